@@ -1,0 +1,51 @@
+# Two commands set up everything on a machine that has Python 3.11+, pip and make:
+#   make demo    selects prototypes on embedded data and says where the results are
+#   make test    lint, types, tests
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
+
+.PHONY: demo test test-all lint types bench figures clean
+
+demo: $(VENV)/.demo
+	$(BIN)/python -m protoset demo --output demo-output
+
+test: lint types
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: lint types
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+figures: $(VENV)/.docs
+	$(BIN)/python docs/make_figures.py
+
+clean:
+	rm -rf $(VENV) demo-output bench-output
+
+# pip of the calling Python installs into the environment, so that a Python without ensurepip works too.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit(f"protoset needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}. Say which one to use: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv --without-pip $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[dev,docs]'
+	@touch $@

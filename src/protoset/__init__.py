@@ -1,0 +1,18 @@
+"""protoset: prototype selection for nearest-neighbour classification on any dissimilarity."""
+
+from protoset._version import __version__
+from protoset.classifier import Explanation, PrototypeClassifier
+from protoset.neighbors import NeighborLists
+from protoset.persistence import FileFormatError, load, save
+from protoset.selectors import REPS
+
+__all__ = [
+    "REPS",
+    "Explanation",
+    "FileFormatError",
+    "NeighborLists",
+    "PrototypeClassifier",
+    "__version__",
+    "load",
+    "save",
+]

@@ -1,0 +1,104 @@
+"""Checks of arguments. Every error names the argument, the value it got and the way out."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return ``value`` if it is one of ``choices``."""
+    if isinstance(value, str) and value in choices:
+        return value
+    raise ValueError(f"{name}={value!r} is not known{did_you_mean(value, choices)}; choose one of {list(choices)}")
+
+
+def did_you_mean(value: Any, choices: Iterable[str]) -> str:
+    """Return a hint with the names most like ``value``, empty where none is."""
+    close = difflib.get_close_matches(str(value).lower(), list(choices), n=3, cutoff=0.5)
+    return f" (did you mean {' or '.join(repr(name) for name in close)}?)" if close else ""
+
+
+def check_real(name: str, value: Any, *, above: float, remedy: str) -> float:
+    """Return ``value`` as a float if it is a finite number above ``above``."""
+    if is_number(value) and math.isfinite(value) and value > above:
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be a finite number above {above:g}; {remedy}")
+
+
+def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``least``."""
+    if is_count(value) and value >= least:
+        return int(value)
+    raise ValueError(f"{name}={value!r} must be a whole number of at least {least}; {remedy}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a real number; booleans are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def is_count(value: Any) -> bool:
+    """Whether ``value`` is a whole number by type; booleans are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
+
+
+def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes and, for each object, the position of its class among them."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; pass one label per object")
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_objects:
+        raise ValueError(
+            f"y has {len(y)} labels for {n_objects} objects in X (inconsistent numbers of samples); "
+            "pass one label per object"
+        )
+    _refuse_missing_labels(y)
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        if "Unknown label type" not in str(error):
+            raise
+        raise ValueError(
+            f"Unknown label type: y holds continuous numbers such as {y[y != np.floor(y)][0]!r}, which are not "
+            "class labels; bin them, or convert them to int or str if they are classes"
+        ) from error
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise TypeError(f"y mixes labels of the types {kinds}, which have no order; convert them to one type") from error
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has a single class, {classes[0]!r}, in {n_objects} objects; prototype selection needs at least 2 classes"
+        )
+    return classes, codes.reshape(-1)
+
+
+def _refuse_missing_labels(y: np.ndarray) -> None:
+    if y.dtype.kind == "f":
+        missing = ~np.isfinite(y)
+    elif y.dtype.kind == "O":
+        missing = np.array([label is None or (isinstance(label, float) and math.isnan(label)) for label in y], bool)
+    else:
+        return
+    if missing.any():
+        raise ValueError(
+            f"Input y contains NaN, infinity or None at {name_rows(np.flatnonzero(missing))}; "
+            "remove those objects or give them a label"
+        )
+
+
+def name_rows(rows: np.ndarray, most: int = 5) -> str:
+    """Name a few rows for an error message: ``row 3`` or ``rows 3, 17, ... (12 in all)``."""
+    shown = ", ".join(str(row) for row in rows[:most])
+    if len(rows) == 1:
+        return f"row {shown}"
+    return f"rows {shown}" if len(rows) <= most else f"rows {shown}, ... ({len(rows)} in all)"

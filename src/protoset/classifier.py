@@ -1,0 +1,281 @@
+"""Classification with a prototype set.
+
+Every rule puts the prototypes in order for a query and answers with the class of the first one.
+"nearest" orders by distance. "adjusted" orders by rank among the prototypes + degradation, so that
+a prototype that misled its neighbours in training is passed over for the next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protoset import kernels
+from protoset._validation import check_choice, check_count
+from protoset.selectors import REPS, BaseSelector
+from protoset.spaces import Space
+from protoset.spaces.base import map_blocks
+
+Rule = Literal["nearest", "adjusted"]
+RULES: tuple[Rule, ...] = ("nearest", "adjusted")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The prototypes behind the decisions, one row per query, the deciding one first.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (n_queries, n_shown)
+        The prototypes as positions in the training set.
+    labels : ndarray
+        Their labels; the first one is the prediction.
+    distances : ndarray
+        Their dissimilarities from the query.
+    ranks : ndarray
+        Their ranks among the prototypes, 1 for the nearest; equal distances share the best rank.
+    degradations : ndarray
+        Their degradations, 0 where the selector learns none.
+    adjusted_ranks : ndarray
+        What the rule orders by: rank + degradation for "adjusted", the rank for "nearest".
+    """
+
+    indices: np.ndarray
+    labels: np.ndarray
+    distances: np.ndarray
+    ranks: np.ndarray
+    degradations: np.ndarray
+    adjusted_ranks: np.ndarray
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Prototypes of each query by distance, with what decides among them."""
+
+    order: np.ndarray
+    distances: np.ndarray
+    ranks: np.ndarray
+    adjusted_ranks: np.ndarray
+
+
+def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
+    """Order the prototypes of each query by distance and adjust their ranks.
+
+    The first smallest adjusted rank in a row wins: among ties the nearest, then the lowest index.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_queries, n_prototypes)
+        Dissimilarities.
+    degradations : ndarray of shape (n_prototypes,), optional
+        None for plain ranks.
+    """
+    order = np.argsort(block, axis=1, kind="stable")
+    distances = np.take_along_axis(block, order, axis=1)
+    n_queries, n_prototypes = block.shape
+    indptr = np.arange(n_queries + 1) * n_prototypes
+    ranks = kernels.lists.rank_rows(indptr, distances.ravel(), 0).reshape(block.shape)
+    adjusted = ranks if degradations is None else ranks + degradations[order]
+    return Decision(order, distances, ranks, adjusted)
+
+
+def class_supports(decision: Decision, codes: np.ndarray, n_classes: int, beta: float) -> np.ndarray:
+    """Share of each class: beta^-(adjusted rank of its best prototype), summing to 1 over the classes."""
+    adjusted = decision.adjusted_ranks
+    undecided = np.isinf(adjusted).all(axis=1)
+    if undecided.any():
+        # Nothing but infinite degradations: as in predict, the plain ranks decide.
+        adjusted = np.where(undecided[:, None], decision.ranks, adjusted)
+    labels = codes[decision.order]
+    best = np.stack(
+        [np.where(labels == code, adjusted, np.inf).min(axis=1) for code in range(n_classes)], axis=1
+    )
+    support = np.power(beta, best.min(axis=1, keepdims=True) - best)
+    return support / support.sum(axis=1, keepdims=True)
+
+
+class PrototypeClassifier(ClassifierMixin, BaseEstimator):
+    """Nearest-prototype classifier: selects prototypes, then classifies with them alone.
+
+    Parameters
+    ----------
+    selector : selector, optional
+        Chooses the prototypes and brings the metric; ``REPS()`` by default.
+    rule : {"nearest", "adjusted"}, default="nearest"
+        ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds to each
+        prototype's rank the degradation that the selector learned; the smallest sum wins. With
+        equal degradations both agree.
+
+    Attributes
+    ----------
+    selector_ : selector
+        The fitted selector; not there on a classifier that came from a file.
+    sample_indices_ : ndarray of int
+        The prototypes as positions in the training set, ascending.
+    prototype_labels_ : ndarray
+        Their labels.
+    degradations_ : ndarray or None
+        Their degradations, if the selector learns any.
+    classes_ : ndarray
+        The labels, sorted.
+    n_features_in_ : int
+        Number of features, or of training objects with ``metric="precomputed"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset import REPS, PrototypeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = PrototypeClassifier(REPS(n_prototypes=12)).fit(X[::2], y[::2])
+    >>> bool(classifier.score(X[1::2], y[1::2]) > 0.9)
+    True
+    """
+
+    def __init__(self, selector: BaseSelector | None = None, *, rule: Rule = "nearest"):
+        self.selector = selector
+        self.rule = rule
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select prototypes and keep them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            The training objects, of the kind that the selector's metric takes.
+        y : array-like of shape (n_objects,)
+
+        Returns
+        -------
+        self
+        """
+        check_choice("rule", self.rule, RULES)
+        selector = self._make_selector()
+        space = selector.fit_space(X, y)
+        validate_data(self, X, skip_check_array=True)
+        self.n_features_in_ = selector.n_features_in_
+        kept = selector.sample_indices_
+        learned = getattr(selector, "degradations_", None)
+        if self.rule == "adjusted" and learned is None:
+            raise ValueError(
+                f"rule='adjusted' needs degradations, which {type(selector).__name__} does not learn; "
+                "use rule='nearest' or a REPS selector"
+            )
+        self.selector_ = selector
+        self.classes_, self.sample_indices_ = selector.classes_, kept
+        self.prototype_labels_ = np.asarray(y).reshape(-1)[kept]
+        self.degradations_ = None if learned is None else learned[kept]
+        self._prototypes = space.take(kept)
+        self._codes = np.searchsorted(self.classes_, self.prototype_labels_)
+        self._beta = float(getattr(selector, "beta", 2.0))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects. With ``metric="precomputed"`` their dissimilarities to the training
+            objects, or to the prototypes alone.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+        """
+        queries = self._cross(X)
+        if self.rule == "nearest":
+            winners, _ = queries.nearest()
+        else:
+            winners = np.concatenate(self._map(queries, _winners))
+        return self.classes_[self._codes[winners]]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict how clearly each class wins.
+
+        A class is represented by its best prototype. Its share is beta to the minus adjusted rank
+        of that prototype, divided by the sum over the classes (beta is the selector's, 2 if it has
+        none). With beta = 2 a class whose best prototype is one rank behind has half the share. It
+        is the margin of the decision in ranks, not a calibrated frequency; where classes tie
+        exactly, ``predict`` takes the nearest prototype, the lowest index among equals.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes)
+        """
+        queries = self._cross(X)
+        shares = self._map(
+            queries, lambda decision: class_supports(decision, self._codes, len(self.classes_), self._beta)
+        )
+        return np.concatenate(shares)
+
+    def explain(self, X: Any, n_neighbors: int = 3) -> Explanation:
+        """Show which prototypes decided, and how closely.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
+        n_neighbors : int, default=3
+            How many prototypes to show for each query, in the order of the rule.
+
+        Returns
+        -------
+        Explanation
+        """
+        check_count("n_neighbors", n_neighbors, least=1, remedy="pass how many prototypes to show")
+        queries = self._cross(X)
+        own = np.zeros(len(self._codes)) if self.degradations_ is None else self.degradations_
+
+        def show(decision: Decision) -> tuple[np.ndarray, ...]:
+            places = np.argsort(decision.adjusted_ranks, axis=1, kind="stable")[:, :n_neighbors]
+            shown = np.take_along_axis(decision.order, places, axis=1)
+            return (
+                self.sample_indices_[shown],
+                self.prototype_labels_[shown],
+                np.take_along_axis(decision.distances, places, axis=1),
+                np.take_along_axis(decision.ranks, places, axis=1),
+                own[shown],
+                np.take_along_axis(decision.adjusted_ranks, places, axis=1),
+            )
+
+        parts = self._map(queries, show)
+        return Explanation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _make_selector(self) -> BaseSelector:
+        selector = REPS() if self.selector is None else self.selector
+        if not isinstance(selector, BaseSelector):
+            raise TypeError(
+                f"selector={selector!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)"
+            )
+        return clone(selector)
+
+    def _cross(self, X: Any) -> Space:
+        check_is_fitted(self, "classes_")
+        if self._prototypes.metric != "precomputed":
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return self._prototypes.cross(X)
+
+    def _map(self, queries: Space, function: Any) -> list[Any]:
+        """Apply a function to the decisions of the queries, block by block."""
+        degradations = self.degradations_ if self.rule == "adjusted" else None
+        return map_blocks(
+            lambda part: function(decide(queries.block(part, slice(None)), degradations)), *queries.shape
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        """Describe the classifier to scikit-learn: it takes what its selector takes."""
+        tags = super().__sklearn_tags__()
+        if isinstance(self.selector, BaseSelector):
+            tags.input_tags.pairwise = get_tags(self.selector).input_tags.pairwise
+            tags.input_tags.sparse = get_tags(self.selector).input_tags.sparse
+        return tags
+
+
+def _winners(decision: Decision) -> np.ndarray:
+    places = decision.adjusted_ranks.argmin(axis=1)
+    return decision.order[np.arange(len(places)), places]

@@ -1,0 +1,101 @@
+"""Rank-exponential features: the max-margin problem's view of neighbour lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from protoset._arrays import row_sums
+from protoset.neighbors import NeighborLists
+
+
+@dataclass(frozen=True)
+class RankExponential:
+    """The rows r_i and thresholds rho_i of the constraints w . r_i >= rho_i.
+
+    Attributes
+    ----------
+    features : csr_matrix of shape (n, n)
+        beta^-rank of each neighbour, negative if its class is another one.
+    rho : ndarray of shape (n,)
+        (beta - 1) times the sum of beta^-rank over the neighbours of other classes.
+    tail : ndarray of shape (n,)
+        Bound on the sum of beta^-rank over all that is not in the list.
+    beta : float
+    """
+
+    features: sparse.csr_matrix
+    rho: np.ndarray
+    tail: np.ndarray
+    beta: float
+
+    def truncation_bound(self, bound: float) -> float:
+        """Bound on how far the cut lists move the smallest objective.
+
+        Parameters
+        ----------
+        bound : float
+            Limit of each dual variable in 1/2 |w|^2 + bound * sum of hinges.
+
+        Notes
+        -----
+        Cutting an enemy at beta^-rank = e moves a hinge by (beta - 1 + w_j) e, cutting a friend
+        by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. With
+        distinct distances and small weights this is n * bound * beta^-K.
+        """
+        cut = float(self.tail.sum())
+        friendly = np.bincount(
+            self.features.indices, np.maximum(self.features.data, 0.0), minlength=self.features.shape[1]
+        )
+        largest_weight = bound * (float(friendly.max()) + cut)
+        return bound * cut * (self.beta - 1 + largest_weight)
+
+
+def negligible_rank(beta: float) -> int:
+    """Smallest K with beta^-K below the rounding error of double precision (53 for beta = 2)."""
+    return int(np.ceil(-np.log(np.finfo(np.float64).epsneg) / np.log(beta)))
+
+
+def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
+    """Turn neighbour lists into the constraints of the max-margin problem.
+
+    Parameters
+    ----------
+    lists : NeighborLists
+    codes : ndarray of int, shape (n,)
+        Class of each object.
+    beta : float
+        Base of the exponential, above 1.
+    """
+    n = lists.n_objects
+    values = np.power(beta, -lists.ranks)
+    own = np.repeat(codes.astype(np.int32), np.diff(lists.indptr))
+    enemy = codes.astype(np.int32)[lists.indices] != own
+    rho = (beta - 1) * row_sums(np.where(enemy, values, 0.0), lists.indptr)
+    np.negative(values, out=values, where=enemy)
+    features = sparse.csr_matrix((values, lists.indices, lists.indptr), shape=(n, n), copy=False)
+    return RankExponential(features, rho, _tail(lists, beta), beta)
+
+
+def _tail(lists: NeighborLists, beta: float) -> np.ndarray:
+    """Bound on the mass of beta^-rank that each list leaves out.
+
+    Past a list of m come ranks from m + 1. One after the other they sum to at most
+    beta^-m / (beta - 1), and mean ranks to no more. Ranked "min", all that is left out may share
+    rank m + 1, which is assumed as soon as any list holds a tie. Where a list is open, what is
+    left out may share the rank of the last listed, and the mean rank of the group that was cut is
+    too small.
+    """
+    listed = np.diff(lists.indptr)
+    left_out = lists.n_objects - 1 - listed
+    if lists.ties == "min" and lists.has_ties:
+        tail = left_out * np.power(beta, -(listed + 1.0))
+    else:
+        tail = np.where(left_out > 0, np.power(beta, -listed.astype(float)) / (beta - 1), 0.0)
+    open_rows = np.flatnonzero(~lists.closed & (listed > 0))
+    if lists.ties != "ordinal" and len(open_rows):
+        last = lists.ranks[lists.indptr[open_rows + 1] - 1]
+        tail[open_rows] = (lists.n_objects - 1) * np.power(beta, -last)
+    return tail

@@ -1,0 +1,17 @@
+"""Compiled kernels: plain arrays in, plain arrays out.
+
+A kernel module is imported the first time one of its functions is used, as in
+``kernels.coordinate.sweep(...)``, because importing Numba takes longer than importing the rest
+of protoset. Compiled code is cached on disk. Each kernel has a plain NumPy twin in the tests.
+"""
+
+import importlib
+from types import ModuleType
+
+__all__ = ["coordinate", "euclidean", "lists"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,99 @@
+"""Kernels for Euclidean distances.
+
+Every distance is the square root of a sum taken in the order of the features, in double
+precision, whichever kernel computes it. So equal pairs have equal distances, ties are true ties,
+and nothing depends on how the work was cut into blocks.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _distance(a, b):
+    total = 0.0
+    for feature in range(a.shape[0]):
+        difference = np.float64(a[feature]) - np.float64(b[feature])
+        total += difference * difference
+    return np.sqrt(total)
+
+
+@njit(cache=True, nogil=True)
+def distance_block(A, B_columns):
+    """Distances of the rows of A to the columns of B_columns (features x objects)."""
+    n_rows, n_features = A.shape
+    n_columns = B_columns.shape[1]
+    block = np.zeros((n_rows, n_columns))
+    for row in range(n_rows):
+        out = block[row]
+        for feature in range(n_features):
+            value = np.float64(A[row, feature])
+            column_values = B_columns[feature]
+            for column in range(n_columns):
+                difference = value - np.float64(column_values[column])
+                out[column] += difference * difference
+        for column in range(n_columns):
+            out[column] = np.sqrt(out[column])
+    return block
+
+
+@njit(cache=True, nogil=True)
+def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances):
+    """Order each row's candidates by (distance, index) and count those up to the k-th distance.
+
+    ``floor`` is, for each row, a distance that no object outside the candidates can be below.
+    Returns the counts, negative where a neighbour may be missing from the candidates.
+    """
+    counts = np.empty(rows.shape[0], np.int64)
+    width = candidates.shape[1]
+    for r in range(rows.shape[0]):
+        own = rows[r]
+        size = 0
+        for position in range(width):
+            j = candidates[r, position]
+            if j == own:
+                continue
+            distance = _distance(X[own], X[j])
+            # The candidates come almost sorted: insertion is cheap.
+            hole = size
+            while hole > 0 and (
+                out_distances[r, hole - 1] > distance
+                or (out_distances[r, hole - 1] == distance and out_indices[r, hole - 1] > j)
+            ):
+                out_distances[r, hole] = out_distances[r, hole - 1]
+                out_indices[r, hole] = out_indices[r, hole - 1]
+                hole -= 1
+            out_distances[r, hole] = distance
+            out_indices[r, hole] = j
+            size += 1
+        kth = out_distances[r, min(k, size) - 1]
+        count = min(k, size)
+        while count < size and out_distances[r, count] == kth:
+            count += 1
+        counts[r] = count if kth < floor[r] else -1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def nearest_screened(A, B, screen, slack):
+    """Position in B and distance of the nearest to each row of A; the lowest position among ties.
+
+    ``screen`` orders the candidates of a row approximately: entries above the smallest by more
+    than ``slack`` cannot be the nearest. The others are decided by their true distance.
+    """
+    n_rows, n_columns = screen.shape
+    positions = np.empty(n_rows, np.int64)
+    distances = np.empty(n_rows)
+    for row in range(n_rows):
+        best = np.inf
+        position = 0
+        bound = screen[row].min() + slack[row]
+        for column in range(n_columns):
+            if screen[row, column] <= bound:
+                distance = _distance(A[row], B[column])
+                if distance < best:
+                    best = distance
+                    position = column
+        positions[row] = position
+        distances[row] = best
+    return positions, distances

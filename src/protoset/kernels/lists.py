@@ -1,0 +1,175 @@
+"""Kernels on neighbour lists stored as compressed rows (indptr, indices, distances)."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def _push_smallest(heap, value):
+    """Replace the root of a max-heap and restore the heap."""
+    size = heap.shape[0]
+    hole = 0
+    while True:
+        child = 2 * hole + 1
+        if child >= size:
+            break
+        if child + 1 < size and heap[child + 1] > heap[child]:
+            child += 1
+        if heap[child] <= value:
+            break
+        heap[hole] = heap[child]
+        hole = child
+    heap[hole] = value
+
+
+@njit(cache=True, nogil=True)
+def _sort_pairs(distances, indices, spare_distances, spare_indices):
+    """Merge sort by (distance, index), in place; NumPy's sorts take seconds to compile."""
+    size = distances.shape[0]
+    width = 1
+    while width < size:
+        for start in range(0, size, 2 * width):
+            left, middle, right = start, min(start + width, size), min(start + 2 * width, size)
+            other = middle
+            for place in range(start, right):
+                if other >= right or (
+                    left < middle
+                    and (
+                        distances[left] < distances[other]
+                        or (distances[left] == distances[other] and indices[left] < indices[other])
+                    )
+                ):
+                    spare_distances[place], spare_indices[place] = distances[left], indices[left]
+                    left += 1
+                else:
+                    spare_distances[place], spare_indices[place] = distances[other], indices[other]
+                    other += 1
+        distances[:] = spare_distances[:size]
+        indices[:] = spare_indices[:size]
+        width *= 2
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(indptr, indices, distances):
+    """Sort each row by (distance, index), in place."""
+    longest = 0
+    for row in range(indptr.shape[0] - 1):
+        longest = max(longest, indptr[row + 1] - indptr[row])
+    spare_distances, spare_indices = np.empty(longest, distances.dtype), np.empty(longest, indices.dtype)
+    for row in range(indptr.shape[0] - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        _sort_pairs(distances[start:stop], indices[start:stop], spare_distances, spare_indices)
+
+
+@njit(cache=True, nogil=True)
+def kth_smallest(block, own, k):
+    """For each row the k-th smallest entry outside the column ``own`` and how many are below and at it."""
+    n_rows, n_columns = block.shape
+    threshold = np.empty(n_rows)
+    n_below = np.zeros(n_rows, np.int64)
+    n_at = np.zeros(n_rows, np.int64)
+    heap = np.empty(k)
+    for row in range(n_rows):
+        heap[:] = np.inf
+        for column in range(n_columns):
+            if block[row, column] < heap[0] and column != own[row]:
+                _push_smallest(heap, block[row, column])
+        threshold[row] = heap[0]
+        for column in range(n_columns):
+            if column != own[row]:
+                if block[row, column] < heap[0]:
+                    n_below[row] += 1
+                elif block[row, column] == heap[0]:
+                    n_at[row] += 1
+    return threshold, n_below, n_at
+
+
+@njit(cache=True, nogil=True)
+def gather_smallest(block, own, threshold, n_below, indptr, indices, distances):
+    """Fill the rows with all entries up to the threshold, by (distance, index).
+
+    Where a row has no room for everything at the threshold, the lowest indices are kept.
+    """
+    for row in range(block.shape[0]):
+        start, stop = indptr[row], indptr[row + 1]
+        room_at = stop - start - n_below[row]
+        end = start
+        for column in range(block.shape[1]):
+            value = block[row, column]
+            if column == own[row] or value > threshold[row]:
+                continue
+            if value == threshold[row]:
+                if room_at == 0:
+                    continue
+                room_at -= 1
+            indices[end] = column
+            distances[end] = value
+            end += 1
+    sort_rows(indptr, indices, distances)
+
+
+@njit(cache=True, nogil=True)
+def rank_rows(indptr, distances, ties):
+    """Ranks from 1 within each sorted row; ``ties`` is 0 for min, 1 for average, 2 for ordinal."""
+    ranks = np.empty(distances.shape[0])
+    for row in range(indptr.shape[0] - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        first = start
+        while first < stop:
+            end = first + 1
+            while end < stop and distances[end] == distances[first]:
+                end += 1
+            for entry in range(first, end):
+                if ties == 0:
+                    ranks[entry] = first - start + 1
+                elif ties == 1:
+                    ranks[entry] = 0.5 * (first + end - 1 - 2 * start) + 1
+                else:
+                    ranks[entry] = entry - start + 1
+            first = end
+    return ranks
+
+
+@njit(cache=True, nogil=True)
+def restrict(indptr, indices, distances, rows, position):
+    """Lists of ``rows`` with only the objects that have a new ``position`` (-1: left out)."""
+    new_indptr = np.zeros(rows.shape[0] + 1, np.int64)
+    for new_row, row in enumerate(rows):
+        kept = 0
+        for entry in range(indptr[row], indptr[row + 1]):
+            if position[indices[entry]] >= 0:
+                kept += 1
+        new_indptr[new_row + 1] = new_indptr[new_row] + kept
+    new_indices = np.empty(new_indptr[-1], indices.dtype)
+    new_distances = np.empty(new_indptr[-1], distances.dtype)
+    end = 0
+    for row in rows:
+        for entry in range(indptr[row], indptr[row + 1]):
+            new = position[indices[entry]]
+            if new >= 0:
+                new_indices[end] = new
+                new_distances[end] = distances[entry]
+                end += 1
+    return new_indptr, new_indices, new_distances
+
+
+@njit(cache=True, nogil=True)
+def first_member(indptr, indices, rows, member):
+    """For each of ``rows`` the first listed object that is a member, -1 where none is listed."""
+    first = np.full(rows.shape[0], -1, np.int64)
+    for position, row in enumerate(rows):
+        for entry in range(indptr[row], indptr[row + 1]):
+            if member[indices[entry]]:
+                first[position] = indices[entry]
+                break
+    return first
+
+
+@njit(cache=True, nogil=True)
+def best_ranks(indices, ranks, n):
+    """The smallest rank at which each object is listed, infinity where it is in no list."""
+    best = np.full(n, np.inf)
+    for entry in range(indices.shape[0]):
+        if ranks[entry] < best[indices[entry]]:
+            best[indices[entry]] = ranks[entry]
+    return best

@@ -1,0 +1,258 @@
+"""Fitted classifiers as files: a zip archive with plain arrays and JSON, never code.
+
+    metadata.json    format and version, metric, rule, labels, parameters
+    NAME.npy         one per array, readable with ``numpy.load``
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from protoset import selectors
+from protoset._version import __version__
+from protoset.classifier import RULES, PrototypeClassifier
+from protoset.selectors import BaseSelector
+from protoset.spaces import SPACES
+
+FORMAT = "protoset-classifier"
+FORMAT_VERSION = 1
+METADATA = "metadata.json"
+
+# What a damaged archive makes the readers raise.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    OverflowError,
+    NotImplementedError,
+    RuntimeError,
+    RecursionError,
+)
+
+
+class FileFormatError(ValueError):
+    """The file is damaged, or not a protoset classifier."""
+
+
+def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
+    """Write a fitted classifier to a file.
+
+    The file holds the prototypes and all that prediction needs, no training data besides them and
+    nothing executable. It is written beside its place and then renamed, so that a file is never
+    half-written.
+
+    Parameters
+    ----------
+    classifier : PrototypeClassifier
+        Fitted. A ``random_state`` that is not a number is not kept.
+    path : path-like
+    """
+    check_is_fitted(classifier, "classes_")
+    values, arrays = classifier._prototypes.state()
+    metadata = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "protoset": __version__,
+        "rule": classifier.rule,
+        "beta": classifier._beta,
+        "selector": _describe_selector(classifier.selector),
+        "metric": classifier._prototypes.metric,
+        "space": values,
+        "classes": _encode_classes(classifier.classes_),
+        "n_features_in": int(classifier.n_features_in_),
+        "feature_names_in": list(getattr(classifier, "feature_names_in_", [])) or None,
+    }
+    arrays = {f"space_{name}": array for name, array in arrays.items()}
+    arrays |= {"sample_indices": classifier.sample_indices_, "codes": classifier._codes}
+    if classifier.degradations_ is not None:
+        arrays["degradations"] = classifier.degradations_
+    text = json.dumps(metadata, indent=1)
+    _write_atomically(path, _pack(text, arrays))
+
+
+def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
+    """Read a classifier that ``save`` wrote. It predicts as before; it has no ``selector_``.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    PrototypeClassifier
+
+    Raises
+    ------
+    FileFormatError
+        If the file is damaged, comes from elsewhere or from a newer version. Nothing in a file is
+        ever executed.
+    """
+    name = os.fspath(path)
+    with open(path, "rb") as file:
+        content = file.read()
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise FileFormatError(f"{name!r} is not a protoset classifier, or is cut short; write it again with protoset.save")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            metadata = _read_metadata(archive, name)
+            arrays = {
+                member.filename.removesuffix(".npy"): _read_array(archive, member)
+                for member in archive.infolist()
+                if member.filename != METADATA
+            }
+        return _restore(metadata, arrays)
+    except FileFormatError:
+        raise
+    except _DAMAGE as error:
+        raise FileFormatError(f"{name!r} is damaged ({error}); write it again with protoset.save") from error
+
+
+def _pack(metadata: str, arrays: dict[str, np.ndarray]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(METADATA, metadata)
+        for name, array in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(f"{name}.npy", member.getvalue())
+    return buffer.getvalue()
+
+
+def _write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    directory, name = os.path.split(os.path.abspath(path))
+    handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+    if METADATA not in archive.namelist():
+        raise FileFormatError(f"{name!r} is not a protoset classifier: it is a zip archive without {METADATA}")
+    metadata = json.loads(archive.read(METADATA))
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        raise FileFormatError(f"{name!r} is not a protoset classifier: its {METADATA} does not say format={FORMAT!r}")
+    version = metadata["format_version"]
+    if version != FORMAT_VERSION:
+        raise FileFormatError(
+            f"{name!r} has format version {version!r}, written by protoset {metadata.get('protoset')}; "
+            f"this is protoset {__version__}, which reads version {FORMAT_VERSION}: upgrade protoset"
+        )
+    return metadata
+
+
+def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    content = archive.read(member)
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError(f"{member.filename} has array format {version}")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    # The header is checked against the bytes before anything of that size is allocated.
+    count = int(np.prod(shape, dtype=object))
+    if dtype.hasobject or dtype.kind not in "fiub" or fortran or count * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError(f"{member.filename} does not hold the array that its header declares")
+    return np.frombuffer(content, dtype, count, stream.tell()).reshape(shape).copy()
+
+
+def _restore(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> PrototypeClassifier:
+    classifier = PrototypeClassifier(_restore_selector(metadata["selector"]), rule=metadata["rule"])
+    space = {name.removeprefix("space_"): array for name, array in arrays.items() if name.startswith("space_")}
+    classifier._prototypes = SPACES[metadata["metric"]].from_state(metadata["space"], space)
+    classifier._beta = float(metadata["beta"])
+    classifier._codes = arrays["codes"]
+    classifier.sample_indices_ = arrays["sample_indices"]
+    classifier.degradations_ = arrays.get("degradations")
+    classifier.n_features_in_ = int(metadata["n_features_in"])
+    classes = _decode_classes(metadata["classes"])
+    if metadata["feature_names_in"] is not None:
+        classifier.feature_names_in_ = np.array(metadata["feature_names_in"], dtype=object)
+    _check_restored(classifier, classes)
+    classifier.classes_ = classes
+    classifier.prototype_labels_ = classes[classifier._codes]
+    return classifier
+
+
+def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> None:
+    n_prototypes = classifier._prototypes.shape[1]
+    codes, indices, alpha = classifier._codes, classifier.sample_indices_, classifier.degradations_
+    for array in (codes, indices):
+        if array.shape != (n_prototypes,) or array.dtype.kind != "i" or array.min() < 0:
+            raise ValueError("its arrays do not fit together")
+    if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or np.isnan(alpha).any())):
+        raise ValueError("its labels or degradations do not fit its prototypes")
+    if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None) or not classifier._beta > 1:
+        raise ValueError("its rule is not known or lacks what it needs")
+
+
+def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
+    if selector is None:
+        return None
+    name = type(selector).__name__
+    if getattr(selectors, name, None) is not type(selector):
+        raise TypeError(f"selector={name} is not one of protoset's own and cannot be written without pickle")
+    parameters = {}
+    for key, value in selector.get_params(deep=False).items():
+        value = value.item() if isinstance(value, np.generic) else value
+        if key == "random_state" and not isinstance(value, int):
+            value = None
+        try:
+            json.dumps(value)
+        except TypeError as error:
+            raise TypeError(
+                f"{name}({key}={value!r}) cannot be written without pickle; use plain numbers, strings and lists"
+            ) from error
+        parameters[key] = value
+    return {"name": name, "parameters": parameters}
+
+
+def _restore_selector(described: dict[str, Any] | None) -> BaseSelector | None:
+    if described is None:
+        return None
+    kind = getattr(selectors, str(described["name"]))
+    if not (isinstance(kind, type) and issubclass(kind, BaseSelector)):
+        raise ValueError(f"selector {described['name']!r} is not known")
+    return kind(**described["parameters"])
+
+
+def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
+    values = classes.tolist()
+    if not all(type(value) in (str, int, float, bool) for value in values):
+        kinds = sorted({type(value).__name__ for value in values})
+        raise TypeError(f"labels of the types {kinds} cannot be written without pickle; use str, int, float or bool labels")
+    kind = classes.dtype.kind
+    return {"dtype": "object" if kind == "O" else "str" if kind in "UT" else classes.dtype.str, "values": values}
+
+
+def _decode_classes(encoded: dict[str, Any]) -> np.ndarray:
+    dtype, values = encoded["dtype"], encoded["values"]
+    if dtype not in ("object", "str") and np.dtype(dtype).kind not in "fiub":
+        raise ValueError(f"labels of dtype {dtype!r} are not known")
+    return np.array(values, dtype={"object": object, "str": None}.get(dtype, dtype))

@@ -1,0 +1,92 @@
+"""How the places of a prototype set are shared among the classes, and who takes them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from protoset._validation import is_count, is_number
+
+Allocation = Literal["proportional", "equal", "global"]
+ALLOCATIONS: tuple[Allocation, ...] = ("proportional", "equal", "global")
+
+
+def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation) -> int:
+    """Turn a count or a rate into a number of prototypes.
+
+    A rate keeps at least one object of each class (one object with ``allocation="global"``). A
+    count is taken as it is and refused where it cannot be kept.
+    """
+    n = int(class_sizes.sum())
+    least = 1 if allocation == "global" else int((class_sizes > 0).sum())
+    if is_count(n_prototypes):
+        if n_prototypes > n:
+            raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
+        if n_prototypes < 1:
+            raise ValueError(f"n_prototypes={n_prototypes} must be at least 1; pass a count, a rate in (0, 1] or 'auto'")
+        if n_prototypes < least:
+            raise ValueError(
+                f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
+                f"pass at least {least}, or allocation='global' if classes may go without"
+            )
+        return int(n_prototypes)
+    if is_number(n_prototypes) and 0 < n_prototypes <= 1:
+        return min(n, max(least, round(float(n_prototypes) * n)))
+    raise ValueError(
+        f"n_prototypes={n_prototypes!r} must be a count (int), a rate in (0, 1] (float) or 'auto'"
+    )
+
+
+def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:
+    """Share places among the classes; each class that has members gets at least one.
+
+    Parameters
+    ----------
+    n_prototypes : int
+        At least the number of classes with members, at most the number of objects.
+    class_sizes : ndarray of int
+    allocation : {"proportional", "equal"}
+        ``"proportional"`` to the class sizes by largest remainder, or ``"equal"`` as far as the
+        members go; a place left over goes to the larger class, then to the earlier one.
+    """
+    if allocation == "equal":
+        quota = _level(n_prototypes, class_sizes)
+    else:
+        quota = n_prototypes * class_sizes / class_sizes.sum()
+    places = np.minimum(np.maximum(np.floor(quota).astype(int), 1), class_sizes)
+    preference = np.lexsort((np.arange(len(class_sizes)), -class_sizes))
+    while (missing := n_prototypes - int(places.sum())) != 0:
+        claim = (quota - places) * np.sign(missing)
+        claim[places >= class_sizes if missing > 0 else places <= 1] = -np.inf
+        winner = preference[np.argmax(np.round(claim[preference], 12))]
+        places[winner] += np.sign(missing)
+    return places
+
+
+def _level(n_prototypes: int, class_sizes: np.ndarray) -> np.ndarray:
+    """Equal shares, where the small classes give all they have and the rest is shared on."""
+    quota = np.zeros(len(class_sizes))
+    open_classes = class_sizes > 0
+    remaining = float(n_prototypes)
+    while open_classes.any():
+        share = remaining / open_classes.sum()
+        full = open_classes & (class_sizes <= share)
+        if not full.any():
+            quota[open_classes] = share
+            break
+        quota[full] = class_sizes[full]
+        remaining -= class_sizes[full].sum()
+        open_classes &= ~full
+    return quota
+
+
+def cut(ranking: np.ndarray, codes: np.ndarray, n_prototypes: int, allocation: Allocation) -> np.ndarray:
+    """Return the best objects of a ranking, within the allocation, in ascending order."""
+    if allocation == "global":
+        return np.sort(ranking[:n_prototypes])
+    places = allocate(n_prototypes, np.bincount(codes), allocation)
+    by_class = np.argsort(codes[ranking], kind="stable")
+    ordered = codes[ranking][by_class]
+    place = np.arange(len(ranking)) - np.searchsorted(ordered, ordered)
+    return np.sort(ranking[by_class[place < places[ordered]]])

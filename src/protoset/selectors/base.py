@@ -1,0 +1,90 @@
+"""What every selector shares: validation, labels, resampling."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import squareform
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, _safe_indexing
+from sklearn.utils.validation import validate_data
+
+from protoset._validation import check_labels
+from protoset.spaces import Space, make_space
+
+
+class BaseSelector(BaseEstimator):
+    """Base of all selectors: learns which training objects to keep.
+
+    A subclass has the parameters ``metric`` and ``metric_params`` and writes ``_select``.
+    """
+
+    metric: str
+    metric_params: dict[str, Any] | None
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select prototypes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            The training objects, of the kind that ``metric`` takes.
+        y : array-like of shape (n_objects,)
+            Their labels, of at least two classes. A class may have a single member.
+
+        Returns
+        -------
+        self
+        """
+        self.fit_space(X, y)
+        return self
+
+    def fit_space(self, X: Any, y: Any, **options: Any) -> Space:
+        """Fit, and return the space of the training objects for whoever classifies with them."""
+        self._check_parameters()
+        space = make_space(X, self.metric, self.metric_params)
+        validate_data(self, X, skip_check_array=True)
+        if self.metric == "precomputed":
+            self.n_features_in_ = space.shape[0]
+        self.classes_, codes = check_labels(y, space.shape[0])
+        self._select(space, codes, **options)
+        return space
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Refuse wrong parameters before any work is done."""
+
+    @abstractmethod
+    def _select(self, space: Space, codes: np.ndarray, **options: Any) -> None:
+        """Set ``sample_indices_`` and the other fitted attributes."""
+
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Select prototypes and return them with their labels.
+
+        Rows of a DataFrame stay a DataFrame with their index, labels in a Series stay a Series.
+        With ``metric="precomputed"`` the dissimilarities between the prototypes are returned.
+
+        Returns
+        -------
+        X_resampled, y_resampled
+        """
+        self.fit(X, y)
+        kept = self.sample_indices_
+        y_kept = _safe_indexing(y if hasattr(y, "iloc") else np.asarray(y), kept)
+        if self.metric != "precomputed":
+            return _safe_indexing(X, kept), y_kept
+        if np.ndim(X) == 1 and not sparse.issparse(X):
+            square = make_space(X, "precomputed").block(kept, kept)
+            return squareform(square, checks=False), y_kept
+        return _safe_indexing(_safe_indexing(X, kept), kept, axis=1), y_kept
+
+    def __sklearn_tags__(self) -> Tags:
+        """Describe the selector to scikit-learn."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric == "precomputed"
+        return tags

@@ -1,0 +1,361 @@
+"""REPS: prototype selection based on rank-exponential features.
+
+    neighbour lists -> features, rho -> weights -> degradations -> scores -> ranking -> cut
+
+The function ``rank_prototypes`` is the method; the class ``REPS`` is its estimator.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from protoset._progress import report
+from protoset._validation import check_choice, check_count, check_real, is_count
+from protoset.features import negligible_rank, rank_exponential
+from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
+from protoset.selectors.allocation import ALLOCATIONS, Allocation, cut, resolve_size
+from protoset.selectors.base import BaseSelector
+from protoset.selectors.size import size_curve
+from protoset.solvers import LOSSES, SOLVERS, Loss, Solution, dual_bound, solve
+from protoset.spaces import Space
+
+Score = Literal["adjusted", "literal"]
+SCORES: tuple[Score, ...] = ("adjusted", "literal")
+
+
+@dataclass(frozen=True)
+class RankedPrototypes:
+    """Every training object as a prototype, judged.
+
+    Attributes
+    ----------
+    weights : ndarray
+        Weights w >= 0 of the max-margin problem.
+    degradations : ndarray
+        -log_beta(w / max w): 0 for the best, infinite where the weight is 0.
+    scores : ndarray
+        Smaller is better.
+    ranking : ndarray of int
+        All objects, best first.
+    solution : Solution
+        How the weights were found.
+    truncation_bound : float
+        How far the cut lists move the smallest objective at most.
+    """
+
+    weights: np.ndarray
+    degradations: np.ndarray
+    scores: np.ndarray
+    ranking: np.ndarray
+    solution: Solution
+    truncation_bound: float
+
+
+def rank_prototypes(
+    lists: NeighborLists,
+    codes: np.ndarray,
+    *,
+    beta: float = 2.0,
+    C: float = 1e-3,
+    loss: Loss = "mean",
+    score: Score = "adjusted",
+    solver: str = "auto",
+    tol: float = 1e-6,
+) -> RankedPrototypes:
+    """Judge every object as a prototype.
+
+    Parameters
+    ----------
+    lists : NeighborLists
+        Each object's nearest others.
+    codes : ndarray of int
+        Class of each object.
+    beta, C, loss, score, solver, tol
+        As in :class:`REPS`.
+
+    Returns
+    -------
+    RankedPrototypes
+    """
+    constraints = rank_exponential(lists, codes, beta)
+    solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol)
+    alpha = degradations(solution.weights, beta)
+    best_ranks = lists.best_ranks()
+    scores = alpha + best_ranks if score == "adjusted" else _literal_scores(solution.weights, best_ranks, beta)
+    # What the score leaves tied, above all the weights of 0, is ordered by support, then by index.
+    features = constraints.features
+    support = np.bincount(features.indices, features.data, minlength=lists.n_objects)
+    ranking = np.lexsort((-support, scores))
+    scale = 1.0 if loss == "mean" else 2.0
+    bound = scale * constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
+    return RankedPrototypes(solution.weights, alpha, scores, ranking, solution, bound)
+
+
+def degradations(weights: np.ndarray, beta: float) -> np.ndarray:
+    """Degradations -log_beta(w / max w); all 0 where every weight is 0, as nothing tells them apart."""
+    largest = weights.max()
+    if largest == 0:
+        return np.zeros(len(weights))
+    with np.errstate(divide="ignore"):
+        return np.abs(np.log(weights / largest)) / np.log(beta)
+
+
+def _literal_scores(weights: np.ndarray, best_ranks: np.ndarray, beta: float) -> np.ndarray:
+    """Score as the paper prints it, log w + best rank with the largest kept, turned to smaller is better."""
+    with np.errstate(divide="ignore"):
+        printed = np.log(weights) / np.log(beta) + np.where(np.isfinite(best_ranks), best_ranks, 0.0)
+    return -printed
+
+
+class REPS(BaseSelector):
+    """Prototype selection based on rank-exponential features (REPS).
+
+    Learns a weight per training object from the ranks of everyone's nearest neighbours, and keeps
+    the objects whose weight and best rank make them matter most. Nothing but a dissimilarity is
+    asked of the objects.
+
+    Parameters
+    ----------
+    n_prototypes : int, float or "auto", default="auto"
+        How many objects to keep. An int is a count, at least the number of classes. A float in
+        (0, 1] is a rate, which always keeps at least one object per class. ``"auto"`` measures
+        a grid of rates by cross-validation and takes the smallest size whose error is within one
+        standard error of the lowest.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        Dissimilarity between objects. ``"precomputed"`` takes a square matrix, the condensed
+        vector of ``scipy.spatial.distance.pdist``, or a sparse graph of the nearest neighbours'
+        distances.
+    metric_params : dict, optional
+        Arguments of the metric.
+    beta : float, default=2.0
+        Base of the rank-exponential features, above 1.
+    C : float, default=1e-3
+        Cost of violated constraints, above 0.
+    loss : {"mean", "sum"}, default="mean"
+        ``"mean"`` minimises 1/2 \\|w\\|^2 + C/n * sum of violations, ``"sum"``
+        \\|w\\|^2 + C * sum of violations.
+    ties : {"min", "average", "ordinal"}, default="min"
+        Ranks of equal distances; only with ``"ordinal"`` do they depend on the row order.
+    score : {"adjusted", "literal"}, default="adjusted"
+        ``"adjusted"`` keeps the smallest degradation + best rank. ``"literal"`` keeps the largest
+        log w + best rank, as the paper prints it.
+    allocation : {"proportional", "equal", "global"}, default="proportional"
+        How places are shared among classes: by class size, equally (at least one each in both), or
+        not at all.
+    n_neighbors : int or "auto", default="auto"
+        Length of the neighbour lists. ``"auto"`` makes them so long that what is cut off is below
+        double precision: 53 for ``beta=2``.
+    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}, default="auto"
+        ``"auto"`` takes the closed form where it is exact, else the coordinate method.
+    tol : float, default=1e-6
+        Relative duality gap to reach.
+    n_jobs : int, optional
+        Workers of the neighbour search. Changes no result.
+    random_state : int or RandomState, optional
+        Shuffles the folds of ``n_prototypes="auto"``; with None they are dealt in row order, and
+        the fit has no randomness at all.
+    verbose : int, default=0
+        Report the stages through the logger ``protoset``, on stderr if it has no handler.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int
+        The objects kept, ascending.
+    weights_ : ndarray of shape (n_objects,)
+        Weight w >= 0 of each object.
+    degradations_ : ndarray of shape (n_objects,)
+        -log_beta(w / max w): 0 for the best object, infinite where the weight is 0.
+    scores_ : ndarray of shape (n_objects,)
+        What objects are ordered by, smallest first.
+    ranking_ : ndarray of shape (n_objects,)
+        All objects, best first; every budget is a cut of it (see :meth:`select`).
+    duality_gap_ : float
+        Relative gap that certifies the weights.
+    truncation_bound_ : float
+        How far the cut of the neighbour lists moves the optimal objective at most.
+    size_curve_ : SizeCurve or None
+        Error at each size tried, with ``n_prototypes="auto"``.
+    classes_ : ndarray
+        The labels, sorted.
+    n_features_in_ : int
+        Number of features, or of training objects with ``metric="precomputed"``.
+    n_iter_ : int
+        Iterations of the solver; 0 where the closed form was exact.
+    solver_ : str
+        Name of the solver that found the weights.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset import REPS
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = REPS(n_prototypes=0.1).fit(X, y)
+    >>> len(selector.sample_indices_)
+    15
+    >>> len(selector.select(6))
+    6
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int | float | str = "auto",
+        *,
+        metric: str = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        beta: float = 2.0,
+        C: float = 1e-3,
+        loss: Loss = "mean",
+        ties: Ties = "min",
+        score: Score = "adjusted",
+        allocation: Allocation = "proportional",
+        n_neighbors: int | str = "auto",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ):
+        self.n_prototypes = n_prototypes
+        self.metric = metric
+        self.metric_params = metric_params
+        self.beta = beta
+        self.C = C
+        self.loss = loss
+        self.ties = ties
+        self.score = score
+        self.allocation = allocation
+        self.n_neighbors = n_neighbors
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, neighbors: Any = None) -> Self:
+        """Select prototypes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            The training objects, of the kind that ``metric`` takes.
+        y : array-like of shape (n_objects,)
+            Their labels, of at least two classes. A class may have a single member.
+        neighbors : (indices, distances), sparse graph or NeighborLists, optional
+            Ready-made neighbour lists of the training objects, in place of a search.
+
+        Returns
+        -------
+        self
+        """
+        self.fit_space(X, y, neighbors=neighbors)
+        return self
+
+    def select(
+        self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None
+    ) -> np.ndarray:
+        """Return the prototypes for another budget, from the same fit.
+
+        Parameters
+        ----------
+        n_prototypes : int or float, optional
+            A count, or a rate in (0, 1]; by default as many as the fit kept.
+        allocation : {"proportional", "equal", "global"}, optional
+            By default that of the estimator.
+
+        Returns
+        -------
+        ndarray of int
+            Indices of the training objects to keep, ascending.
+        """
+        check_is_fitted(self, "ranking_")
+        allocation = self.allocation if allocation is None else allocation
+        check_choice("allocation", allocation, ALLOCATIONS)
+        n_prototypes = len(self.sample_indices_) if n_prototypes is None else n_prototypes
+        size = resolve_size(n_prototypes, np.bincount(self._codes), allocation)
+        return cut(self.ranking_, self._codes, size, allocation)
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.n_prototypes, str):
+            check_choice("n_prototypes", self.n_prototypes, ("auto",))
+        elif is_count(self.n_prototypes):
+            check_count("n_prototypes", self.n_prototypes, least=1, remedy="pass a count, a rate in (0, 1] or 'auto'")
+        else:
+            # Any training set will do to see whether a rate is one.
+            resolve_size(self.n_prototypes, np.array([1, 1]), "global")
+        check_real("beta", self.beta, above=1, remedy="the paper's choice is beta=2")
+        check_real("C", self.C, above=0, remedy="the paper's choice is C=0.001")
+        check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6")
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("ties", self.ties, TIES)
+        check_choice("score", self.score, SCORES)
+        check_choice("allocation", self.allocation, ALLOCATIONS)
+        check_choice("solver", self.solver, SOLVERS)
+        if self.n_neighbors != "auto":
+            check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
+
+    def _select(self, space: Space, codes: np.ndarray, **options: Any) -> None:
+        if self.n_prototypes != "auto":
+            resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
+        elif space.partial:
+            raise ValueError(
+                "n_prototypes='auto' measures errors with dissimilarities that a sparse graph does not hold; "
+                "pass a count, a rate, or a dense matrix"
+            )
+        lists = self._lists(space, options.get("neighbors"))
+        report(self.verbose, "solving for the weights of %d objects", space.shape[0])
+        ranked = self._rank(lists, codes)
+        self._codes = codes
+        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
+        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
+        self.duality_gap_, self.n_iter_ = ranked.solution.gap, ranked.solution.n_iter
+        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+        self.size_curve_ = None
+        n_prototypes = self.n_prototypes
+        if n_prototypes == "auto":
+            self.size_curve_ = size_curve(
+                space,
+                lists,
+                codes,
+                lambda fold_lists, fold_codes: self._rank(fold_lists, fold_codes).ranking,
+                allocation=self.allocation,
+                random_state=None if self.random_state is None else check_random_state(self.random_state),
+                n_jobs=self.n_jobs,
+            )
+            n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
+        size = resolve_size(n_prototypes, np.bincount(codes), self.allocation)
+        self.sample_indices_ = cut(self.ranking_, codes, size, self.allocation)
+        report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
+
+    def _lists(self, space: Space, neighbors: Any) -> NeighborLists:
+        if neighbors is not None:
+            return as_lists(neighbors, space.shape[0], self.ties)
+        k = negligible_rank(self.beta) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        report(self.verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
+        lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs)
+        n_open = int((~lists.closed).sum())
+        if n_open:
+            warnings.warn(
+                f"{n_open} of {space.shape[0]} objects have more equally distant neighbours than fit in memory; "
+                "which of them count depends on the row order (see truncation_bound_)",
+                UserWarning,
+                stacklevel=2,
+            )
+        return lists
+
+    def _rank(self, lists: NeighborLists, codes: np.ndarray) -> Any:
+        return rank_prototypes(
+            lists,
+            codes,
+            beta=float(self.beta),
+            C=float(self.C),
+            loss=self.loss,
+            score=self.score,
+            solver=self.solver,
+            tol=self.tol,
+        )

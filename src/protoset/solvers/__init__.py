@@ -1,0 +1,109 @@
+"""Solvers of the max-margin problem: pure functions on sparse arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from protoset._validation import check_choice
+from protoset.solvers.base import Solution
+from protoset.solvers.closed_form import solve_closed_form
+from protoset.solvers.coordinate import solve_coordinate
+from protoset.solvers.cutting_plane import solve_cutting_plane
+from protoset.solvers.quasi_newton import solve_quasi_newton
+
+__all__ = [
+    "LOSSES",
+    "SOLVERS",
+    "Solution",
+    "dual_bound",
+    "solve",
+    "solve_closed_form",
+    "solve_coordinate",
+    "solve_cutting_plane",
+    "solve_quasi_newton",
+]
+
+Loss = Literal["mean", "sum"]
+LOSSES: tuple[Loss, ...] = ("mean", "sum")
+
+ITERATIVE = {"coordinate": solve_coordinate, "lbfgs": solve_quasi_newton, "cutting_plane": solve_cutting_plane}
+SOLVERS = ("auto", "closed_form", *ITERATIVE)
+
+
+def dual_bound(C: float, loss: Loss, n_objects: int) -> float:
+    """Limit of each dual variable in the canonical form.
+
+    ``loss="mean"`` is 1/2 |w|^2 + C/n * sum of hinges; ``loss="sum"`` is |w|^2 + C * sum of hinges,
+    which is twice the canonical form with half the limit.
+    """
+    return C / n_objects if loss == "mean" else C / 2
+
+
+def solve(
+    features: sparse.csr_matrix,
+    rho: np.ndarray,
+    C: float = 1e-3,
+    *,
+    loss: Loss = "mean",
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+) -> Solution:
+    """Find the weights of the prototypes.
+
+    Parameters
+    ----------
+    features : csr_matrix of shape (n, m)
+        Signed rank-exponential features of each object.
+    rho : ndarray of shape (n,)
+        Threshold of each object.
+    C : float
+        Cost of violated constraints.
+    loss : {"mean", "sum"}
+        ``"mean"``: 1/2 |w|^2 + C/n * sum of hinges. ``"sum"``: |w|^2 + C * sum of hinges.
+    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}
+        ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere.
+    tol : float
+        Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
+    max_iter : int
+
+    Returns
+    -------
+    Solution
+        In the units of ``loss``.
+    """
+    check_choice("solver", solver, SOLVERS)
+    check_choice("loss", loss, LOSSES)
+    bound = dual_bound(C, loss, len(rho))
+    solution = solve_closed_form(features, rho, bound) if solver in ("auto", "closed_form") else None
+    if solution is None:
+        if solver == "closed_form":
+            raise ValueError(
+                f"solver='closed_form' is exact only where C is small enough that every constraint stays "
+                f"violated, which C={C!r} is not; use solver='auto'"
+            )
+        method = ITERATIVE["coordinate" if solver == "auto" else solver]
+        solution = method(features, rho, bound, tol=tol, max_iter=max_iter)
+    if solution.gap > tol:
+        warnings.warn(
+            f"the solver {solution.solver!r} stopped at a relative duality gap of {solution.gap:.2e}, above "
+            f"tol={tol:g}, after {solution.n_iter} iterations; raise tol, lower C or try another solver",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return solution if loss == "mean" else _in_sum_units(solution)
+
+
+def _in_sum_units(solution: Solution) -> Solution:
+    return dataclasses.replace(
+        solution,
+        dual_variables=2 * solution.dual_variables,
+        primal=2 * solution.primal,
+        dual=2 * solution.dual,
+    )

@@ -1,0 +1,43 @@
+"""Spaces: dissimilarities between objects of one kind, behind one interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protoset._validation import did_you_mean
+from protoset.spaces.base import RawLists, Rows, Space
+from protoset.spaces.precomputed import PrecomputedSpace
+from protoset.spaces.vectors import VectorSpace
+
+__all__ = ["SPACES", "PrecomputedSpace", "RawLists", "Rows", "Space", "VectorSpace", "make_space"]
+
+SPACES: dict[str, type[Space]] = {space.metric: space for space in (VectorSpace, PrecomputedSpace)}
+"""Every known dissimilarity by its name."""
+
+
+def make_space(X: Any, metric: str = "euclidean", metric_params: dict[str, Any] | None = None) -> Space:
+    """Make the space of a training set.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix
+        The training objects, of the kind that the metric takes.
+    metric : str
+        A name in ``SPACES``.
+    metric_params : dict, optional
+        Arguments of the metric.
+
+    Returns
+    -------
+    Space
+    """
+    if not isinstance(metric, str) or metric not in SPACES:
+        raise ValueError(
+            f"metric={metric!r} is not known{did_you_mean(metric, SPACES)}; choose one of {sorted(SPACES)}, "
+            "or compute the dissimilarities yourself and pass them with metric='precomputed'"
+        )
+    if metric_params:
+        raise ValueError(
+            f"metric_params={metric_params!r}: metric={metric!r} takes no parameters; leave metric_params=None"
+        )
+    return SPACES[metric].from_objects(X)
