@@ -64,11 +64,11 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     try:
         check_classification_targets(y)
     except ValueError as error:
-        if "Unknown label type" not in str(error):
-            raise
+        fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else []
+        found = f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{type(y[0]).__name__} objects"
         raise ValueError(
-            f"Unknown label type: y holds continuous numbers such as {y[y != np.floor(y)][0]!r}, which are not "
-            "class labels; bin them, or convert them to int or str if they are classes"
+            f"Unknown label type: y holds {found}, which are not class labels; "
+            "bin numbers, or convert the labels to int or str if they are classes"
         ) from error
     try:
         classes, codes = np.unique(y, return_inverse=True)
@@ -77,7 +77,8 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
         raise TypeError(f"y mixes labels of the types {kinds}, which have no order; convert them to one type") from error
     if len(classes) < 2:
         raise ValueError(
-            f"y has a single class, {classes[0]!r}, in {n_objects} objects; prototype selection needs at least 2 classes"
+            f"y has only 1 class, {classes.tolist()[0]!r}, in {n_objects} objects; "
+            "prototype selection needs objects of at least 2 classes"
         )
     return classes, codes.reshape(-1)
 

@@ -140,6 +140,11 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self.selector = selector
         self.rule = rule
 
+    @property
+    def metric(self) -> Any:
+        """The selector's metric."""
+        return REPS().metric if self.selector is None else getattr(self.selector, "metric", None)
+
     def fit(self, X: Any, y: Any) -> Self:
         """Select prototypes and keep them.
 
@@ -256,9 +261,10 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     def _cross(self, X: Any) -> Space:
         check_is_fitted(self, "classes_")
+        queries = self._prototypes.cross(X)
         if self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
-        return self._prototypes.cross(X)
+        return queries
 
     def _map(self, queries: Space, function: Any) -> list[Any]:
         """Apply a function to the decisions of the queries, block by block."""
@@ -271,8 +277,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """Describe the classifier to scikit-learn: it takes what its selector takes."""
         tags = super().__sklearn_tags__()
         if isinstance(self.selector, BaseSelector):
-            tags.input_tags.pairwise = get_tags(self.selector).input_tags.pairwise
-            tags.input_tags.sparse = get_tags(self.selector).input_tags.sparse
+            tags.input_tags = get_tags(self.selector).input_tags
         return tags
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protoset import selectors
+from protoset._files import write_atomically
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
 from protoset.selectors import BaseSelector
@@ -81,7 +81,7 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
     if classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
     text = json.dumps(metadata, indent=1)
-    _write_atomically(path, _pack(text, arrays))
+    write_atomically(path, _pack(text, arrays))
 
 
 def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
@@ -130,27 +130,6 @@ def _pack(metadata: str, arrays: dict[str, np.ndarray]) -> bytes:
             np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
             archive.writestr(f"{name}.npy", member.getvalue())
     return buffer.getvalue()
-
-
-def _write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    directory, name = os.path.split(os.path.abspath(path))
-    handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(beside, 0o666 & ~_umask())
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:

@@ -62,11 +62,14 @@ def sweep(indptr, indices, data, rho, curvature, bound, dual, v, order, size, lo
 
 
 @njit(cache=True, nogil=True)
-def total_hinge(indptr, indices, data, rho, v):
-    """Sum over the objects of max(0, rho_i - r_i . max(0, v))."""
-    total = 0.0
+def measure(indptr, indices, data, rho, bound, dual, v):
+    """Sum of the hinges and the duality gap at the weights max(0, v)."""
+    hinges, gap = 0.0, 0.0
     for i in range(rho.shape[0]):
         margin = rho[i] - _positive_product(indices, data, v, indptr[i], indptr[i + 1])
         if margin > 0.0:
-            total += margin
-    return total
+            hinges += margin
+            gap += (bound - dual[i]) * margin
+        else:
+            gap -= dual[i] * margin
+    return hinges, gap

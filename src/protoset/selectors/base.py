@@ -87,4 +87,5 @@ class BaseSelector(BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.sparse = self.metric == "precomputed"
+        tags.input_tags.positive_only = self.metric == "precomputed"
         return tags

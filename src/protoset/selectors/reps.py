@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._progress import report
@@ -27,6 +27,9 @@ from protoset.spaces import Space
 
 Score = Literal["adjusted", "literal"]
 SCORES: tuple[Score, ...] = ("adjusted", "literal")
+
+WEIGHT_TOL = 1e-4
+"""Relative error of the weights that a fit is solved to, besides its duality gap."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,9 @@ def rank_prototypes(
     RankedPrototypes
     """
     constraints = rank_exponential(lists, codes, beta)
-    solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol)
+    solution = solve(
+        constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL
+    )
     alpha = degradations(solution.weights, beta)
     best_ranks = lists.best_ranks()
     scores = alpha + best_ranks if score == "adjusted" else _literal_scores(solution.weights, best_ranks, beta)
@@ -359,3 +364,9 @@ class REPS(BaseSelector):
             solver=self.solver,
             tol=self.tol,
         )
+
+    def __sklearn_tags__(self) -> Tags:
+        """Describe the selector to scikit-learn: the automatic size needs more than a sparse graph holds."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.sparse and self.n_prototypes != "auto"
+        return tags

@@ -53,6 +53,7 @@ def solve(
     loss: Loss = "mean",
     solver: str = "auto",
     tol: float = 1e-6,
+    weight_tol: float = np.inf,
     max_iter: int = 10_000,
 ) -> Solution:
     """Find the weights of the prototypes.
@@ -71,6 +72,8 @@ def solve(
         ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere.
     tol : float
         Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
+    weight_tol : float
+        Relative error of the weights to reach as well, as far as the arithmetic allows.
     max_iter : int
 
     Returns
@@ -89,7 +92,7 @@ def solve(
                 f"violated, which C={C!r} is not; use solver='auto'"
             )
         method = ITERATIVE["coordinate" if solver == "auto" else solver]
-        solution = method(features, rho, bound, tol=tol, max_iter=max_iter)
+        solution = method(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
     if solution.gap > tol:
         warnings.warn(
             f"the solver {solution.solver!r} stopped at a relative duality gap of {solution.gap:.2e}, above "

@@ -13,14 +13,20 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_sums
-from protoset.solvers.base import Solution, certify, constrained, relative_gap
+from protoset.solvers.base import Solution, certify, constrained, is_solved
 
 REDUCTION = 0.3
 """The active part is worked on until its gradients have shrunk by this factor."""
 
 
 def solve_coordinate(
-    features: sparse.csr_matrix, rho: np.ndarray, bound: float, *, tol: float = 1e-6, max_iter: int = 10_000
+    features: sparse.csr_matrix,
+    rho: np.ndarray,
+    bound: float,
+    *,
+    tol: float = 1e-6,
+    weight_tol: float = np.inf,
+    max_iter: int = 10_000,
 ) -> Solution:
     """Solve by coordinate ascent on the dual.
 
@@ -32,6 +38,8 @@ def solve_coordinate(
         Limit of each dual variable.
     tol : float
         Relative duality gap to reach.
+    weight_tol : float
+        Relative error of the weights to reach as well.
     max_iter : int
         Passes over the active objects at most.
     """
@@ -57,8 +65,8 @@ def solve_coordinate(
             # What is set aside has a gradient beyond anything seen in the last pass.
             low, high = smallest or -np.inf, largest or np.inf
         norm = 0.5 * float(np.square(np.maximum(v, 0.0)).sum())
-        primal = norm + bound * kernels.coordinate.total_hinge(*rows, v)
-        gap = relative_gap(primal, float(rho @ dual) - norm)
-        if gap <= tol or n_iter >= max_iter or largest == smallest:
+        hinges, gap = kernels.coordinate.measure(*rows, bound, dual, v)
+        solved = is_solved(norm + bound * hinges, norm, gap, tol, weight_tol)
+        if solved or n_iter >= max_iter or largest == smallest:
             return certify(features, rho, bound, dual, n_iter, "coordinate")
         target = REDUCTION * (largest - smallest)

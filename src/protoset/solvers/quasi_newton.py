@@ -16,12 +16,18 @@ class _Reached(Exception):  # noqa: N818 - not an error: leaves SciPy's loop
 
 
 def solve_quasi_newton(
-    features: sparse.csr_matrix, rho: np.ndarray, bound: float, *, tol: float = 1e-6, max_iter: int = 10_000
+    features: sparse.csr_matrix,
+    rho: np.ndarray,
+    bound: float,
+    *,
+    tol: float = 1e-6,
+    weight_tol: float = np.inf,
+    max_iter: int = 10_000,
 ) -> Solution:
     """Solve by a bounded quasi-Newton method on the dual; parameters as for ``solve_coordinate``."""
     transposed = features.T.tocsr()
-    # In units of the limit, so that the method's own tolerances see numbers around 1.
-    scale = bound * max(float(rho.max(initial=0.0)), np.finfo(float).tiny)
+    # In units of the limit and of the largest dual value, so that the method's own tests see numbers around 1.
+    scale = bound * float(rho.sum()) or 1.0
     n_iter = 0
     best = np.full(len(rho), 0.5)
 
@@ -34,20 +40,26 @@ def solve_quasi_newton(
         nonlocal n_iter, best
         n_iter += 1
         best = share.copy()
-        if n_iter % CHECK_EVERY == 0 and certify(features, rho, bound, bound * share, n_iter, "").gap <= tol:
-            raise _Reached
+        if n_iter % CHECK_EVERY == 0:
+            found = certify(features, rho, bound, bound * share, n_iter, "lbfgs")
+            if found.gap <= tol and found.weight_error <= weight_tol:
+                raise _Reached
 
+    # The line search may give up near a kink of max(0, .); starting afresh gets past it.
     try:
-        result = minimize(
-            negative_dual,
-            best,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, 1.0)] * len(rho),
-            callback=watch,
-            options={"maxiter": max_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20},
-        )
-        best = result.x
+        while n_iter < max_iter:
+            before, start = n_iter, best
+            minimize(
+                negative_dual,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=[(0.0, 1.0)] * len(rho),
+                callback=watch,
+                options={"maxiter": max_iter - n_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0},
+            )
+            if n_iter == before or negative_dual(best)[0] >= negative_dual(start)[0]:
+                break
     except _Reached:
         pass
     return certify(features, rho, bound, bound * best, n_iter, "lbfgs")

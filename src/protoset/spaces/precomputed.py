@@ -49,12 +49,12 @@ class PrecomputedSpace(Space):
         matrix = _check_numeric(X)
         if matrix.ndim == 1:
             return CondensedSpace.of(matrix)  # type: ignore[return-value]
+        _check_entries(matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 f"metric='precomputed' needs a square matrix for fit, got the shape {matrix.shape}; "
                 "pass the dissimilarities between all training objects"
             )
-        _check_entries(matrix)
         return cls.of(matrix)
 
     @classmethod
@@ -82,20 +82,20 @@ class PrecomputedSpace(Space):
         matrix = _check_graph(queries, square=False) if graph else _check_numeric(queries)
         if matrix.ndim != 2:
             raise ValueError(
-                f"Expected a 2D array of dissimilarities of queries x training objects, got the shape {matrix.shape}; "
-                "reshape a single query with X.reshape(1, -1)"
+                f"Expected a 2D array of dissimilarities of queries x training objects, got the shape {matrix.shape}. "
+                "Reshape your data: a single query with X.reshape(1, -1)"
             )
+        if not graph:
+            _check_entries(matrix)
         if matrix.shape[1] == self._n_training:
             columns = self._training_columns
         elif matrix.shape[1] == len(self._columns):
             columns = np.arange(len(self._columns))
         else:
             raise ValueError(
-                f"X has {matrix.shape[1]} columns, but metric='precomputed' needs the dissimilarities of each query "
-                f"to the {self._n_training} training objects or to the {len(self._columns)} prototypes alone"
+                f"X has {matrix.shape[1]} features, but {self.metric} is expecting {self._n_training} features as input: "
+                f"the dissimilarities of each query to the training objects, or to the {len(self._columns)} prototypes alone"
             )
-        if not graph:
-            _check_entries(matrix)
         kind = GraphSpace if graph else PrecomputedSpace
         return kind(matrix, columns, self._n_training, self._training_columns)
 
@@ -203,13 +203,14 @@ def _check_numeric(X: Any) -> np.ndarray:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"metric='precomputed' needs numbers, but X holds other things: {error}") from error
+            raise type(error)(f"metric='precomputed' needs numbers, but X holds other things: {error}") from error
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: metric='precomputed' needs real dissimilarities; take their modulus")
     if array.dtype.kind not in "fiub":
         raise ValueError(f"metric='precomputed' needs numbers, got an array of dtype {array.dtype}; convert it to float")
     if array.size == 0:
-        raise ValueError(f"Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+        empty = "sample" if len(array) == 0 else "feature"
+        raise ValueError(f"Found array with 0 {empty}(s) (shape={array.shape}) while a minimum of 1 is required.")
     return array
 
 

@@ -57,8 +57,8 @@ class VectorSpace(Space):
         queries = _check_vectors(queries)
         if queries.shape[1] != self._columns.shape[1]:
             raise ValueError(
-                f"X has {queries.shape[1]} features, but the prototypes have {self._columns.shape[1]} features; "
-                "pass the same columns as in fit"
+                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self._columns.shape[1]} "
+                "features as input; pass the same columns as in fit"
             )
         return type(self)(queries, self._columns)
 

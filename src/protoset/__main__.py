@@ -1,0 +1,7 @@
+"""``python -m protoset``."""
+
+import sys
+
+from protoset.cli import main
+
+sys.exit(main())

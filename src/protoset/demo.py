@@ -1,0 +1,97 @@
+"""The main job on data that comes with scikit-learn: select, classify, save, load again."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from protoset._files import write_atomically
+from protoset.classifier import PrototypeClassifier
+from protoset.persistence import load, save
+from protoset.selectors import REPS
+
+RATE = 0.1
+
+
+def run_demo(output: Path) -> str:
+    """Run the demonstration, write its results into a folder and return what to tell the user."""
+    output.mkdir(parents=True, exist_ok=True)
+    lines = [
+        "Prototype selection with REPS: errors of 1-NN on held-out objects (30 %).",
+        "",
+        f"{'data':<32}{'training':>9}{'all of it':>11}{'kept (auto)':>13}{'error':>8}{'kept (10 %)':>13}{'error':>8}",
+    ]
+    for name, loader in (("wine", load_wine), ("breast_cancer", load_breast_cancer), ("digits", load_digits)):
+        lines.append(_vectors(name, loader(), output))
+    lines.append(_matrix("wine, L1 distance matrix only", load_wine()))
+    lines += [
+        "",
+        f"Results are in {output.resolve()}:",
+        "  NAME_prototypes.csv   the objects kept (10 %): row in the training set, label, degradation, values",
+        "  NAME.protoset         the classifier; protoset.load(...) predicts with it",
+    ]
+    return "\n".join(lines)
+
+
+def _vectors(name: str, data: Any, output: Path) -> str:
+    X, X_test, y, y_test = train_test_split(
+        data.data, data.target_names[data.target], test_size=0.3, stratify=data.target, random_state=0
+    )
+    scaler = StandardScaler().fit(X)
+    scaled, scaled_test = scaler.transform(X), scaler.transform(X_test)
+    everything = 1 - KNeighborsClassifier(1).fit(scaled, y).score(scaled_test, y_test)
+    automatic = PrototypeClassifier().fit(scaled, y)
+    tenth = PrototypeClassifier(REPS(n_prototypes=RATE)).fit(scaled, y)
+    path = output / f"{name}.protoset"
+    save(tenth, path)
+    if not np.array_equal(load(path).predict(scaled_test), tenth.predict(scaled_test)):
+        raise RuntimeError(f"{path} does not predict as the classifier that was saved")
+    names = getattr(data, "feature_names", None)
+    _write_prototypes(output / f"{name}_prototypes.csv", tenth, X, names)
+    return _row(name, len(y), everything, automatic, tenth, scaled_test, y_test)
+
+
+def _matrix(name: str, data: Any) -> str:
+    X, X_test, y, y_test = train_test_split(
+        StandardScaler().fit_transform(data.data), data.target, test_size=0.3, stratify=data.target, random_state=0
+    )
+    between, queries = pairwise_distances(X, metric="l1"), pairwise_distances(X_test, X, metric="l1")
+    everything = 1 - KNeighborsClassifier(1, metric="precomputed").fit(between, y).score(queries, y_test)
+    automatic = PrototypeClassifier(REPS(metric="precomputed")).fit(between, y)
+    tenth = PrototypeClassifier(REPS(RATE, metric="precomputed")).fit(between, y)
+    return _row(name, len(y), everything, automatic, tenth, queries, y_test)
+
+
+def _row(
+    name: str,
+    n_training: int,
+    everything: float,
+    automatic: PrototypeClassifier,
+    tenth: PrototypeClassifier,
+    X_test: np.ndarray,
+    y_test: np.ndarray,
+) -> str:
+    cells = f"{name:<32}{n_training:>9}{everything:>11.3f}"
+    for classifier in (automatic, tenth):
+        cells += f"{len(classifier.sample_indices_):>13}{1 - classifier.score(X_test, y_test):>8.3f}"
+    return cells
+
+
+def _write_prototypes(path: Path, classifier: PrototypeClassifier, X: np.ndarray, names: Any) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["row", "label", "degradation", *(names if names is not None else range(X.shape[1]))])
+    kept = classifier.sample_indices_
+    degradations = classifier.selector_.degradations_[kept]
+    for row, label, degradation in zip(kept, classifier.prototype_labels_, degradations, strict=True):
+        writer.writerow([row, label, f"{degradation:.6g}", *X[row].tolist()])
+    write_atomically(path, text.getvalue().encode())

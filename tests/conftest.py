@@ -1,0 +1,53 @@
+"""Set-up of all tests."""
+
+import os
+from pathlib import Path
+
+# scikit-learn runs its array API check only where this is set before SciPy is imported.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+settings.register_profile(
+    "protoset",
+    deadline=None,  # the first call of a kernel may compile
+    derandomize=bool(os.environ.get("CI")),
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
+)
+settings.load_profile("protoset")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Folder with the benchmark data; the tests that need it are skipped where there is none."""
+    folder = Path(os.environ.get("PROTOSET_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no benchmark data: {folder} is not there (set PROTOSET_DATA to its folder)")
+    return folder
+
+
+@st.composite
+def labelled_vectors(draw, max_objects=25, tied=False):
+    """Vectors with labels of at least two classes; on a coarse grid, with ties and duplicates, if tied."""
+    n = draw(st.integers(3, max_objects))
+    d = draw(st.integers(1, 4))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (n, d)).astype(float) if tied else rng.normal(size=(n, d))
+    n_classes = draw(st.integers(2, min(4, n)))
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
+    return X, rng.permutation(y)
+
+
+def overlapping(n, d=3, n_classes=3, seed=0):
+    """Overlapping Gaussian classes."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(n_classes, d))
+    y = rng.integers(0, n_classes, n)
+    return centres[y] + rng.normal(size=(n, d)), y

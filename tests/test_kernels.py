@@ -1,0 +1,163 @@
+"""Each compiled kernel against a plain NumPy twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from scipy.stats import rankdata
+
+from protoset import kernels
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_block(seed, n_rows, n_columns, tied):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, 4, (n_rows, n_columns)).astype(float) if tied else rng.random((n_rows, n_columns))
+
+
+@given(seeds, st.integers(1, 8), st.integers(2, 30), st.integers(1, 29), st.integers(1, 40), st.booleans())
+def test_smallest_of_each_row(seed, n_rows, n_columns, k, limit, tied):
+    k = min(k, n_columns - 1)
+    limit = max(limit, k)
+    block = random_block(seed, n_rows, n_columns, tied)
+    own = np.random.default_rng(seed).integers(0, n_columns, n_rows)
+    threshold, n_below, n_at = kernels.lists.kth_smallest(block, own, k)
+    counts = np.minimum(n_below + n_at, limit)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    kernels.lists.gather_smallest(block, own, threshold, n_below, indptr, indices, distances)
+    for row in range(n_rows):
+        others = np.delete(np.arange(n_columns), own[row])
+        by_distance = others[np.lexsort((others, block[row, others]))]
+        kth = block[row, by_distance[k - 1]]
+        expected = by_distance[block[row, by_distance] <= kth][:limit]
+        np.testing.assert_array_equal(indices[indptr[row] : indptr[row + 1]], expected)
+        np.testing.assert_array_equal(distances[indptr[row] : indptr[row + 1]], block[row, expected])
+
+
+@pytest.mark.parametrize(("code", "method"), [(0, "min"), (1, "average"), (2, "ordinal")])
+@given(seed=seeds, lengths=st.lists(st.integers(0, 12), min_size=1, max_size=6))
+def test_ranks(code, method, seed, lengths):
+    rng = np.random.default_rng(seed)
+    rows = [np.sort(rng.integers(0, 4, length).astype(float)) for length in lengths]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    ranks = kernels.lists.rank_rows(indptr, np.concatenate(rows), code)
+    np.testing.assert_array_equal(ranks, np.concatenate([rankdata(row, method) for row in rows]))
+
+
+@given(seeds, st.lists(st.integers(0, 40), min_size=1, max_size=6))
+def test_sorting_rows(seed, lengths):
+    rng = np.random.default_rng(seed)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    indices = np.concatenate([rng.permutation(50)[:length] for length in lengths]).astype(np.int32)
+    distances = rng.integers(0, 5, indptr[-1]).astype(float)
+    expected = [np.lexsort((indices[a:b], distances[a:b])) + a for a, b in zip(indptr, indptr[1:], strict=False)]
+    order = np.concatenate(expected).astype(int)
+    expected_indices, expected_distances = indices[order], distances[order]
+    kernels.lists.sort_rows(indptr, indices, distances)
+    np.testing.assert_array_equal(indices, expected_indices)
+    np.testing.assert_array_equal(distances, expected_distances)
+
+
+@given(seeds, st.integers(1, 12), st.integers(1, 12), st.integers(1, 6))
+def test_euclidean_block(seed, n_rows, n_columns, d):
+    rng = np.random.default_rng(seed)
+    A, B = rng.normal(size=(n_rows, d)), rng.normal(size=(n_columns, d))
+    block = kernels.euclidean.distance_block(A, np.ascontiguousarray(B.T))
+    np.testing.assert_allclose(block, cdist(A, B), rtol=1e-15, atol=1e-15)
+
+
+@given(seeds, st.integers(1, 10), st.integers(1, 20))
+def test_nearest_with_a_coarse_screen(seed, n_rows, n_columns):
+    """Whatever the screen's error within the slack, the true nearest wins, and the lowest index among ties."""
+    rng = np.random.default_rng(seed)
+    A, B = rng.integers(0, 3, (n_rows, 2)).astype(float), rng.integers(0, 3, (n_columns, 2)).astype(float)
+    true = cdist(A, B, "sqeuclidean")
+    screen = true + rng.uniform(-0.5, 0.5, true.shape)
+    positions, distances = kernels.euclidean.nearest_screened(A, B, screen, np.ones(n_rows))
+    np.testing.assert_array_equal(positions, true.argmin(axis=1))
+    np.testing.assert_allclose(distances, np.sqrt(true.min(axis=1)))
+
+
+@given(seeds, st.integers(3, 20), st.integers(1, 5))
+def test_candidates_are_reranked_by_true_distance(seed, n, k):
+    k = min(k, n - 1)
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 2)).astype(float)
+    candidates = np.array([rng.permutation(n) for _ in range(n)])
+    indices, distances = np.empty((n, n), np.int32), np.empty((n, n))
+    rows = np.arange(n)
+    counts = kernels.euclidean.rerank_candidates(X, rows, candidates, np.full(n, np.inf), k, indices, distances)
+    true = cdist(X, X)
+    for row in rows:
+        others = np.delete(rows, row)
+        order = others[np.lexsort((others, true[row, others]))]
+        np.testing.assert_array_equal(indices[row, : n - 1], order)
+        assert counts[row] == (true[row, others] <= true[row, order[k - 1]]).sum()
+    floor = np.zeros(n)
+    assert (kernels.euclidean.rerank_candidates(X, rows, candidates, floor, k, indices, distances) == -1).all()
+
+
+def test_restrict_and_first_member():
+    indptr = np.array([0, 3, 5, 6, 6])
+    indices = np.array([1, 2, 3, 0, 3, 1], np.int32)
+    distances = np.array([1.0, 2, 3, 1, 4, 2])
+    position = np.array([0, -1, 1, 2])
+    new = kernels.lists.restrict(indptr, indices, distances, np.array([0, 2, 3]), position)
+    np.testing.assert_array_equal(new[0], [0, 2, 2, 2])
+    np.testing.assert_array_equal(new[1], [1, 2])
+    np.testing.assert_array_equal(new[2], [2, 3])
+    member = np.array([False, False, True, True])
+    first = kernels.lists.first_member(indptr, indices, np.array([0, 1, 2]), member)
+    np.testing.assert_array_equal(first, [2, 3, -1])
+    ranks = np.array([1.0, 2, 3, 1, 2, 1])
+    np.testing.assert_array_equal(kernels.lists.best_ranks(indices, ranks, 4), [1, 1, 2, 2])
+
+
+@given(seeds, st.integers(2, 15))
+def test_coordinate_sweep(seed, n):
+    rng = np.random.default_rng(seed)
+    dense = rng.normal(size=(n, n)) * (rng.random((n, n)) < 0.5)
+    features = sparse.csr_matrix(dense)
+    rho, bound = rng.random(n), 0.3
+    curvature = np.maximum((dense**2).sum(axis=1), 1e-9)
+    dual = rng.choice([0.0, bound, bound / 2], n)
+    expected_dual, expected_v = dual.copy(), dense.T @ dual
+    for i in range(n):
+        gradient = rho[i] - dense[i] @ np.maximum(expected_v, 0)
+        new = np.clip(expected_dual[i] + gradient / curvature[i], 0, bound)
+        expected_v += (new - expected_dual[i]) * dense[i]
+        expected_dual[i] = new
+    v, order = dense.T @ dual, np.arange(n)
+    arrays = (features.indptr.astype(np.uint64), features.indices.astype(np.uint32), features.data, rho)
+    size, smallest, largest = kernels.coordinate.sweep(
+        *arrays, curvature, bound, dual, v, order, n, -np.inf, np.inf
+    )
+    assert size == n
+    assert smallest <= 0 <= largest
+    np.testing.assert_allclose(dual, expected_dual, atol=1e-12)
+    np.testing.assert_allclose(v, expected_v, atol=1e-12)
+    weights = np.maximum(v, 0)
+    hinges, gap = kernels.coordinate.measure(*arrays, bound, dual, v)
+    assert hinges == pytest.approx(np.maximum(rho - dense @ weights, 0).sum())
+    primal, value = weights @ weights / 2 + bound * hinges, rho @ dual - weights @ weights / 2
+    assert gap == pytest.approx(primal - value, abs=1e-12)
+
+
+@given(seeds, st.integers(1, 50))
+def test_shuffle_permutes_the_active_part_only(seed, n):
+    order = np.arange(n)
+    kernels.coordinate.shuffle(order, n // 2, seed)
+    np.testing.assert_array_equal(order[n // 2 :], np.arange(n)[n // 2 :])
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+    again = np.arange(n)
+    kernels.coordinate.shuffle(again, n // 2, seed)
+    np.testing.assert_array_equal(order, again)
+
+
+def test_unknown_kernel_module():
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = kernels.nonsense

@@ -1,0 +1,46 @@
+"""scikit-learn's own checks, on every estimator and both kinds of input."""
+
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from protoset import REPS, PrototypeClassifier
+
+ESTIMATORS = [
+    REPS(),
+    REPS(n_prototypes=0.3, loss="sum", C=1.0),
+    REPS(metric="precomputed"),
+    PrototypeClassifier(),
+    PrototypeClassifier(rule="adjusted"),
+    PrototypeClassifier(REPS(n_prototypes=0.5)),
+    PrototypeClassifier(REPS(metric="precomputed")),
+]
+
+SCORE_IS_A_PARAMETER = (
+    "the check calls estimator.score(X, y); in REPS `score` is the parameter that chooses the reading of "
+    "the paper's formula, and a selector, which predicts nothing, has no score method"
+)
+EXPECTED_FAILURES = {
+    REPS: {
+        "check_fit_score_takes_y": SCORE_IS_A_PARAMETER,
+        "check_n_features_in_after_fitting": SCORE_IS_A_PARAMETER,
+        "check_pipeline_consistency": SCORE_IS_A_PARAMETER,
+    },
+    PrototypeClassifier: {},
+}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES[type(estimator)])
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+def test_the_excused_checks_fail_for_their_reason_only():
+    """What the excused checks test besides ``score`` holds."""
+    X, y = load_iris(return_X_y=True)
+    selector = REPS(0.2).fit(X, y)
+    assert selector.n_features_in_ == 4
+    piped = make_pipeline(StandardScaler(), REPS(0.2)).fit(X, y)
+    direct = REPS(0.2).fit(StandardScaler().fit_transform(X), y)
+    assert (piped[-1].sample_indices_ == direct.sample_indices_).all()

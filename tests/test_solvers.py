@@ -1,0 +1,175 @@
+"""The solvers against each other, against an independent QP solver, and against their own certificate."""
+
+import clarabel
+import numpy as np
+import pytest
+from conftest import overlapping
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from protoset import REPS
+from protoset.features import rank_exponential
+from protoset.neighbors import build_lists
+from protoset.solvers import (
+    ITERATIVE,
+    dual_bound,
+    solve,
+    solve_closed_form,
+    solve_coordinate,
+)
+from protoset.spaces import make_space
+
+COSTS = [("mean", 1e-3), ("mean", 10.0), ("sum", 1e-3), ("sum", 1.0), ("sum", 30.0)]
+
+
+def problem(n=60, seed=0, n_classes=3):
+    X, codes = overlapping(n, seed=seed, n_classes=n_classes)
+    constraints = rank_exponential(build_lists(make_space(X), 53), codes)
+    return constraints.features, constraints.rho
+
+
+def objective(weights, features, rho, C, loss):
+    hinges = np.maximum(rho - features @ weights, 0).sum()
+    return weights @ weights / 2 + C / len(rho) * hinges if loss == "mean" else weights @ weights + C * hinges
+
+
+def reference_optimum(features, rho, C, loss):
+    """Interior-point solution of the QP over (w, xi) as it stands in the paper."""
+    n, m = features.shape
+    quadratic, linear = (1.0, C / n) if loss == "mean" else (2.0, C)
+    P = sparse.block_diag([quadratic * sparse.identity(m), sparse.csc_matrix((n, n))], format="csc")
+    q = np.concatenate([np.zeros(m), np.full(n, linear)])
+    A = sparse.vstack(
+        [sparse.hstack([-features, -sparse.identity(n)]), -sparse.identity(m + n)], format="csc"
+    )
+    b = np.concatenate([-rho, np.zeros(m + n)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    solution = clarabel.DefaultSolver(P, q, A, b, [clarabel.NonnegativeConeT(m + 2 * n)], settings).solve()
+    return np.maximum(np.array(solution.x[:m]), 0), solution.obj_val
+
+
+@pytest.mark.parametrize("solver", ["auto", *ITERATIVE])
+@pytest.mark.parametrize(("loss", "C"), COSTS)
+def test_against_an_independent_qp_solver(solver, loss, C):
+    features, rho = problem()
+    solution = solve(features, rho, C, loss=loss, solver=solver, tol=1e-7)
+    weights, optimum = reference_optimum(features, rho, C, loss)
+    assert solution.primal == pytest.approx(optimum, rel=1e-6)
+    assert objective(solution.weights, features, rho, C, loss) == pytest.approx(solution.primal, rel=1e-12)
+    np.testing.assert_allclose(solution.weights, weights, atol=0.02 * weights.max())  # the reference is no sharper
+
+
+@pytest.mark.parametrize(("loss", "C"), COSTS)
+@given(seed=st.integers(0, 10_000), n=st.integers(5, 60), n_classes=st.integers(2, 4))
+def test_solvers_agree(loss, C, seed, n, n_classes):
+    features, rho = problem(n, seed, n_classes)
+    found = [solve(features, rho, C, loss=loss, solver=name) for name in ("auto", "coordinate", "lbfgs")]
+    for solution in found:
+        assert solution.gap <= 1e-6
+        assert solution.primal == pytest.approx(found[0].primal, rel=2e-6)
+
+
+@pytest.mark.parametrize("solver", ITERATIVE)
+@pytest.mark.parametrize("loss", ["mean", "sum"])
+def test_the_certificate_can_be_checked_by_hand(solver, loss):
+    """Dual variables within their limits, the dual value by its formula, weights from the dual variables."""
+    features, rho = problem(80)
+    C = 5.0
+    solution = solve(features, rho, C, loss=loss, solver=solver)
+    limit, q = (C / 80, 1 / 2) if loss == "mean" else (C, 1 / 4)
+    dual = solution.dual_variables
+    assert dual.min() >= 0
+    assert dual.max() <= limit * (1 + 1e-12)
+    pull = np.maximum(features.T @ dual, 0)
+    np.testing.assert_allclose(solution.weights, pull * 2 * q, rtol=1e-12)
+    assert solution.dual == pytest.approx(rho @ dual - q * pull @ pull, rel=1e-12)
+    assert solution.primal == pytest.approx(objective(solution.weights, features, rho, C, loss), rel=1e-12)
+    assert 0 <= solution.gap <= 1e-6
+    assert solution.gap == pytest.approx((solution.primal - solution.dual) / solution.primal, abs=1e-14)
+
+
+def test_the_closed_form_is_exact_where_it_is_given():
+    features, rho = problem()
+    for bound in (1e-9, 1e-6, 1e-3, 1e-1, 1.0):
+        closed = solve_closed_form(features, rho, bound)
+        iterated = solve_coordinate(features, rho, bound, tol=1e-12)
+        at_limit = ((iterated.dual_variables == bound) | (rho == 0)).all()
+        assert (closed is not None) == at_limit
+        if closed is not None:
+            assert closed.gap <= 1e-14
+            np.testing.assert_allclose(closed.weights, iterated.weights, rtol=1e-12)
+
+
+def test_the_closed_form_alone_is_refused_where_it_is_not_exact():
+    features, rho = problem()
+    assert solve(features, rho, 1e-6, solver="closed_form").solver == "closed_form"
+    with pytest.raises(ValueError, match="exact only where C is small enough.*C=100.0.*use solver='auto'"):
+        solve(features, rho, 100.0, solver="closed_form")
+
+
+def test_separated_classes_need_no_weights():
+    X = np.concatenate([np.arange(60.0), 1000 + np.arange(60.0)])[:, None]
+    codes = np.repeat([0, 1], 60)
+    constraints = rank_exponential(build_lists(make_space(X), 20), codes)
+    for name in ("auto", *ITERATIVE):
+        solution = solve(constraints.features, constraints.rho, 1.0, solver=name)
+        assert (solution.primal, solution.gap, solution.weights.max()) == (0, 0, 0)
+    selector = REPS(n_prototypes=4, n_neighbors=20).fit(X, codes)
+    assert (selector.degradations_ == 0).all()
+    np.testing.assert_array_equal(codes[selector.sample_indices_], [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("solver", ITERATIVE)
+@pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
+def test_the_bound_on_the_weights_holds(solver, C):
+    features, rho = problem(120)
+    rough = solve(features, rho, C, solver=solver, tol=1e-3)
+    exact = solve(features, rho, C, solver="coordinate", tol=1e-9, weight_tol=1e-7)
+    assert exact.weight_error <= 1e-7
+    distance = np.linalg.norm(rough.weights - exact.weights)
+    assert distance <= (rough.weight_error + 1e-6) * np.linalg.norm(rough.weights)
+
+
+def test_a_small_gap_alone_does_not_prove_the_weights():
+    """Why REPS asks for ``weight_tol``: at its default C the weights are a millionth of the objective."""
+    features, rho = problem(300)
+    by_gap = solve(features, rho, 1e-3, tol=1e-6)
+    by_weights = solve(features, rho, 1e-3, tol=1e-6, weight_tol=1e-4)
+    assert by_gap.gap <= 1e-6
+    assert by_gap.weight_error > 1e-2
+    assert by_weights.weight_error <= 1e-4
+
+
+def test_shrinking_does_not_change_the_optimum():
+    features, rho = problem(1500)
+    bound = dual_bound(1.0, "sum", 1500)
+    fine = solve_coordinate(features, rho, bound, tol=1e-10)
+    coarse = solve_coordinate(features, rho, bound, tol=1e-6)
+    assert coarse.primal >= fine.dual
+    assert coarse.primal == pytest.approx(fine.primal, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ITERATIVE)
+def test_a_gap_that_is_not_reached_is_named(solver):
+    features, rho = problem(200)
+    with pytest.warns(ConvergenceWarning, match=r"relative duality gap of \d\.\d+e-\d+, above tol=1e-13") as caught:
+        solution = solve(features, rho, 100.0, loss="sum", solver=solver, tol=1e-13, max_iter=3)
+    assert f"{solution.gap:.2e}" in str(caught[0].message)
+
+
+def test_an_unreached_gap_reaches_the_user_of_the_estimator():
+    X, codes = overlapping(100)
+    with pytest.warns(ConvergenceWarning, match="relative duality gap"):
+        REPS(0.1, loss="sum", C=1e4, tol=1e-300).fit(X, codes)
+
+
+def test_unknown_names():
+    features, rho = problem(20)
+    with pytest.raises(ValueError, match="solver='newton' is not known"):
+        solve(features, rho, solver="newton")
+    with pytest.raises(ValueError, match="loss='max' is not known"):
+        solve(features, rho, loss="max")

@@ -1,0 +1,219 @@
+"""Spaces: every search agrees with plain distances, whatever the form of the input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import labelled_vectors, overlapping
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.neighbors import kneighbors_graph
+
+from protoset.spaces import PrecomputedSpace, VectorSpace, base, make_space, vectors
+
+
+def brute_lists(matrix, k):
+    """Return neighbours up to the k-th distance, by (distance, index), object by object."""
+    n = len(matrix)
+    lists = []
+    for row in range(n):
+        others = np.delete(np.arange(n), row)
+        order = others[np.lexsort((others, matrix[row, others]))]
+        kth = matrix[row, order[min(k, n - 1) - 1]]
+        lists.append(order[matrix[row, order] <= kth])
+    return lists
+
+
+def assert_lists_equal(raw, matrix, k):
+    expected = brute_lists(matrix, k)
+    np.testing.assert_array_equal(raw.counts, [len(row) for row in expected])
+    np.testing.assert_array_equal(raw.indices, np.concatenate(expected))
+    rows = np.repeat(np.arange(len(matrix)), raw.counts)
+    np.testing.assert_array_equal(raw.distances, matrix[rows, raw.indices])
+    assert raw.closed.all()
+
+
+@given(labelled_vectors(), st.integers(1, 30))
+def test_vector_neighbours(data, k):
+    X, _ = data
+    space = make_space(X)
+    matrix = space.block(slice(None), slice(None))
+    np.testing.assert_allclose(matrix, cdist(X, X), rtol=1e-15)
+    assert_lists_equal(space.kneighbors(k, limit=len(X)), matrix, k)
+
+
+@given(labelled_vectors(tied=True), st.integers(1, 30))
+def test_vector_neighbours_with_ties_and_duplicates(data, k):
+    X, _ = data
+    space = make_space(X)
+    assert_lists_equal(space.kneighbors(k, limit=len(X)), space.block(slice(None), slice(None)), k)
+
+
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_vector_neighbours_where_inner_products_lose_digits(d, offset):
+    """Far from the origin, with clusters of near-duplicates: the search must not trust its candidates."""
+    rng = np.random.default_rng(0)
+    clusters = rng.normal(size=(20, d)) * 100
+    X = offset + np.repeat(clusters, 15, axis=0) + rng.normal(size=(300, d)) * 1e-5
+    space = make_space(X)
+    assert_lists_equal(space.kneighbors(10, limit=300), space.block(slice(None), slice(None)), 10)
+    positions, distances = space.nearest(np.arange(50), np.arange(50, 300))
+    block = space.block(np.arange(50), np.arange(50, 300))
+    np.testing.assert_array_equal(positions, block.argmin(axis=1))
+    np.testing.assert_array_equal(distances, block.min(axis=1))
+
+
+def test_rows_that_need_each_kind_of_search_are_put_together(monkeypatch):
+    """A third of the rows is proved at once, a third after a wider search, a third against all."""
+    monkeypatch.setattr(vectors, "WIDER", 2)
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(size=(30, 2)), np.repeat([[50.0, 0]], 12, axis=0), np.repeat([[0, 50.0]], 40, axis=0)])
+    X = X[rng.permutation(len(X))]
+    space = make_space(X)
+    assert_lists_equal(space.kneighbors(5, limit=len(X)), space.block(slice(None), slice(None)), 5)
+
+
+@pytest.mark.parametrize("kind", ["euclidean", "precomputed"])
+def test_ties_beyond_the_limit_leave_the_list_open(kind):
+    X = np.ones((30, 2))
+    space = make_space(X if kind == "euclidean" else cdist(X, X), kind)
+    raw = space.kneighbors(3, limit=8)
+    assert (raw.counts == 8).all()
+    assert not raw.closed.any()
+    np.testing.assert_array_equal(raw.indices[:8], np.arange(1, 9))
+
+
+@given(labelled_vectors(tied=True))
+def test_nearest_takes_the_lowest_index_among_ties(data):
+    X, _ = data
+    columns = np.arange(len(X))[::2]
+    for space in (make_space(X), make_space(cdist(X, X), "precomputed")):
+        positions, distances = space.nearest(slice(None), columns)
+        block = space.block(slice(None), columns)
+        np.testing.assert_array_equal(positions, block.argmin(axis=1))
+        np.testing.assert_array_equal(distances, block.min(axis=1))
+
+
+def test_float32_vectors_are_not_converted_and_agree_with_float64():
+    X, _ = overlapping(200)
+    single = X.astype(np.float32)
+    space = make_space(single)
+    assert space._columns is single
+    double = make_space(single.astype(np.float64))
+    a, b = space.kneighbors(9, limit=200), double.kneighbors(9, limit=200)
+    np.testing.assert_array_equal(a.indices, b.indices)
+    np.testing.assert_array_equal(a.distances, b.distances)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+def test_n_jobs_and_block_size_change_nothing(n_jobs, monkeypatch):
+    X, _ = overlapping(150, d=4)
+    X[::3] = np.round(X[::3])
+    for space in (make_space(X), make_space(cdist(X, X), "precomputed")):
+        expected = space.kneighbors(7, limit=150)
+        with monkeypatch.context() as patched:
+            patched.setattr(base, "BLOCK_BYTES", 5000)
+            got = space.kneighbors(7, limit=150, n_jobs=n_jobs)
+            nearest = space.nearest(slice(None), np.arange(20), n_jobs=n_jobs)
+        np.testing.assert_array_equal(got.indices, expected.indices)
+        np.testing.assert_array_equal(got.distances, expected.distances)
+        np.testing.assert_array_equal(nearest[0], space.nearest(slice(None), np.arange(20))[0])
+
+
+def test_blocks_respect_the_memory_bound(monkeypatch):
+    seen = []
+
+    class Watched(PrecomputedSpace):
+        def block(self, rows, columns):
+            block = super().block(rows, columns)
+            seen.append(block.nbytes)
+            return block
+
+    monkeypatch.setattr(base, "BLOCK_BYTES", 10_000)
+    X, _ = overlapping(100)
+    Watched.of(cdist(X, X)).kneighbors(5, limit=100)
+    assert len(seen) > 1
+    assert max(seen) <= 10_000
+
+
+def test_precomputed_forms_agree(tmp_path):
+    X, _ = overlapping(60)
+    matrix = cdist(X, X)
+    expected = make_space(matrix, "precomputed").kneighbors(5, limit=60)
+    np.save(tmp_path / "matrix.npy", matrix)
+    forms = {
+        "condensed": squareform(matrix, checks=False),
+        "memory map": np.load(tmp_path / "matrix.npy", mmap_mode="r"),
+        "fortran": np.asfortranarray(matrix),
+        "frame": pd.DataFrame(matrix),
+        "list": matrix.tolist(),
+        "graph": kneighbors_graph(X, 20, mode="distance"),
+    }
+    for name, form in forms.items():
+        raw = make_space(form, "precomputed").kneighbors(5, limit=60)
+        np.testing.assert_array_equal(raw.indices, expected.indices, err_msg=name)
+        np.testing.assert_allclose(raw.distances, expected.distances, rtol=1e-12, err_msg=name)
+
+
+def test_matrices_are_not_copied(tmp_path):
+    matrix = cdist(*[overlapping(40)[0]] * 2).astype(np.float32)
+    space = make_space(matrix, "precomputed")
+    assert space._matrix is matrix
+    assert space.block(slice(0, 2), slice(None)).dtype == np.float64
+    np.save(tmp_path / "matrix.npy", matrix)
+    mapped = np.load(tmp_path / "matrix.npy", mmap_mode="r")
+    assert make_space(mapped, "precomputed")._matrix is mapped
+
+
+@given(st.integers(2, 12), st.integers(0, 99))
+def test_condensed_blocks(n, seed):
+    vector = pdist(np.random.default_rng(seed).normal(size=(n, 2)))
+    rows, columns = np.arange(n)[::-1], np.arange(n)[::2]
+    block = make_space(vector, "precomputed").block(rows, columns)
+    np.testing.assert_array_equal(block, squareform(vector)[np.ix_(rows, columns)])
+
+
+def test_a_graph_keeps_zero_distances_and_ignores_the_diagonal():
+    graph = sparse.csr_matrix(
+        (np.array([0.0, 5.0, 0.0, 2.0, 1.0]), np.array([0, 1, 0, 2, 0]), np.array([0, 2, 4, 5])), shape=(3, 3)
+    )
+    raw = make_space(graph, "precomputed").kneighbors(3, limit=3)
+    np.testing.assert_array_equal(raw.counts, [1, 2, 1])
+    np.testing.assert_array_equal(raw.indices, [1, 0, 2, 0])
+    np.testing.assert_array_equal(raw.distances, [5, 0, 2, 1])
+
+
+def test_an_asymmetric_matrix_is_read_from_object_to_prototype():
+    matrix = np.array([[0.0, 1.0, 9.0], [5.0, 0.0, 2.0], [1.0, 3.0, 0.0]])
+    raw = make_space(matrix, "precomputed").kneighbors(1, limit=3)
+    np.testing.assert_array_equal(raw.indices, [1, 2, 0])
+
+
+def test_taking_prototypes_and_crossing():
+    X, _ = overlapping(30)
+    queries, _ = overlapping(7, seed=1)
+    kept = np.array([3, 8, 20])
+    expected = cdist(queries, X[kept])
+    vectors_space = make_space(X).take(kept).cross(queries)
+    np.testing.assert_allclose(vectors_space.block(slice(None), slice(None)), expected)
+    prototypes = make_space(cdist(X, X), "precomputed").take(kept)
+    for matrix in (cdist(queries, X), cdist(queries, X[kept]), sparse.csr_matrix(cdist(queries, X))):
+        np.testing.assert_allclose(prototypes.cross(matrix).block(slice(None), slice(None)), expected)
+    twice = make_space(cdist(X, X), "precomputed").take(np.arange(0, 30, 2)).take(np.array([1, 4, 10]))
+    np.testing.assert_allclose(twice.cross(cdist(queries, X)).block(slice(None), slice(None)), cdist(queries, X[[2, 8, 20]]))
+
+
+@pytest.mark.parametrize("kind", [VectorSpace, PrecomputedSpace])
+def test_state_round_trip(kind):
+    X, _ = overlapping(20)
+    queries, _ = overlapping(5, seed=1)
+    vector = kind is VectorSpace
+    space = make_space(X if vector else cdist(X, X), kind.metric).take(np.array([2, 5, 11]))
+    again = kind.from_state(*space.state())
+    given_queries = queries if vector else cdist(queries, X)
+    np.testing.assert_array_equal(
+        again.cross(given_queries).block(slice(None), slice(None)),
+        space.cross(given_queries).block(slice(None), slice(None)),
+    )
