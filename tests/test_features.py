@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from conftest import labelled_vectors, overlapping
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
@@ -13,6 +12,8 @@ from protoset.features import negligible_rank, rank_exponential
 from protoset.neighbors import TIES, build_lists
 from protoset.solvers import solve
 from protoset.spaces import make_space
+
+from conftest import labelled_vectors, overlapping
 
 
 def dense_features(matrix, codes, beta, ties):
@@ -40,7 +41,12 @@ def test_features_against_the_dense_definition(ties, data, beta):
 
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("tied", [False, True])
-@given(seed=st.integers(0, 10_000), k=st.integers(1, 20), beta=st.floats(1.2, 4), bound=st.sampled_from([1e-5, 1e-2, 1.0]))
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 20),
+    beta=st.floats(1.2, 4),
+    bound=st.sampled_from([1e-5, 1e-2, 1.0]),
+)
 def test_the_truncation_bound_holds(ties, tied, seed, k, beta, bound):
     """The optimum of the cut problem is as near to that of the whole one as the bound says."""
     X, codes = overlapping(30, d=2, seed=seed)

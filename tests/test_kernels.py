@@ -1,5 +1,7 @@
 """Each compiled kernel against a plain NumPy twin."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,7 +56,7 @@ def test_sorting_rows(seed, lengths):
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     indices = np.concatenate([rng.permutation(50)[:length] for length in lengths]).astype(np.int32)
     distances = rng.integers(0, 5, indptr[-1]).astype(float)
-    expected = [np.lexsort((indices[a:b], distances[a:b])) + a for a, b in zip(indptr, indptr[1:], strict=False)]
+    expected = [np.lexsort((indices[a:b], distances[a:b])) + a for a, b in itertools.pairwise(indptr)]
     order = np.concatenate(expected).astype(int)
     expected_indices, expected_distances = indices[order], distances[order]
     kernels.lists.sort_rows(indptr, indices, distances)
@@ -133,9 +135,7 @@ def test_coordinate_sweep(seed, n):
         expected_dual[i] = new
     v, order = dense.T @ dual, np.arange(n)
     arrays = (features.indptr.astype(np.uint64), features.indices.astype(np.uint32), features.data, rho)
-    size, smallest, largest = kernels.coordinate.sweep(
-        *arrays, curvature, bound, dual, v, order, n, -np.inf, np.inf
-    )
+    size, smallest, largest = kernels.coordinate.sweep(*arrays, curvature, bound, dual, v, order, n, -np.inf, np.inf)
     assert size == n
     assert smallest <= 0 <= largest
     np.testing.assert_allclose(dual, expected_dual, atol=1e-12)

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from conftest import labelled_vectors, overlapping
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
@@ -14,6 +13,8 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from protoset import neighbors
 from protoset.neighbors import TIES, NeighborLists, as_lists, build_lists
 from protoset.spaces import make_space
+
+from conftest import labelled_vectors, overlapping
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -101,7 +102,11 @@ def two(indices, distances):
         (lambda: two([[1], [1]], [[1.0], [1.0]]), ValueError, "never its own neighbour, but row 1"),
         (lambda: two([[1], [0]], [[1.0], [np.nan]]), ValueError, "finite and not negative; row 1"),
         (lambda: two([[1], [0]], [[-1.0], [1.0]]), ValueError, "finite and not negative; row 0"),
-        (lambda: two([[1, 1], [0, 0]], [[1.0, 1], [1, 1]]), ValueError, "rows 0, 1 list the same neighbour twice"),
+        (
+            lambda: two([[1, 1], [0, 0]], [[1.0, 1], [1, 1]]),
+            ValueError,
+            "rows 0, 1 list the same neighbour twice",
+        ),
         (lambda: two([[1.0], [0.0]], [[1.0], [1.0]]), ValueError, "whole numbers, got the dtype float64"),
         (lambda: two([1, 0], [1.0, 1.0]), ValueError, r"shape \(n_objects, k\), got \(2,\)"),
         (lambda: as_lists(([[1], [0]], [[1.0], [1.0]]), 3), ValueError, "lists 2 objects, but X has 3"),
@@ -120,7 +125,10 @@ def test_wrong_lists_are_refused(build, error, message):
     [
         ({"indptr": np.array([0, 2, 1])}, "indptr must rise"),
         ({"ranks": np.ones(1)}, "as many distances and ranks, got 2 and 1"),
-        ({"indptr": np.array([0, 2, 2]), "distances": np.array([2.0, 1.0])}, "must not fall along a list; they do in row 0"),
+        (
+            {"indptr": np.array([0, 2, 2]), "distances": np.array([2.0, 1.0])},
+            "must not fall along a list; they do in row 0",
+        ),
     ],
 )
 def test_inconsistent_values_are_refused(change, message):

@@ -23,6 +23,7 @@ SCORE_IS_A_PARAMETER = (
 )
 EXPECTED_FAILURES = {
     REPS: {
+        "check_array_api_input": SCORE_IS_A_PARAMETER,
         "check_fit_score_takes_y": SCORE_IS_A_PARAMETER,
         "check_n_features_in_after_fitting": SCORE_IS_A_PARAMETER,
         "check_pipeline_consistency": SCORE_IS_A_PARAMETER,

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import labelled_vectors, overlapping
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -11,6 +10,8 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
 from protoset.spaces import PrecomputedSpace, VectorSpace, base, make_space, vectors
+
+from conftest import labelled_vectors, overlapping
 
 
 def brute_lists(matrix, k):
@@ -69,7 +70,9 @@ def test_rows_that_need_each_kind_of_search_are_put_together(monkeypatch):
     """A third of the rows is proved at once, a third after a wider search, a third against all."""
     monkeypatch.setattr(vectors, "WIDER", 2)
     rng = np.random.default_rng(1)
-    X = np.concatenate([rng.normal(size=(30, 2)), np.repeat([[50.0, 0]], 12, axis=0), np.repeat([[0, 50.0]], 40, axis=0)])
+    X = np.concatenate(
+        [rng.normal(size=(30, 2)), np.repeat([[50.0, 0]], 12, axis=0), np.repeat([[0, 50.0]], 40, axis=0)]
+    )
     X = X[rng.permutation(len(X))]
     space = make_space(X)
     assert_lists_equal(space.kneighbors(5, limit=len(X)), space.block(slice(None), slice(None)), 5)
@@ -202,7 +205,9 @@ def test_taking_prototypes_and_crossing():
     for matrix in (cdist(queries, X), cdist(queries, X[kept]), sparse.csr_matrix(cdist(queries, X))):
         np.testing.assert_allclose(prototypes.cross(matrix).block(slice(None), slice(None)), expected)
     twice = make_space(cdist(X, X), "precomputed").take(np.arange(0, 30, 2)).take(np.array([1, 4, 10]))
-    np.testing.assert_allclose(twice.cross(cdist(queries, X)).block(slice(None), slice(None)), cdist(queries, X[[2, 8, 20]]))
+    np.testing.assert_allclose(
+        twice.cross(cdist(queries, X)).block(slice(None), slice(None)), cdist(queries, X[[2, 8, 20]])
+    )
 
 
 @pytest.mark.parametrize("kind", [VectorSpace, PrecomputedSpace])

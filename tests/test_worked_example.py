@@ -1,8 +1,8 @@
 """Five objects on a line, every intermediate value worked out by hand.
 
-    object      0    1    2    3    4
-    position    0    1    3    7   12
-    class       A    A    B    B    B
+object      0    1    2    3    4
+position    0    1    3    7   12
+class       A    A    B    B    B
 """
 
 import numpy as np
@@ -83,7 +83,7 @@ def test_objective():
 def test_literal_score_is_the_printed_formula():
     selector = REPS(n_prototypes=3, score="literal").fit(X, Y)
     with np.errstate(divide="ignore"):
-        printed = np.log2(WEIGHTS) + [1, 1, 1, 1, 2]
+        printed = np.log2(WEIGHTS) + np.array([1, 1, 1, 1, 2])
     np.testing.assert_allclose(selector.scores_, -printed)
     # Objects 3 and 4 tie at log2(3c/4); 3 has the larger support.
     np.testing.assert_array_equal(selector.ranking_, [3, 4, 2, 0, 1])

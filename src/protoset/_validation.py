@@ -5,12 +5,25 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+
+
+@contextmanager
+def unchanged_on_error(estimator: object) -> Iterator[None]:
+    """Leave an estimator as it was if fitting it fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
@@ -63,18 +76,21 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     _refuse_missing_labels(y)
     try:
         check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise TypeError(
+            f"y mixes labels of the types {kinds}, which have no order; convert them to one type"
+        ) from error
     except ValueError as error:
         fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else []
-        found = f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{type(y[0]).__name__} objects"
+        found = (
+            f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{type(y[0]).__name__} objects"
+        )
         raise ValueError(
             f"Unknown label type: y holds {found}, which are not class labels; "
             "bin numbers, or convert the labels to int or str if they are classes"
         ) from error
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise TypeError(f"y mixes labels of the types {kinds}, which have no order; convert them to one type") from error
     if len(classes) < 2:
         raise ValueError(
             f"y has only 1 class, {classes.tolist()[0]!r}, in {n_objects} objects; "
@@ -97,9 +113,12 @@ def _refuse_missing_labels(y: np.ndarray) -> None:
         )
 
 
-def name_rows(rows: np.ndarray, most: int = 5) -> str:
+NAMED_ROWS = 5
+
+
+def name_rows(rows: np.ndarray, *, one: str = "row", several: str = "rows") -> str:
     """Name a few rows for an error message: ``row 3`` or ``rows 3, 17, ... (12 in all)``."""
-    shown = ", ".join(str(row) for row in rows[:most])
+    shown = ", ".join(str(row) for row in rows[:NAMED_ROWS])
     if len(rows) == 1:
-        return f"row {shown}"
-    return f"rows {shown}" if len(rows) <= most else f"rows {shown}, ... ({len(rows)} in all)"
+        return f"{one} {shown}"
+    return f"{several} {shown}" if len(rows) <= NAMED_ROWS else f"{several} {shown}, ... ({len(rows)} in all)"

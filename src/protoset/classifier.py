@@ -16,7 +16,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset import kernels
-from protoset._validation import check_choice, check_count
+from protoset._validation import check_choice, check_count, unchanged_on_error
 from protoset.selectors import REPS, BaseSelector
 from protoset.spaces import Space
 from protoset.spaces.base import map_blocks
@@ -92,9 +92,7 @@ def class_supports(decision: Decision, codes: np.ndarray, n_classes: int, beta: 
         # Nothing but infinite degradations: as in predict, the plain ranks decide.
         adjusted = np.where(undecided[:, None], decision.ranks, adjusted)
     labels = codes[decision.order]
-    best = np.stack(
-        [np.where(labels == code, adjusted, np.inf).min(axis=1) for code in range(n_classes)], axis=1
-    )
+    best = np.stack([np.where(labels == code, adjusted, np.inf).min(axis=1) for code in range(n_classes)], axis=1)
     support = np.power(beta, best.min(axis=1, keepdims=True) - best)
     return support / support.sum(axis=1, keepdims=True)
 
@@ -161,8 +159,6 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         check_choice("rule", self.rule, RULES)
         selector = self._make_selector()
         space = selector.fit_space(X, y)
-        validate_data(self, X, skip_check_array=True)
-        self.n_features_in_ = selector.n_features_in_
         kept = selector.sample_indices_
         learned = getattr(selector, "degradations_", None)
         if self.rule == "adjusted" and learned is None:
@@ -170,6 +166,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
                 f"rule='adjusted' needs degradations, which {type(selector).__name__} does not learn; "
                 "use rule='nearest' or a REPS selector"
             )
+        with unchanged_on_error(self):
+            validate_data(self, X, skip_check_array=True)
+        self.n_features_in_ = selector.n_features_in_
         self.selector_ = selector
         self.classes_, self.sample_indices_ = selector.classes_, kept
         self.prototype_labels_ = np.asarray(y).reshape(-1)[kept]
@@ -269,9 +268,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _map(self, queries: Space, function: Any) -> list[Any]:
         """Apply a function to the decisions of the queries, block by block."""
         degradations = self.degradations_ if self.rule == "adjusted" else None
-        return map_blocks(
-            lambda part: function(decide(queries.block(part, slice(None)), degradations)), *queries.shape
-        )
+        return map_blocks(lambda part: function(decide(queries.block(part, slice(None)), degradations)), *queries.shape)
 
     def __sklearn_tags__(self) -> Tags:
         """Describe the classifier to scikit-learn: it takes what its selector takes."""

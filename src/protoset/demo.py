@@ -62,7 +62,11 @@ def _vectors(name: str, data: Any, output: Path) -> str:
 
 def _matrix(name: str, data: Any) -> str:
     X, X_test, y, y_test = train_test_split(
-        StandardScaler().fit_transform(data.data), data.target, test_size=0.3, stratify=data.target, random_state=0
+        StandardScaler().fit_transform(data.data),
+        data.target,
+        test_size=0.3,
+        stratify=data.target,
+        random_state=0,
     )
     between, queries = pairwise_distances(X, metric="l1"), pairwise_distances(X_test, X, metric="l1")
     everything = 1 - KNeighborsClassifier(1, metric="precomputed").fit(between, y).score(queries, y_test)

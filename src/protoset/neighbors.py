@@ -169,9 +169,7 @@ class NeighborLists:
         return kernels.lists.first_member(self.indptr, self.indices, rows, member)
 
 
-def build_lists(
-    space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: int | None = None
-) -> NeighborLists:
+def build_lists(space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: int | None = None) -> NeighborLists:
     """Find each object's nearest others.
 
     Parameters
@@ -215,7 +213,8 @@ def as_lists(neighbors: Any, n_objects: int, ties: Ties = "min") -> NeighborList
     elif sparse.issparse(neighbors):
         lists = NeighborLists.from_graph(neighbors, ties)
     elif isinstance(neighbors, (tuple, list)) and len(neighbors) == 2:
-        lists = NeighborLists.from_arrays(*neighbors, ties)
+        indices, distances = neighbors
+        lists = NeighborLists.from_arrays(indices, distances, ties)
     else:
         raise TypeError(
             f"neighbors={type(neighbors).__name__} is not understood; pass (indices, distances), "

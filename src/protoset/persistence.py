@@ -1,7 +1,7 @@
 """Fitted classifiers as files: a zip archive with plain arrays and JSON, never code.
 
-    metadata.json    format and version, metric, rule, labels, parameters
-    NAME.npy         one per array, readable with ``numpy.load``
+metadata.json    format and version, metric, rule, labels, parameters
+NAME.npy         one per array, readable with ``numpy.load``
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
     with open(path, "rb") as file:
         content = file.read()
     if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise FileFormatError(f"{name!r} is not a protoset classifier, or is cut short; write it again with protoset.save")
+        raise FileFormatError(
+            f"{name!r} is not a protoset classifier, or is cut short; write it again with protoset.save"
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             metadata = _read_metadata(archive, name)
@@ -225,9 +227,14 @@ def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
     values = classes.tolist()
     if not all(type(value) in (str, int, float, bool) for value in values):
         kinds = sorted({type(value).__name__ for value in values})
-        raise TypeError(f"labels of the types {kinds} cannot be written without pickle; use str, int, float or bool labels")
+        raise TypeError(
+            f"labels of the types {kinds} cannot be written without pickle; use str, int, float or bool labels"
+        )
     kind = classes.dtype.kind
-    return {"dtype": "object" if kind == "O" else "str" if kind in "UT" else classes.dtype.str, "values": values}
+    return {
+        "dtype": "object" if kind == "O" else "str" if kind in "UT" else classes.dtype.str,
+        "values": values,
+    }
 
 
 def _decode_classes(encoded: dict[str, Any]) -> np.ndarray:

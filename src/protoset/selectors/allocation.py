@@ -24,7 +24,9 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
         if n_prototypes > n:
             raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
         if n_prototypes < 1:
-            raise ValueError(f"n_prototypes={n_prototypes} must be at least 1; pass a count, a rate in (0, 1] or 'auto'")
+            raise ValueError(
+                f"n_prototypes={n_prototypes} must be at least 1; pass a count, a rate in (0, 1] or 'auto'"
+            )
         if n_prototypes < least:
             raise ValueError(
                 f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
@@ -33,9 +35,7 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
         return int(n_prototypes)
     if is_number(n_prototypes) and 0 < n_prototypes <= 1:
         return min(n, max(least, round(float(n_prototypes) * n)))
-    raise ValueError(
-        f"n_prototypes={n_prototypes!r} must be a count (int), a rate in (0, 1] (float) or 'auto'"
-    )
+    raise ValueError(f"n_prototypes={n_prototypes!r} must be a count (int), a rate in (0, 1] (float) or 'auto'")
 
 
 def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:

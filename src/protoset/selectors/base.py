@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
-from protoset._validation import check_labels
+from protoset._validation import check_labels, unchanged_on_error
 from protoset.spaces import Space, make_space
 
 
@@ -45,12 +45,13 @@ class BaseSelector(BaseEstimator):
     def fit_space(self, X: Any, y: Any, **options: Any) -> Space:
         """Fit, and return the space of the training objects for whoever classifies with them."""
         self._check_parameters()
-        space = make_space(X, self.metric, self.metric_params)
-        validate_data(self, X, skip_check_array=True)
-        if self.metric == "precomputed":
-            self.n_features_in_ = space.shape[0]
-        self.classes_, codes = check_labels(y, space.shape[0])
-        self._select(space, codes, **options)
+        with unchanged_on_error(self):
+            space = make_space(X, self.metric, self.metric_params)
+            validate_data(self, X, skip_check_array=True)
+            if self.metric == "precomputed":
+                self.n_features_in_ = space.shape[0]
+            self.classes_, codes = check_labels(y, space.shape[0])
+            self._select(space, codes, **options)
         return space
 
     @abstractmethod

@@ -87,9 +87,7 @@ def rank_prototypes(
     RankedPrototypes
     """
     constraints = rank_exponential(lists, codes, beta)
-    solution = solve(
-        constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL
-    )
+    solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
     alpha = degradations(solution.weights, beta)
     best_ranks = lists.best_ranks()
     scores = alpha + best_ranks if score == "adjusted" else _literal_scores(solution.weights, best_ranks, beta)
@@ -143,8 +141,8 @@ class REPS(BaseSelector):
     C : float, default=1e-3
         Cost of violated constraints, above 0.
     loss : {"mean", "sum"}, default="mean"
-        ``"mean"`` minimises 1/2 \\|w\\|^2 + C/n * sum of violations, ``"sum"``
-        \\|w\\|^2 + C * sum of violations.
+        ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"``
+        w.w + C * sum of violations.
     ties : {"min", "average", "ordinal"}, default="min"
         Ranks of equal distances; only with ``"ordinal"`` do they depend on the row order.
     score : {"adjusted", "literal"}, default="adjusted"
@@ -261,9 +259,7 @@ class REPS(BaseSelector):
         self.fit_space(X, y, neighbors=neighbors)
         return self
 
-    def select(
-        self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None
-    ) -> np.ndarray:
+    def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
         """Return the prototypes for another budget, from the same fit.
 
         Parameters

@@ -32,8 +32,15 @@ __all__ = [
 Loss = Literal["mean", "sum"]
 LOSSES: tuple[Loss, ...] = ("mean", "sum")
 
-ITERATIVE = {"coordinate": solve_coordinate, "lbfgs": solve_quasi_newton, "cutting_plane": solve_cutting_plane}
+ITERATIVE = {
+    "coordinate": solve_coordinate,
+    "lbfgs": solve_quasi_newton,
+    "cutting_plane": solve_cutting_plane,
+}
 SOLVERS = ("auto", "closed_form", *ITERATIVE)
+
+PATIENCE = 500
+"""Passes that ``solver="auto"`` gives the coordinate method."""
 
 
 def dual_bound(C: float, loss: Loss, n_objects: int) -> float:
@@ -69,7 +76,8 @@ def solve(
     loss : {"mean", "sum"}
         ``"mean"``: 1/2 |w|^2 + C/n * sum of hinges. ``"sum"``: |w|^2 + C * sum of hinges.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}
-        ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere.
+        ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with
+        L-BFGS-B to finish where that is slow.
     tol : float
         Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
     weight_tol : float
@@ -84,15 +92,17 @@ def solve(
     check_choice("solver", solver, SOLVERS)
     check_choice("loss", loss, LOSSES)
     bound = dual_bound(C, loss, len(rho))
-    solution = solve_closed_form(features, rho, bound) if solver in ("auto", "closed_form") else None
-    if solution is None:
-        if solver == "closed_form":
-            raise ValueError(
-                f"solver='closed_form' is exact only where C is small enough that every constraint stays "
-                f"violated, which C={C!r} is not; use solver='auto'"
-            )
-        method = ITERATIVE["coordinate" if solver == "auto" else solver]
-        solution = method(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
+    if solver in ITERATIVE:
+        solution = ITERATIVE[solver](features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
+    elif (exact := solve_closed_form(features, rho, bound)) is not None:
+        solution = exact
+    elif solver == "auto":
+        solution = _solve_auto(features, rho, bound, tol, weight_tol, max_iter)
+    else:
+        raise ValueError(
+            f"solver='closed_form' is exact only where C is small enough that every constraint stays "
+            f"violated, which C={C!r} is not; use solver='auto'"
+        )
     if solution.gap > tol:
         warnings.warn(
             f"the solver {solution.solver!r} stopped at a relative duality gap of {solution.gap:.2e}, above "
@@ -101,6 +111,21 @@ def solve(
             stacklevel=2,
         )
     return solution if loss == "mean" else _in_sum_units(solution)
+
+
+def _solve_auto(
+    features: sparse.csr_matrix, rho: np.ndarray, bound: float, tol: float, weight_tol: float, max_iter: int
+) -> Solution:
+    """Coordinate ascent; along a flat valley, where it creeps, L-BFGS-B takes over from where it is."""
+    passes = min(PATIENCE, max_iter)
+    found = solve_coordinate(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=passes)
+    left = max_iter - found.n_iter
+    if (found.gap <= tol and found.weight_error <= weight_tol) or left <= 0:
+        return found
+    finished = solve_quasi_newton(
+        features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=left, start=found.dual_variables
+    )
+    return min(found, finished, key=lambda solution: solution.gap)
 
 
 def _in_sum_units(solution: Solution) -> Solution:

@@ -16,8 +16,6 @@ def solve_closed_form(features: sparse.csr_matrix, rho: np.ndarray, bound: float
     """Solve with every dual variable at its limit; None where that is not optimal."""
     dual_variables = np.zeros(len(rho))
     dual_variables[constrained(rho)] = bound
-    weights = np.maximum(features.T @ dual_variables, 0.0)
+    solution = certify(features, rho, bound, dual_variables, n_iter=0, solver="closed_form")
     active = dual_variables > 0
-    if ((features @ weights)[active] > rho[active]).any():
-        return None
-    return certify(features, rho, bound, dual_variables, n_iter=0, solver="closed_form")
+    return None if ((features @ solution.weights)[active] > rho[active]).any() else solution

@@ -13,10 +13,10 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_sums
-from protoset.solvers.base import Solution, certify, constrained, is_solved
+from protoset.solvers.base import Solution, certify, constrained, dot, is_solved
 
 REDUCTION = 0.3
-"""The active part is worked on until its gradients have shrunk by this factor."""
+"""The active part is worked on until its gradients are this part of those of everything."""
 
 
 def solve_coordinate(
@@ -51,22 +51,22 @@ def solve_coordinate(
     dual = np.zeros(len(rho))
     dual[order] = bound
     v = features.T @ dual
-    n_iter, target = 0, np.inf
+    n_iter = 0
     while True:
-        size, low, high = len(order), -np.inf, np.inf
+        size, low, high, target = len(order), -np.inf, np.inf, 0.0
         while n_iter < max_iter:
             kernels.coordinate.shuffle(order, size, n_iter)
-            size, smallest, largest = kernels.coordinate.sweep(
-                *rows, curvature, bound, dual, v, order, size, low, high
-            )
+            size, smallest, largest = kernels.coordinate.sweep(*rows, curvature, bound, dual, v, order, size, low, high)
             n_iter += 1
+            # The first pass sees everything; the following ones work on what is active.
+            target = target or REDUCTION * (largest - smallest)
             if largest - smallest <= target:
                 break
             # What is set aside has a gradient beyond anything seen in the last pass.
             low, high = smallest or -np.inf, largest or np.inf
-        norm = 0.5 * float(np.square(np.maximum(v, 0.0)).sum())
+        weights = np.maximum(v, 0.0)
+        norm = 0.5 * dot(weights, weights)
         hinges, gap = kernels.coordinate.measure(*rows, bound, dual, v)
         solved = is_solved(norm + bound * hinges, norm, gap, tol, weight_tol)
-        if solved or n_iter >= max_iter or largest == smallest:
+        if solved or n_iter >= max_iter or target == 0:
             return certify(features, rho, bound, dual, n_iter, "coordinate")
-        target = REDUCTION * (largest - smallest)

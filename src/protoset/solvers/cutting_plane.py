@@ -36,13 +36,15 @@ def solve_cutting_plane(
     planes, offsets = np.empty((0, m)), np.empty(0)
     shares, idle = np.empty(0), np.empty(0, int)
     dual_variables, weights = np.zeros(n), np.zeros(m)
-    for n_iter in range(1, max_iter + 1):
+    n_iter = 0
+    while n_iter < max_iter:
         margins = rho - features @ weights
         violated = margins > 0
         norm = 0.5 * float(weights @ weights)
         primal = norm + bound * float(margins[violated].sum())
         if is_solved(primal, norm, absolute_gap(margins, dual_variables, bound), tol, weight_tol):
             break
+        n_iter += 1
         if (subsets == violated).all(axis=1).any():
             break  # already in the working set: the master problem is solved to its own precision
         subsets = np.vstack([subsets, violated])

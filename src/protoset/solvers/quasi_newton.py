@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
-from protoset.solvers.base import Solution, certify
+from protoset.solvers.base import Solution, certify, dot
 
 CHECK_EVERY = 5
 
@@ -23,18 +23,20 @@ def solve_quasi_newton(
     tol: float = 1e-6,
     weight_tol: float = np.inf,
     max_iter: int = 10_000,
+    start: np.ndarray | None = None,
 ) -> Solution:
-    """Solve by a bounded quasi-Newton method on the dual; parameters as for ``solve_coordinate``."""
+    """Solve by a bounded quasi-Newton method on the dual; parameters as for ``solve_coordinate``.
+
+    ``start`` are dual variables to start from, by default half their limit.
+    """
     transposed = features.T.tocsr()
-    # In units of the limit and of the largest dual value, so that the method's own tests see numbers around 1.
+    # In units of the limit and of the largest dual value, so that the method sees numbers around 1.
     scale = bound * float(rho.sum()) or 1.0
     n_iter = 0
-    best = np.full(len(rho), 0.5)
+    best = np.full(len(rho), 0.5) if start is None else start / bound
 
-    def negative_dual(share: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = np.maximum(transposed @ (bound * share), 0.0)
-        value = 0.5 * weights @ weights - bound * (rho @ share)
-        return value / scale, bound * (features @ weights - rho) / scale
+    def weights_of(share: np.ndarray) -> np.ndarray:
+        return np.maximum(transposed @ (bound * share), 0.0)
 
     def watch(share: np.ndarray) -> None:
         nonlocal n_iter, best
@@ -45,20 +47,30 @@ def solve_quasi_newton(
             if found.gap <= tol and found.weight_error <= weight_tol:
                 raise _Reached
 
-    # The line search may give up near a kink of max(0, .); starting afresh gets past it.
+    # The line search gives up where a step gains less than the last digit of the dual. Starting afresh, with
+    # the dual measured from where it stopped, gives it new digits.
     try:
         while n_iter < max_iter:
-            before, start = n_iter, best
+            before, origin, origin_weights = n_iter, best, weights_of(best)
+
+            def loss_from_origin(
+                share: np.ndarray, origin: np.ndarray = origin, origin_weights: np.ndarray = origin_weights
+            ) -> tuple[float, np.ndarray]:
+                weights = weights_of(share)
+                grown = 0.5 * dot(weights - origin_weights, weights + origin_weights)
+                value = grown - bound * dot(rho, share - origin)
+                return value / scale, bound * (features @ weights - rho) / scale
+
             minimize(
-                negative_dual,
-                start,
+                loss_from_origin,
+                origin,
                 jac=True,
                 method="L-BFGS-B",
                 bounds=[(0.0, 1.0)] * len(rho),
                 callback=watch,
                 options={"maxiter": max_iter - n_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0},
             )
-            if n_iter == before or negative_dual(best)[0] >= negative_dual(start)[0]:
+            if n_iter == before or loss_from_origin(best)[0] >= 0:
                 break
     except _Reached:
         pass

@@ -36,8 +36,11 @@ def make_space(X: Any, metric: str = "euclidean", metric_params: dict[str, Any] 
             f"metric={metric!r} is not known{did_you_mean(metric, SPACES)}; choose one of {sorted(SPACES)}, "
             "or compute the dissimilarities yourself and pass them with metric='precomputed'"
         )
-    if metric_params:
-        raise ValueError(
-            f"metric_params={metric_params!r}: metric={metric!r} takes no parameters; leave metric_params=None"
+    space, metric_params = SPACES[metric], metric_params or {}
+    unknown = [name for name in metric_params if name not in space.parameters]
+    if unknown:
+        takes = (
+            f"takes {list(space.parameters)}" if space.parameters else "takes no parameters; leave metric_params=None"
         )
-    return SPACES[metric].from_objects(X)
+        raise ValueError(f"metric_params={metric_params!r}: metric={metric!r} does not know {unknown}; it {takes}")
+    return space.from_objects(X, **metric_params)

@@ -53,9 +53,7 @@ class RawLists:
     @classmethod
     def concatenate(cls, parts: list[RawLists]) -> RawLists:
         """Join the lists of consecutive rows."""
-        return cls(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__)
-        )
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
 
 
 class Space(ABC):
@@ -66,6 +64,9 @@ class Space(ABC):
 
     metric: ClassVar[str]
     """The name by which users ask for this dissimilarity."""
+
+    parameters: ClassVar[tuple[str, ...]] = ()
+    """Names of the ``metric_params`` that it takes."""
 
     partial: ClassVar[bool] = False
     """Whether only the dissimilarities to some neighbours are known."""
@@ -155,9 +156,7 @@ class Space(ABC):
         return RawLists.concatenate(map_blocks(search, len(rows), self.shape[1], n_jobs))
 
 
-def map_blocks(
-    function: Callable[[slice], T], n_rows: int, row_length: int, n_jobs: int | None = None
-) -> list[T]:
+def map_blocks(function: Callable[[slice], T], n_rows: int, row_length: int, n_jobs: int | None = None) -> list[T]:
     """Apply a function to consecutive slices of rows, in threads; a block fits ``BLOCK_BYTES``."""
     return Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(function)(part) for part in row_slices(n_rows, row_length * 8)

@@ -42,7 +42,7 @@ class PrecomputedSpace(Space):
         self._training_columns = training_columns
 
     @classmethod
-    def from_objects(cls, X: Any) -> Self:
+    def from_objects(cls, X: Any, **metric_params: Any) -> Self:
         """Make the space of a square matrix, a condensed vector or a square sparse graph."""
         if sparse.issparse(X):
             return GraphSpace.of(_check_graph(X, square=True))  # type: ignore[return-value]
@@ -76,7 +76,7 @@ class PrecomputedSpace(Space):
         rows = np.arange(self._matrix.shape[0])[rows]
         return np.asarray(self._matrix[np.ix_(rows, wanted)], np.float64)
 
-    def cross(self, queries: Any) -> PrecomputedSpace:  # type: ignore[override]
+    def cross(self, queries: Any) -> PrecomputedSpace:
         """Space from queries given by their dissimilarities to the training objects or to the columns."""
         graph = sparse.issparse(queries)
         matrix = _check_graph(queries, square=False) if graph else _check_numeric(queries)
@@ -93,13 +93,14 @@ class PrecomputedSpace(Space):
             columns = np.arange(len(self._columns))
         else:
             raise ValueError(
-                f"X has {matrix.shape[1]} features, but {self.metric} is expecting {self._n_training} features as input: "
-                f"the dissimilarities of each query to the training objects, or to the {len(self._columns)} prototypes alone"
+                f"X has {matrix.shape[1]} features, but {self.metric} is expecting {self._n_training} features as "
+                "input: the dissimilarities of each query to the training objects, "
+                f"or to the {len(self._columns)} prototypes alone"
             )
         kind = GraphSpace if graph else PrecomputedSpace
         return kind(matrix, columns, self._n_training, self._training_columns)
 
-    def take(self, indices: np.ndarray) -> PrecomputedSpace:  # type: ignore[override]
+    def take(self, indices: np.ndarray) -> PrecomputedSpace:
         """Space of the given training objects alone."""
         return PrecomputedSpace(
             self.block(indices, indices),
@@ -135,8 +136,7 @@ class CondensedSpace(PrecomputedSpace):
                 f"metric='precomputed' got a vector of length {len(matrix)}, which is not n(n-1)/2 for any n "
                 "(Reshape your data: expected a 2D square array or a condensed vector of scipy.spatial.distance.pdist)"
             )
-        # One entry per row, so that an error names the position in the vector.
-        _check_entries(matrix[:, None], what="entries")
+        _check_entries(matrix[:, None], one="entry", several="entries")
         return cls(matrix, np.arange(n), n, np.arange(n))
 
     @property
@@ -205,27 +205,31 @@ def _check_numeric(X: Any) -> np.ndarray:
         except (TypeError, ValueError) as error:
             raise type(error)(f"metric='precomputed' needs numbers, but X holds other things: {error}") from error
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: metric='precomputed' needs real dissimilarities; take their modulus")
+        raise ValueError(
+            "Complex data not supported: metric='precomputed' needs real dissimilarities; take their modulus"
+        )
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"metric='precomputed' needs numbers, got an array of dtype {array.dtype}; convert it to float")
+        raise ValueError(
+            f"metric='precomputed' needs numbers, got an array of dtype {array.dtype}; convert it to float"
+        )
     if array.size == 0:
         empty = "sample" if len(array) == 0 else "feature"
         raise ValueError(f"Found array with 0 {empty}(s) (shape={array.shape}) while a minimum of 1 is required.")
     return array
 
 
-def _check_entries(matrix: np.ndarray, what: str = "rows") -> None:
+def _check_entries(matrix: np.ndarray, **names: str) -> None:
     """Refuse NaN, infinity and negative dissimilarities, reading the matrix block by block."""
     not_finite = _rows_where(lambda block: ~np.isfinite(block), matrix)
     if len(not_finite):
         raise ValueError(
-            f"Input X contains NaN or infinity in {name_rows(not_finite).replace('rows', what)} of the dissimilarities; "
+            f"Input X contains NaN or infinity in {name_rows(not_finite, **names)} of the dissimilarities; "
             "drop those objects, or put 0 on the diagonal, which is never used, if only that is affected"
         )
     negative = _rows_where(lambda block: block < 0, matrix)
     if len(negative):
         raise ValueError(
-            f"Negative values in data: X holds negative dissimilarities in {name_rows(negative).replace('rows', what)}; "
+            f"Negative values in data: X holds negative dissimilarities in {name_rows(negative, **names)}; "
             "if these are similarities, turn them round first, for example X.max() - X"
         )
 

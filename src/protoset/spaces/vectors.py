@@ -37,7 +37,7 @@ class VectorSpace(Space):
         self._columns = columns
 
     @classmethod
-    def from_objects(cls, X: Any) -> Self:
+    def from_objects(cls, X: Any, **metric_params: Any) -> Self:
         """Make the space of the rows of a numeric array or DataFrame."""
         X = _check_vectors(X)
         return cls(X, X)
@@ -194,5 +194,7 @@ def _check_vectors(X: Any) -> np.ndarray:
             "remove those rows or fill the values in, for example with sklearn.impute.SimpleImputer"
         )
     if largest > LARGEST:
-        raise ValueError(f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}")
+        raise ValueError(
+            f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}"
+        )
     return X

@@ -1,0 +1,24 @@
+"""Run every benchmark, each in a process of its own, so that peaks of memory do not mix."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARKS = ("import_time", "fit", "solver", "paper_fsr")
+
+
+def main() -> int:
+    """Run the benchmarks in order and return 1 if one failed."""
+    folder = sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).parents[2] / "shared" / "data")
+    failed = 0
+    for name in BENCHMARKS:
+        print(f"\n== {name}", flush=True)
+        arguments = [folder] if name == "paper_fsr" else []
+        failed |= subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=False).returncode
+    return int(failed != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,234 @@
+"""Bad input: one clear error that names the argument, the value and the way out, and nothing half-done."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from protoset import REPS, PrototypeClassifier
+from protoset.solvers import SOLVERS
+
+X, Y = load_iris(return_X_y=True)
+X_SMALL, Y_SMALL = X[::10], Y[::10]
+MATRIX = cdist(X_SMALL, X_SMALL)
+
+
+def with_value(array, position, value):
+    changed = array.copy()
+    changed[position] = value
+    return changed
+
+
+PARAMETERS = [
+    ({"n_prototypes": 0}, "n_prototypes=0 must be a whole number of at least 1; pass a count, a rate"),
+    ({"n_prototypes": -3}, "n_prototypes=-3 must be"),
+    ({"n_prototypes": 151}, "n_prototypes=151 is more than the 150 training objects; pass at most 150"),
+    (
+        {"n_prototypes": 2},
+        "n_prototypes=2 is less than the 3 classes.*pass at least 3, or allocation='global'",
+    ),
+    ({"n_prototypes": 0.0}, r"n_prototypes=0.0 must be a count \(int\), a rate in \(0, 1\]"),
+    ({"n_prototypes": 1.5}, r"n_prototypes=1.5 must be a count \(int\), a rate in \(0, 1\]"),
+    ({"n_prototypes": float("nan")}, "n_prototypes=nan must be"),
+    ({"n_prototypes": True}, "n_prototypes=True must be"),
+    ({"n_prototypes": None}, "n_prototypes=None must be"),
+    ({"n_prototypes": "atuo"}, r"n_prototypes='atuo' is not known \(did you mean 'auto'\?\)"),
+    ({"beta": 1}, "beta=1 must be a finite number above 1; the paper's choice is beta=2"),
+    ({"beta": 0.5}, "beta=0.5 must be"),
+    ({"beta": np.inf}, "beta=inf must be"),
+    ({"beta": "2"}, "beta='2' must be"),
+    ({"C": 0}, "C=0 must be a finite number above 0; the paper's choice is C=0.001"),
+    ({"C": -1.0}, "C=-1.0 must be"),
+    ({"C": np.nan}, "C=nan must be"),
+    ({"tol": 0.0}, "tol=0.0 must be a finite number above 0"),
+    ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1; pass a count or 'auto'"),
+    ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be"),
+    ({"n_neighbors": "all"}, "n_neighbors='all' must be"),
+    ({"loss": "max"}, r"loss='max' is not known.*choose one of \['mean', 'sum'\]"),
+    ({"ties": "max"}, "ties='max' is not known"),
+    ({"score": "adjust"}, r"score='adjust' is not known \(did you mean 'adjusted'\?\)"),
+    ({"allocation": "proportionate"}, "allocation='proportionate' is not known.*did you mean 'proportional'"),
+    ({"solver": "lbfgsb"}, "solver='lbfgsb' is not known.*did you mean 'lbfgs'"),
+    ({"solver": None}, "solver=None is not known"),
+    (
+        {"metric": "euclidian"},
+        r"metric='euclidian' is not known \(did you mean 'euclidean'\?\).*metric='precomputed'",
+    ),
+    ({"metric": 3}, "metric=3 is not known"),
+    (
+        {"metric_params": {"p": 2}},
+        r"metric_params=\{'p': 2\}: metric='euclidean' does not know \['p'\]; it takes no parameters",
+    ),
+    ({"n_jobs": 0}, "n_jobs == 0 in Parallel has no meaning|n_jobs=0"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), PARAMETERS, ids=[str(p) for p, _ in PARAMETERS])
+def test_parameters(parameters, message):
+    selector = REPS(**({"n_prototypes": 0.1} | parameters))
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X, Y)
+    assert vars(selector) == vars(REPS(**({"n_prototypes": 0.1} | parameters)))
+
+
+def test_every_solver_name_in_the_error_exists():
+    with pytest.raises(ValueError, match="choose one of") as caught:
+        REPS(0.1, solver="x").fit(X, Y)
+    assert str(list(SOLVERS)) in str(caught.value)
+
+
+VECTORS = [
+    (with_value(X, (3, 1), np.nan), "Input X contains NaN or infinity in row 3; remove those rows or fill"),
+    (with_value(X, ([3, 17], 1), np.inf), "NaN or infinity in rows 3, 17;"),
+    (np.full_like(X, np.nan), r"rows 0, 1, 2, 3, 4, ... \(150 in all\)"),
+    (with_value(X, (3, 1), 1e200), "X holds values up to 1e.200, whose squared distances overflow; scale X"),
+    (X[:, 0], "Reshape your data"),
+    (X[:, :0], r"0 feature\(s\)"),
+    (X.astype(str)[:, :1] + np.array("x"), "could not convert string to float"),
+    (X + 1j, "Complex data not supported"),
+    (sparse.csr_matrix(X), "Sparse data was passed"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), VECTORS, ids=range(len(VECTORS)))
+def test_vectors(bad, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        REPS(0.1).fit(bad, Y)
+    if bad.shape[1:] == X.shape[1:]:
+        classifier = PrototypeClassifier(REPS(0.1)).fit(X, Y)
+        with pytest.raises((ValueError, TypeError), match=message):
+            classifier.predict(bad)
+
+
+MATRICES = [
+    (MATRIX[:, :10], r"needs a square matrix for fit, got the shape \(15, 10\)"),
+    (MATRIX[:, :, None], "needs a square matrix for fit"),
+    (with_value(MATRIX, (2, 5), np.nan), "NaN or infinity in row 2 of the dissimilarities"),
+    (MATRIX + np.diag(np.full(15, np.inf)), "NaN or infinity in rows.*put 0 on the diagonal"),
+    (with_value(MATRIX, (4, 5), -0.1), "negative dissimilarities in row 4;.*X.max\\(\\) - X"),
+    (MATRIX[0, :14], "a vector of length 14, which is not n\\(n-1\\)/2 for any n"),
+    (np.array([1.0, -2.0, 3.0]), "negative dissimilarities in entry 1"),
+    (sparse.csr_matrix(MATRIX[:10]), r"needs a square graph for fit, got the shape \(10, 15\)"),
+    (sparse.csr_matrix(-MATRIX), "the graph holds negative dissimilarities in rows 0"),
+    (sparse.csr_matrix(with_value(MATRIX, (4, 5), np.nan)), "NaN or infinity in row 4 of the graph"),
+    (MATRIX.astype(str), "needs numbers, got an array of dtype"),
+    (np.array([["a", 1], [2, "b"]], dtype=object), "needs numbers, but X holds other things"),
+    (MATRIX + 1j, "Complex data not supported"),
+    (np.empty((0, 0)), r"0 sample\(s\)"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), MATRICES, ids=range(len(MATRICES)))
+def test_matrices(bad, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        REPS(5, metric="precomputed").fit(bad, Y_SMALL)
+
+
+def test_the_query_side_of_a_matrix():
+    classifier = PrototypeClassifier(REPS(5, metric="precomputed")).fit(MATRIX, Y_SMALL)
+    for width in (14, 16, 1):
+        with pytest.raises(
+            ValueError,
+            match=f"X has {width} features, but precomputed is expecting 15.*or to the 5 prototypes",
+        ):
+            classifier.predict(np.ones((2, width)))
+    with pytest.raises(ValueError, match="NaN or infinity in row 1"):
+        classifier.predict(with_value(MATRIX, (1, 0), np.nan))
+    with pytest.raises(ValueError, match="negative dissimilarities in row 1"):
+        classifier.predict(with_value(MATRIX, (1, 0), -1.0))
+    with pytest.raises(ValueError, match="Reshape your data"):
+        classifier.predict(MATRIX[0])
+
+
+def test_a_sparse_graph_cannot_choose_the_size():
+    with pytest.raises(
+        ValueError, match="n_prototypes='auto' measures errors.*pass a count, a rate, or a dense matrix"
+    ):
+        REPS(metric="precomputed").fit(sparse.csr_matrix(MATRIX), Y_SMALL)
+
+
+def test_a_graph_with_a_pair_listed_twice():
+    graph = sparse.csr_matrix((np.ones(3), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    with pytest.raises(ValueError, match="lists some pairs twice"):
+        REPS(2, metric="precomputed").fit(graph, [0, 1])
+
+
+LABELS = [
+    (Y[:-1], "y has 149 labels for 150 objects in X"),
+    (np.zeros(150, int), "y has only 1 class, 0, in 150 objects.*at least 2 classes"),
+    (["a"] * 150, "y has only 1 class, 'a', in 150 objects"),
+    (Y + 0.5, "Unknown label type: y holds continuous numbers such as 0.5.*bin numbers"),
+    (with_value(Y.astype(float), 3, np.nan), "Input y contains NaN, infinity or None at row 3; remove"),
+    (with_value(Y.astype(object), 3, None), "NaN, infinity or None at row 3"),
+    (np.column_stack([Y, Y]), "y should be a 1d array"),
+    (None, "requires y to be passed"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), LABELS, ids=range(len(LABELS)))
+def test_labels(bad, message):
+    for estimator in (REPS(0.1), PrototypeClassifier(REPS(0.1))):
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X, bad)
+
+
+def test_labels_without_an_order():
+    labels = Y.astype(object)
+    labels[:50] = "setosa"
+    with pytest.raises((TypeError, ValueError), match="y mixes labels of the types \\['int', 'str'\\]"):
+        REPS(0.1).fit(X, labels)
+
+
+def test_classifier_arguments():
+    with pytest.raises(ValueError, match="rule='nearst' is not known.*did you mean 'nearest'"):
+        PrototypeClassifier(rule="nearst").fit(X, Y)
+    with pytest.raises(TypeError, match="selector='REPS' is not a protoset selector; pass for example REPS"):
+        PrototypeClassifier("REPS").fit(X, Y)
+    classifier = PrototypeClassifier(REPS(0.1)).fit(X, Y)
+    with pytest.raises(ValueError, match="n_neighbors=0 must be a whole number"):
+        classifier.explain(X, n_neighbors=0)
+    with pytest.raises(ValueError, match="X has 3 features, but euclidean is expecting 4"):
+        classifier.predict(X[:, :3])
+
+
+def test_unfitted():
+    for call in (
+        lambda: REPS().select(3),
+        lambda: PrototypeClassifier().predict(X),
+        lambda: PrototypeClassifier().predict_proba(X),
+        lambda: PrototypeClassifier().explain(X),
+    ):
+        with pytest.raises(NotFittedError):
+            call()
+
+
+def test_select_refuses_what_fit_refuses():
+    selector = REPS().fit(X, Y)
+    for bad, message in (
+        (0, "must be at least 1"),
+        (151, "is more than"),
+        (2, "less than the 3 classes"),
+        (1.2, "a rate"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            selector.select(bad)
+    with pytest.raises(ValueError, match="allocation='fair' is not known"):
+        selector.select(5, allocation="fair")
+    with pytest.raises(ValueError, match="n_prototypes='auto' must be"):
+        selector.select("auto")
+
+
+@pytest.mark.parametrize("estimator", [REPS(50), PrototypeClassifier(REPS(50))])
+@pytest.mark.parametrize(
+    "bad",
+    [(with_value(X, (0, 0), np.nan), Y), (X[:, :2], Y[:-1]), (X[:40, :2], Y[:40]), (X[::20, :2], Y[::20])],
+)
+def test_a_failed_fit_changes_nothing(estimator, bad):
+    fitted = clone(estimator).fit(X, Y)
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match="NaN|labels|class|more than"):
+        fitted.fit(*bad)
+    assert vars(fitted) == before

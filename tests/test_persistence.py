@@ -1,0 +1,257 @@
+"""Classifiers as files."""
+
+import io
+import json
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from protoset import REPS, FileFormatError, PrototypeClassifier, load, save
+
+X, Y = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])
+
+
+def assert_same_predictions(a, b, queries):
+    np.testing.assert_array_equal(a.predict(queries), b.predict(queries))
+    assert a.predict(queries).dtype == b.predict(queries).dtype
+    np.testing.assert_array_equal(a.predict_proba(queries), b.predict_proba(queries))
+    one, two = a.explain(queries), b.explain(queries)
+    for name in ("indices", "labels", "distances", "ranks", "degradations", "adjusted_ranks"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+LABELS = {
+    "int": Y,
+    "int8": Y.astype(np.int8),
+    "str": NAMES[Y],
+    "object": NAMES.astype(object)[Y],
+    "bool": Y > 0,
+    "float": Y.astype(float),
+    "unicode": np.array(["Ä", "β", "花"])[Y],
+}
+
+
+@pytest.mark.parametrize("rule", ["nearest", "adjusted"])
+@pytest.mark.parametrize("kind", LABELS)
+def test_round_trip(kind, rule, tmp_path):
+    classifier = PrototypeClassifier(REPS(0.2, random_state=3), rule=rule).fit(X, LABELS[kind])
+    save(classifier, tmp_path / "model.protoset")
+    again = load(tmp_path / "model.protoset")
+    assert_same_predictions(classifier, again, X)
+    assert again.get_params(deep=True).keys() == classifier.get_params(deep=True).keys()
+    assert again.selector.get_params() == classifier.selector.get_params()
+    assert again.score(X, LABELS[kind]) == classifier.score(X, LABELS[kind])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_round_trip_of_a_matrix_and_of_float32(dtype, tmp_path):
+    matrix = cdist(X, X).astype(dtype)
+    classifier = PrototypeClassifier(REPS(0.1, metric="precomputed"), rule="adjusted").fit(matrix, Y)
+    save(classifier, tmp_path / "a.protoset")
+    assert_same_predictions(classifier, load(tmp_path / "a.protoset"), matrix[:20])
+    classifier = PrototypeClassifier(REPS(0.1)).fit(X.astype(dtype), Y)
+    save(classifier, tmp_path / "b.protoset")
+    assert_same_predictions(classifier, load(tmp_path / "b.protoset"), X[:20])
+
+
+def test_feature_names_and_default_selector_survive(tmp_path):
+    frame = load_iris(as_frame=True).data
+    classifier = PrototypeClassifier().fit(frame, Y)
+    save(classifier, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.feature_names_in_.tolist() == frame.columns.tolist()
+    assert again.selector is None
+    with pytest.raises(ValueError, match="feature names should match"):
+        again.predict(frame.rename(columns={frame.columns[0]: "other"}))
+    assert_same_predictions(classifier, again, pd.DataFrame(frame))
+
+
+def test_saved_again_it_is_the_same_file(tmp_path):
+    save(PrototypeClassifier(REPS(0.1)).fit(X, Y), tmp_path / "a")
+    save(load(tmp_path / "a"), tmp_path / "b")
+    with zipfile.ZipFile(tmp_path / "a") as a, zipfile.ZipFile(tmp_path / "b") as b:
+        assert a.namelist() == b.namelist()
+        assert all(a.read(name) == b.read(name) for name in a.namelist())
+
+
+def test_another_process_predicts_the_same(tmp_path):
+    classifier = PrototypeClassifier(REPS(0.1)).fit(X, NAMES[Y])
+    save(classifier, tmp_path / "model.protoset")
+    program = (
+        "import sys, protoset; from sklearn.datasets import load_iris;"
+        "print(','.join(protoset.load(sys.argv[1]).predict(load_iris().data)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "model.protoset")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.strip().split(",") == classifier.predict(X).tolist()
+
+
+# writing
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "model.protoset"
+    save(PrototypeClassifier(REPS(0.1)).fit(X, Y), path)
+    before = path.read_bytes()
+    with pytest.raises(NotFittedError):
+        save(PrototypeClassifier(), path)
+    strange = PrototypeClassifier(REPS(0.1)).fit(X, Y)
+    strange.classes_ = np.array([(0, 1), (1, 2), (2, 3), None], dtype=object)[:3]
+    with pytest.raises(TypeError, match="labels of the types \\['tuple'\\] cannot be written without pickle"):
+        save(strange, path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["model.protoset"]
+
+
+def test_a_foreign_selector_is_refused(tmp_path):
+    class Mine(REPS):
+        pass
+
+    classifier = PrototypeClassifier(Mine(0.1)).fit(X, Y)
+    with pytest.raises(TypeError, match="selector=Mine is not one of protoset's own"):
+        save(classifier, tmp_path / "model")
+    assert not os.listdir(tmp_path)
+
+
+def test_a_random_state_object_is_dropped_and_an_unwritable_parameter_named(tmp_path):
+    classifier = PrototypeClassifier(REPS(0.1, random_state=np.random.RandomState(0))).fit(X, Y)
+    save(classifier, tmp_path / "model")
+    assert load(tmp_path / "model").selector.random_state is None
+    classifier.set_params(selector__verbose={1, 2})
+    with pytest.raises(TypeError, match=r"REPS\(verbose=\{1, 2\}\) cannot be written"):
+        save(classifier, tmp_path / "model")
+
+
+def test_permissions_follow_the_umask(tmp_path):
+    save(PrototypeClassifier(REPS(0.1)).fit(X, Y), tmp_path / "model")
+    (tmp_path / "plain").write_text("")
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+
+
+# reading what is not right
+
+
+@pytest.fixture
+def model(tmp_path):
+    path = tmp_path / "model.protoset"
+    save(PrototypeClassifier(REPS(4), rule="adjusted").fit(X, NAMES[Y]), path)
+    return path
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", pickle.dumps({"a": 1}), b"PK\x03\x04 half a zip"])
+def test_foreign_files(content, tmp_path):
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(FileFormatError, match="is not a protoset classifier, or is cut short"):
+        load(tmp_path / "file")
+
+
+def test_foreign_archives(tmp_path):
+    np.savez(tmp_path / "arrays.npz", a=np.arange(3))
+    with pytest.raises(FileFormatError, match=r"a zip archive without metadata\.json"):
+        load(tmp_path / "arrays.npz")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("metadata.json", '{"format": "other"}')
+    with pytest.raises(FileFormatError, match="does not say format='protoset-classifier'"):
+        load(tmp_path / "other.zip")
+
+
+def test_a_missing_file_is_the_systems_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
+
+
+def test_every_truncation_is_noticed(model):
+    content = model.read_bytes()
+    for length in range(0, len(content), 7):
+        model.write_bytes(content[:length])
+        with pytest.raises(FileFormatError):
+            load(model)
+
+
+def test_no_flipped_byte_goes_unnoticed(model):
+    """Each byte in turn: a clear refusal, or the very same predictions (bytes that carry no meaning)."""
+    content = bytearray(model.read_bytes())
+    expected = load(model).predict(X)
+    refused = 0
+    for position in range(len(content)):
+        content[position] ^= 0x5A
+        model.write_bytes(content)
+        try:
+            got = load(model).predict(X)
+        except FileFormatError as error:
+            assert "model.protoset" in str(error)
+            refused += 1
+        else:
+            np.testing.assert_array_equal(got, expected)
+        content[position] ^= 0x5A
+    assert refused > 0.7 * len(content)
+
+
+def rewrite(path, change):
+    """Rewrite the archive after changing its members (a dict of name to bytes)."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    metadata = json.loads(members["metadata.json"])
+    change(metadata, members)
+    members["metadata.json"] = json.dumps(metadata).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+HOSTILE = {
+    "newer version": (
+        lambda m, f: m.update(format_version=2, protoset="9.0"),
+        "written by protoset 9.0.*upgrade protoset",
+    ),
+    "unknown metric": (lambda m, f: m.update(metric="os.system"), "damaged"),
+    "unknown selector": (lambda m, f: m["selector"].update(name="load"), "damaged"),
+    "module as selector": (lambda m, f: m["selector"].update(name="__loader__"), "damaged"),
+    "wrong parameter": (lambda m, f: m["selector"]["parameters"].update(evil=1), "damaged"),
+    "unknown rule": (lambda m, f: m.update(rule="eval"), "damaged"),
+    "no labels": (lambda m, f: m.pop("classes"), "damaged"),
+    "too few labels": (lambda m, f: m["classes"].update(values=["a"]), "damaged"),
+    "object labels": (lambda m, f: m["classes"].update(dtype="O8"), "damaged"),
+    "missing array": (lambda m, f: f.pop("codes.npy"), "damaged"),
+    "pickled array": (lambda m, f: f.update({"codes.npy": npy(np.array([print], dtype=object))}), "damaged"),
+    "wrong length": (lambda m, f: f.update({"codes.npy": npy(np.zeros(3, int))}), "damaged"),
+    "negative code": (lambda m, f: f.update({"codes.npy": npy(np.full(4, -1))}), "damaged"),
+    "float codes": (lambda m, f: f.update({"codes.npy": npy(np.zeros(4))}), "damaged"),
+    "nan degradation": (lambda m, f: f.update({"degradations.npy": npy(np.full(4, np.nan))}), "damaged"),
+    "no degradations": (lambda m, f: f.pop("degradations.npy"), "damaged"),
+    "nan prototype": (lambda m, f: f.update({"space_vectors.npy": npy(np.full((4, 4), np.nan))}), "damaged"),
+    "text for a number": (lambda m, f: m.update(n_features_in="four"), "damaged"),
+    "huge header": (
+        lambda m, f: f.update({"codes.npy": npy(np.zeros(4, int)).replace(b"(4,)", b"(4000000000000,)")[:200]}),
+        "damaged",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_archives(case, model):
+    change, message = HOSTILE[case]
+    rewrite(model, change)
+    with pytest.raises(FileFormatError, match=message):
+        load(model)

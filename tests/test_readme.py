@@ -1,0 +1,65 @@
+"""Every code block of the README runs as printed."""
+
+import doctest
+import re
+import subprocess
+import sys
+
+import pytest
+
+import protoset
+from protoset import classifier
+from protoset.selectors import reps
+
+from conftest import ROOT
+
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+PYTHON = [code for language, code in BLOCKS if language == "python"]
+SHELL = [code for language, code in BLOCKS if language in ("sh", "bash", "console")]
+
+
+def test_the_readme_has_examples():
+    assert len(PYTHON) >= 3
+    assert len(BLOCKS) == len(PYTHON) + len(SHELL), "a block in a language that no test runs"
+
+
+@pytest.mark.parametrize("number", range(len(PYTHON)))
+def test_python_block(number, tmp_path):
+    """Each block in a fresh interpreter and folder; a comment after a print is what it prints."""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PYTHON[number]],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    promised = re.findall(r"^print\(.*\)  # (.*)$", PYTHON[number], re.MULTILINE)
+    assert result.stdout.splitlines()[: len(promised)] == promised or not promised
+
+
+def test_shell_blocks_name_only_commands_that_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for line in "\n".join(SHELL).splitlines():
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if words[0] == "make":
+            assert words[1] in targets, line
+        elif words[:3] == ["python", "-m", "protoset"]:
+            result = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False)
+            assert result.returncode == 0, line
+        elif words[:2] == ["python", "-m"]:
+            assert (ROOT / (words[2].replace(".", "/") + ".py")).exists(), line
+        else:
+            assert words[:2] == ["pip", "install"], line
+
+
+@pytest.mark.parametrize("module", [reps, classifier])
+def test_docstring_examples(module):
+    assert doctest.testmod(module).failed == 0
+    assert doctest.testmod(module).attempted > 0
+
+
+def test_the_version_is_in_the_changelog():
+    assert f"## {protoset.__version__}" in (ROOT / "CHANGELOG.md").read_text()

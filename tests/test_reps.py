@@ -1,0 +1,340 @@
+"""Properties of REPS."""
+
+import itertools
+import logging
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
+from sklearn.preprocessing import StandardScaler
+
+from protoset import REPS
+from protoset.neighbors import build_lists
+from protoset.selectors import rank_prototypes, size
+from protoset.spaces import make_space
+
+from conftest import labelled_vectors, overlapping
+
+X_WINE, Y_WINE = load_wine(return_X_y=True)
+X_WINE = StandardScaler().fit_transform(X_WINE)
+
+
+def assert_same_fit(a, b, rtol=1e-3):
+    """Two fits agree: the same sets, and weights within the precision of the solver."""
+    np.testing.assert_array_equal(a.sample_indices_, b.sample_indices_)
+    np.testing.assert_allclose(a.weights_, b.weights_, atol=rtol * a.weights_.max())
+
+
+def precise(**parameters):
+    return REPS(**({"n_prototypes": 0.2} | parameters))
+
+
+@given(labelled_vectors())
+def test_precomputed_equals_the_named_metric(data):
+    X, y = data
+    named = precise().fit(X, y)
+    given_matrix = precise(metric="precomputed").fit(make_space(X).block(slice(None), slice(None)), y)
+    np.testing.assert_array_equal(named.weights_, given_matrix.weights_)
+    np.testing.assert_array_equal(named.ranking_, given_matrix.ranking_)
+
+
+@given(labelled_vectors(tied=True), st.sampled_from([np.sqrt, np.square, np.log1p, lambda d: 3 * d + np.sign(d)]))
+def test_an_increasing_transform_of_the_dissimilarities_changes_nothing(data, transform):
+    X, y = data
+    matrix = cdist(X, X)
+    plain = precise(metric="precomputed").fit(matrix, y)
+    transformed = precise(metric="precomputed").fit(transform(matrix), y)
+    np.testing.assert_array_equal(plain.weights_, transformed.weights_)
+    np.testing.assert_array_equal(plain.ranking_, transformed.ranking_)
+    np.testing.assert_array_equal(plain.sample_indices_, transformed.sample_indices_)
+
+
+@pytest.mark.parametrize("ties", ["min", "average"])
+@pytest.mark.parametrize("loss_C", [("mean", 1e-3), ("sum", 1.0)])
+@given(data=labelled_vectors(tied=True), seed=st.integers(0, 999))
+def test_permuting_the_rows_permutes_the_answer(ties, loss_C, data, seed):
+    X, y = data
+    order = np.random.default_rng(seed).permutation(len(X))
+    loss, C = loss_C
+    straight = precise(ties=ties, loss=loss, C=C).fit(X, y)
+    permuted = precise(ties=ties, loss=loss, C=C).fit(X[order], y[order])
+    largest = straight.weights_.max()
+    np.testing.assert_allclose(permuted.weights_, straight.weights_[order], atol=1e-3 * largest)
+
+
+def test_permuting_the_rows_permutes_the_prototypes():
+    order = np.random.default_rng(0).permutation(len(X_WINE))
+    straight, permuted = REPS(0.2).fit(X_WINE, Y_WINE), REPS(0.2).fit(X_WINE[order], Y_WINE[order])
+    assert set(order[permuted.sample_indices_]) == set(straight.sample_indices_)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_n_jobs_changes_nothing(n_jobs):
+    for X, metric in ((X_WINE, "euclidean"), (cdist(X_WINE, X_WINE), "precomputed")):
+        a = REPS(metric=metric).fit(X, Y_WINE)
+        b = REPS(metric=metric, n_jobs=n_jobs).fit(X, Y_WINE)
+        np.testing.assert_array_equal(a.weights_, b.weights_)
+        np.testing.assert_array_equal(a.sample_indices_, b.sample_indices_)
+        np.testing.assert_array_equal(a.size_curve_.errors, b.size_curve_.errors)
+
+
+def test_float32_and_float64_agree():
+    single = X_WINE.astype(np.float32)
+    a, b = REPS(0.2).fit(single, Y_WINE), REPS(0.2).fit(single.astype(np.float64), Y_WINE)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
+    np.testing.assert_array_equal(a.ranking_, b.ranking_)
+    matrix = cdist(X_WINE, X_WINE).astype(np.float32)
+    a = REPS(0.2, metric="precomputed").fit(matrix, Y_WINE)
+    b = REPS(0.2, metric="precomputed").fit(matrix.astype(np.float64), Y_WINE)
+    np.testing.assert_array_equal(a.weights_, b.weights_)
+
+
+def test_the_truncated_fit_equals_the_untruncated_one():
+    X, y = overlapping(400, seed=3)
+    cut_lists, whole = REPS(0.1).fit(X, y), REPS(0.1, n_neighbors=399).fit(X, y)
+    assert_same_fit(cut_lists, whole)
+    assert 0 < cut_lists.truncation_bound_ < 1e-16
+    assert whole.truncation_bound_ == 0
+    heavy = cut_lists.weights_ > 1e-6 * cut_lists.weights_.max()
+    np.testing.assert_allclose(cut_lists.degradations_[heavy], whole.degradations_[heavy], atol=0.01)
+
+
+@given(labelled_vectors(tied=True), st.sampled_from([("mean", 1e-3), ("mean", 10.0), ("sum", 1.0)]))
+def test_what_the_attributes_say(data, loss_C):
+    X, y = data
+    loss, C = loss_C
+    selector = REPS(0.3, loss=loss, C=C).fit(X, y)
+    n = len(X)
+    assert (selector.weights_ >= 0).all()
+    largest = selector.weights_.max()
+    if largest > 0:
+        positive = selector.weights_ > 0
+        np.testing.assert_allclose(2.0 ** -selector.degradations_[positive], selector.weights_[positive] / largest)
+        assert np.isinf(selector.degradations_[~positive]).all()
+        assert selector.degradations_.min() == 0
+    assert sorted(selector.ranking_) == list(range(n))
+    ordered = selector.scores_[selector.ranking_]
+    assert all(a <= b for a, b in itertools.pairwise(ordered))
+    assert selector.duality_gap_ <= 1e-6
+    assert set(y[selector.sample_indices_]) == set(y)
+    for k in range(len(np.unique(y)), n + 1):
+        assert len(selector.select(k)) == k
+
+
+def test_every_budget_is_a_cut_of_one_fit():
+    fitted = REPS().fit(X_WINE, Y_WINE)
+    for budget in (3, 0.05, 0.3, 100, 1.0):
+        for allocation in ("proportional", "equal", "global"):
+            direct = REPS(budget, allocation=allocation).fit(X_WINE, Y_WINE)
+            np.testing.assert_array_equal(fitted.select(budget, allocation=allocation), direct.sample_indices_)
+    np.testing.assert_array_equal(fitted.select(), fitted.sample_indices_)
+
+
+def test_the_functional_core_is_the_method():
+    lists = build_lists(make_space(X_WINE), 53)
+    ranked = rank_prototypes(lists, Y_WINE)
+    fitted = REPS(0.1).fit(X_WINE, Y_WINE)
+    np.testing.assert_array_equal(ranked.ranking, fitted.ranking_)
+    np.testing.assert_array_equal(ranked.weights, fitted.weights_)
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "lbfgs"])
+@pytest.mark.parametrize(("loss", "C"), [("mean", 1e-3), ("sum", 1.0)])
+def test_solvers_keep_the_same_prototypes(solver, loss, C):
+    assert_same_fit(
+        REPS(0.2, loss=loss, C=C, solver=solver).fit(X_WINE, Y_WINE),
+        REPS(0.2, loss=loss, C=C).fit(X_WINE, Y_WINE),
+    )
+
+
+def test_ready_made_neighbours():
+    expected = REPS(0.2).fit(X_WINE, Y_WINE)
+    distances, indices = NearestNeighbors(n_neighbors=53).fit(X_WINE).kneighbors()
+    graph = kneighbors_graph(X_WINE, 53, mode="distance")
+    for neighbors in ((indices, distances), graph, build_lists(make_space(X_WINE), 53)):
+        assert_same_fit(REPS(0.2).fit(X_WINE, Y_WINE, neighbors=neighbors), expected)
+    assert_same_fit(REPS(0.2, metric="precomputed").fit(graph, Y_WINE), expected)
+    assert_same_fit(REPS(0.2, metric="precomputed").fit(sparse.csr_array(graph), Y_WINE), expected)
+
+
+def test_an_asymmetric_dissimilarity_is_read_from_object_to_prototype():
+    rng = np.random.default_rng(0)
+    matrix, y = rng.random((40, 40)), rng.integers(0, 2, 40)
+    a = REPS(0.3, metric="precomputed").fit(matrix, y)
+    b = REPS(0.3, metric="precomputed").fit(matrix.T, y)
+    assert not np.allclose(a.weights_, b.weights_)
+
+
+# fit_resample
+
+
+def test_resampling_keeps_frames_and_their_index():
+    data = load_iris(as_frame=True)
+    frame = data.data.set_index(pd.Index([f"flower {i}" for i in range(150)]))
+    labels = pd.Series(data.target_names[data.target], index=frame.index, name="species")
+    selector = REPS(0.1)
+    X, y = selector.fit_resample(frame, labels)
+    pd.testing.assert_frame_equal(X, frame.iloc[selector.sample_indices_])
+    pd.testing.assert_series_equal(y, labels.iloc[selector.sample_indices_])
+    assert selector.feature_names_in_.tolist() == frame.columns.tolist()
+
+
+def test_resampling_arrays_lists_and_matrices():
+    selector = REPS(0.1)
+    X, y = selector.fit_resample(X_WINE, Y_WINE)
+    kept = selector.sample_indices_
+    np.testing.assert_array_equal(X, X_WINE[kept])
+    np.testing.assert_array_equal(y, Y_WINE[kept])
+    X, y = selector.fit_resample(X_WINE.tolist(), Y_WINE.tolist())
+    np.testing.assert_array_equal(X, X_WINE[kept])
+    np.testing.assert_array_equal(y, Y_WINE[kept])
+    matrix = squareform(pdist(X_WINE))
+    selector = REPS(0.1, metric="precomputed")
+    X, _ = selector.fit_resample(matrix, Y_WINE)
+    np.testing.assert_array_equal(X, matrix[np.ix_(kept, kept)])
+    X, _ = selector.fit_resample(squareform(matrix), Y_WINE)
+    np.testing.assert_allclose(X, squareform(matrix[np.ix_(kept, kept)]))
+    X, _ = selector.fit_resample(sparse.csr_matrix(matrix), Y_WINE)
+    np.testing.assert_array_equal(X.toarray(), matrix[np.ix_(kept, kept)])
+
+
+# the automatic size
+
+
+def test_the_automatic_size_is_the_smallest_within_one_standard_error():
+    selector = REPS().fit(X_WINE, Y_WINE)
+    curve = selector.size_curve_
+    threshold = curve.errors[curve.best] + curve.standard_errors[curve.best]
+    assert curve.errors[curve.best] == curve.errors.min()
+    assert curve.errors[curve.chosen] <= threshold
+    assert (curve.errors[: curve.chosen] > threshold).all()
+    assert len(selector.sample_indices_) == curve.sizes[curve.chosen]
+    assert (np.diff(curve.sizes) > 0).all()
+    assert REPS(5).fit(X_WINE, Y_WINE).size_curve_ is None
+
+
+def test_the_size_curve_is_the_error_of_refitting_on_each_fold():
+    """The cheap curve, from filtered lists, against fits from scratch on every training part."""
+    X, y = overlapping(200, seed=5)
+    curve = REPS().fit(X, y).size_curve_
+    folds = size.stratified_folds(y, 5, None)
+    for rate, error in zip(curve.rates, curve.errors, strict=True):
+        fold_errors = []
+        for fold in range(5):
+            train, test = folds != fold, folds == fold
+            kept = REPS(float(rate)).fit(X[train], y[train]).sample_indices_
+            nearest = cdist(X[test], X[train][kept]).argmin(axis=1)
+            fold_errors.append(np.mean(y[train][kept][nearest] != y[test]))
+        assert error == pytest.approx(np.mean(fold_errors), abs=1e-12)
+
+
+def test_folds_are_stratified_and_seeded():
+    codes = np.repeat([0, 1, 2], [50, 23, 2])
+    for state in (None, np.random.RandomState(0)):
+        folds = size.stratified_folds(codes, 5, state)
+        for code in range(3):
+            counts = np.bincount(folds[codes == code], minlength=5)
+            assert counts.max() - counts.min() <= 1
+    a = REPS(random_state=0).fit(X_WINE, Y_WINE).size_curve_
+    b = REPS(random_state=0).fit(X_WINE, Y_WINE).size_curve_
+    c = REPS(random_state=1).fit(X_WINE, Y_WINE).size_curve_
+    np.testing.assert_array_equal(a.errors, b.errors)
+    assert not np.array_equal(a.errors, c.errors)
+
+
+# input that is unusual but right
+
+
+def test_all_distances_equal():
+    y = np.arange(30) % 3
+    for X, metric in ((np.ones((30, 2)), "euclidean"), (np.ones((30, 30)) - np.eye(30), "precomputed")):
+        for n_prototypes in ("auto", 6):
+            selector = REPS(n_prototypes, metric=metric).fit(X, y)
+            assert set(y[selector.sample_indices_]) == {0, 1, 2}
+            assert np.ptp(selector.weights_) <= 1e-12
+
+
+def test_duplicates_with_different_labels():
+    X, y = overlapping(40)
+    selector = REPS(0.3).fit(np.concatenate([X, X]), np.concatenate([y, (y + 1) % 3]))
+    assert len(selector.sample_indices_) == 24
+
+
+def test_a_class_with_one_member_keeps_it():
+    y = Y_WINE.copy()
+    y[7] = 9
+    for n_prototypes in ("auto", 0.02, 4):
+        assert 7 in REPS(n_prototypes).fit(X_WINE, y).sample_indices_
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n_prototypes", ["auto", 2, 1.0])
+def test_tiny_training_sets(n, n_prototypes):
+    X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
+    assert set(y[REPS(n_prototypes).fit(X, y).sample_indices_]) == {0, 1}
+
+
+def test_fewer_objects_than_neighbours():
+    selector = REPS(4, n_neighbors=1000).fit(X_WINE[::20], Y_WINE[::20])
+    assert selector.truncation_bound_ == 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["setosa", "versicolor", "virginica"])[Y_WINE],
+        np.array(["setosa", "versicolor", "virginica"], dtype=object)[Y_WINE],
+        Y_WINE > 0,
+        Y_WINE.astype(float),
+        Y_WINE.astype(np.uint8),
+        [str(label) for label in Y_WINE],
+        pd.Series(Y_WINE, index=np.arange(178)[::-1]),
+        pd.Categorical.from_codes(Y_WINE, ["a", "b", "c"]),
+    ],
+    ids=["str", "object", "bool", "float", "uint8", "list", "series", "categorical"],
+)
+def test_labels_of_every_kind(labels):
+    selector = REPS(0.1).fit(X_WINE, labels)
+    values = np.asarray(labels)
+    np.testing.assert_array_equal(selector.classes_, np.unique(values))
+    assert set(values[selector.sample_indices_]) == set(np.unique(values))
+
+
+def test_beta_near_one_uses_the_whole_lists():
+    selector = REPS(0.1, beta=1.0001).fit(X_WINE, Y_WINE)
+    assert selector.truncation_bound_ == 0
+    assert REPS(0.1, beta=50.0).fit(X_WINE, Y_WINE).duality_gap_ <= 1e-6
+
+
+def test_clone_and_pickle():
+    selector = REPS(0.2, beta=3.0, metric="precomputed")
+    assert clone(selector).get_params() == selector.get_params()
+    fitted = REPS(0.2).fit(X_WINE, Y_WINE)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).select(9), fitted.select(9))
+
+
+def test_verbose_reports_the_stages(caplog):
+    with caplog.at_level(logging.INFO, logger="protoset"):
+        REPS(0.1).fit(X_WINE, Y_WINE)
+        assert not caplog.records
+        REPS(0.1, verbose=1).fit(X_WINE, Y_WINE)
+    text = " / ".join(record.getMessage() for record in caplog.records)
+    assert "searching 53 neighbours of 178 objects" in text
+    assert "kept 18 of 178 objects" in text
+
+
+def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):
+    from protoset import neighbors
+
+    monkeypatch.setattr(neighbors, "LISTS_BYTES", 0)
+    with pytest.warns(UserWarning, match="100 of 100 objects have more equally distant neighbours"):
+        selector = REPS(4).fit(np.zeros((100, 1)), np.arange(100) % 2)
+    assert selector.truncation_bound_ > 1e-4
