@@ -87,7 +87,7 @@ VECTORS = [
     (with_value(X, (3, 1), 1e200), "X holds values up to 1e.200, whose squared distances overflow; scale X"),
     (X[:, 0], "Reshape your data"),
     (X[:, :0], r"0 feature\(s\)"),
-    (X.astype(str)[:, :1] + np.array("x"), "could not convert string to float"),
+    (np.char.add(X.astype(str), "x"), "could not convert string to float"),
     (X + 1j, "Complex data not supported"),
     (sparse.csr_matrix(X), "Sparse data was passed"),
 ]

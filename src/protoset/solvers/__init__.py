@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -116,16 +117,28 @@ def solve(
 def _solve_auto(
     features: sparse.csr_matrix, rho: np.ndarray, bound: float, tol: float, weight_tol: float, max_iter: int
 ) -> Solution:
-    """Coordinate ascent; along a flat valley, where it creeps, L-BFGS-B takes over from where it is."""
-    passes = min(PATIENCE, max_iter)
-    found = solve_coordinate(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=passes)
-    left = max_iter - found.n_iter
-    if (found.gap <= tol and found.weight_error <= weight_tol) or left <= 0:
+    """Coordinate ascent; where it creeps along a flat valley, L-BFGS-B and it take turns from where they are."""
+    n_iter = 0
+
+    def run(method: Callable[..., Solution], start: np.ndarray | None) -> Solution:
+        nonlocal n_iter
+        passes = max(1, min(PATIENCE, max_iter - n_iter))
+        found = method(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=passes, start=start)
+        n_iter += found.n_iter
         return found
-    finished = solve_quasi_newton(
-        features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=left, start=found.dual_variables
-    )
-    return min(found, finished, key=lambda solution: solution.gap)
+
+    def solved(solution: Solution) -> bool:
+        return solution.gap <= tol and solution.weight_error <= weight_tol
+
+    best = run(solve_coordinate, None)
+    while not solved(best) and n_iter < max_iter:
+        before = best
+        for method in (solve_quasi_newton, solve_coordinate):
+            if not solved(best):
+                best = min(best, run(method, best.dual_variables), key=lambda solution: solution.gap)
+        if best.gap > 0.5 * before.gap:
+            break  # neither gets any further: this is what the arithmetic allows
+    return dataclasses.replace(best, n_iter=n_iter)
 
 
 def _in_sum_units(solution: Solution) -> Solution:

@@ -27,6 +27,7 @@ def solve_coordinate(
     tol: float = 1e-6,
     weight_tol: float = np.inf,
     max_iter: int = 10_000,
+    start: np.ndarray | None = None,
 ) -> Solution:
     """Solve by coordinate ascent on the dual.
 
@@ -42,6 +43,8 @@ def solve_coordinate(
         Relative error of the weights to reach as well.
     max_iter : int
         Passes over the active objects at most.
+    start : ndarray of shape (n,), optional
+        Dual variables to start from, by default their limit.
     """
     # Unsigned positions spare the kernel the test for negative ones.
     indptr, indices = features.indptr.astype(np.uint64), features.indices.astype(np.uint32, copy=False)
@@ -49,7 +52,7 @@ def solve_coordinate(
     curvature = row_sums(np.square(features.data), features.indptr)
     order = constrained(rho)
     dual = np.zeros(len(rho))
-    dual[order] = bound
+    dual[order] = bound if start is None else start[order]
     v = features.T @ dual
     n_iter = 0
     while True:

@@ -68,7 +68,7 @@ def solve_quasi_newton(
                 method="L-BFGS-B",
                 bounds=[(0.0, 1.0)] * len(rho),
                 callback=watch,
-                options={"maxiter": max_iter - n_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0},
+                options={"maxiter": max_iter - n_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxls": 60},
             )
             if n_iter == before or loss_from_origin(best)[0] >= 0:
                 break
