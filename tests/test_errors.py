@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import kneighbors_graph
 
 from protoset import REPS, PrototypeClassifier
 from protoset.solvers import SOLVERS
@@ -62,7 +63,8 @@ PARAMETERS = [
         {"metric_params": {"p": 2}},
         r"metric_params=\{'p': 2\}: metric='euclidean' does not know \['p'\]; it takes no parameters",
     ),
-    ({"n_jobs": 0}, "n_jobs == 0 in Parallel has no meaning|n_jobs=0"),
+    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers, or negative.*n_jobs=-1 takes all"),
+    ({"n_jobs": "two"}, "n_jobs='two' must be None"),
 ]
 
 
@@ -85,6 +87,7 @@ VECTORS = [
     (with_value(X, ([3, 17], 1), np.inf), "NaN or infinity in rows 3, 17;"),
     (np.full_like(X, np.nan), r"rows 0, 1, 2, 3, 4, ... \(150 in all\)"),
     (with_value(X, (3, 1), 1e200), "X holds values up to 1e.200, whose squared distances overflow; scale X"),
+    (X * 1e-170, "X holds no value above 7.9e-170, and squared distances of such values vanish; scale X"),
     (X[:, 0], "Reshape your data"),
     (X[:, :0], r"0 feature\(s\)"),
     (np.char.add(X.astype(str), "x"), "could not convert string to float"),
@@ -192,6 +195,23 @@ def test_classifier_arguments():
         classifier.explain(X, n_neighbors=0)
     with pytest.raises(ValueError, match="X has 3 features, but euclidean is expecting 4"):
         classifier.predict(X[:, :3])
+    with pytest.raises(ValueError, match="rule='farthest' is not known"):
+        classifier.set_params(rule="farthest").predict(X)
+
+
+def test_the_adjusted_rule_says_which_classes_it_cannot_answer_with():
+    """Setosa lies apart; with one class overlapping another all are within reach."""
+    with pytest.warns(UserWarning, match=r"rule='adjusted' can never answer with the classes \[0\]"):
+        classifier = PrototypeClassifier(REPS(15), rule="adjusted").fit(X, Y)
+    assert 0 not in classifier.predict(X)
+    both = Y > 0
+    PrototypeClassifier(REPS(15), rule="adjusted").fit(X[both], Y[both])
+
+
+def test_a_graph_of_ones_is_taken_with_a_warning():
+    graph = kneighbors_graph(X_SMALL, 5, mode="connectivity")
+    with pytest.warns(UserWarning, match=r"every entry of the graph is 1.*kneighbors_graph\(mode='distance'\)"):
+        REPS(5, metric="precomputed").fit(graph, Y_SMALL)
 
 
 def test_unfitted():
@@ -217,7 +237,7 @@ def test_select_refuses_what_fit_refuses():
             selector.select(bad)
     with pytest.raises(ValueError, match="allocation='fair' is not known"):
         selector.select(5, allocation="fair")
-    with pytest.raises(ValueError, match="n_prototypes='auto' must be"):
+    with pytest.raises(ValueError, match=r"n_prototypes='auto' must be a count \(int\) or a rate.*call select\(\)"):
         selector.select("auto")
 
 

@@ -84,6 +84,19 @@ def test_ties_are_noticed(data):
     assert lists.has_ties == any(len(set(lists.distances[a:b])) < b - a for a, b in pairs)
 
 
+def test_lists_may_hold_the_objects_themselves():
+    X, _ = overlapping(60)
+    X[7] = X[3]  # which of two equal objects an index lists first is not known
+    search = NearestNeighbors(n_neighbors=10).fit(X)
+    distances, indices = search.kneighbors(X)
+    with_self = NeighborLists.from_arrays(indices, distances)
+    distances, indices = search.kneighbors(n_neighbors=9)
+    without = NeighborLists.from_arrays(indices, distances)
+    np.testing.assert_array_equal(with_self.indptr, without.indptr)
+    np.testing.assert_array_equal(with_self.indices, without.indices)
+    np.testing.assert_array_equal(with_self.ranks, without.ranks)
+
+
 def test_memory_bound_of_the_lists(monkeypatch):
     monkeypatch.setattr(neighbors, "LISTS_BYTES", 40 * 10 * neighbors.ENTRY_BYTES)
     lists = build_lists(make_space(np.zeros((40, 1))), 3)
@@ -99,7 +112,6 @@ def two(indices, distances):
     ("build", "error", "message"),
     [
         (lambda: two([[1], [2]], [[1.0], [1.0]]), ValueError, "between 0 and 1; row 1"),
-        (lambda: two([[1], [1]], [[1.0], [1.0]]), ValueError, "never its own neighbour, but row 1"),
         (lambda: two([[1], [0]], [[1.0], [np.nan]]), ValueError, "finite and not negative; row 1"),
         (lambda: two([[1], [0]], [[-1.0], [1.0]]), ValueError, "finite and not negative; row 0"),
         (
@@ -124,6 +136,7 @@ def test_wrong_lists_are_refused(build, error, message):
     ("change", "message"),
     [
         ({"indptr": np.array([0, 2, 1])}, "indptr must rise"),
+        ({"indices": np.array([1, 1])}, "never its own neighbour, but row 1 list"),
         ({"ranks": np.ones(1)}, "as many distances and ranks, got 2 and 1"),
         (
             {"indptr": np.array([0, 2, 2]), "distances": np.array([2.0, 1.0])},

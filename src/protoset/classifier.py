@@ -7,6 +7,7 @@ a prototype that misled its neighbours in training is passed over for the next o
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -107,7 +108,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     rule : {"nearest", "adjusted"}, default="nearest"
         ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds to each
         prototype's rank the degradation that the selector learned; the smallest sum wins. With
-        equal degradations both agree.
+        equal degradations both agree. A class far from all others has hardly any weight, and the
+        adjusted rule may never answer with it; ``fit`` warns where that is so.
 
     Attributes
     ----------
@@ -176,6 +178,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self._prototypes = space.take(kept)
         self._codes = np.searchsorted(self.classes_, self.prototype_labels_)
         self._beta = float(getattr(selector, "beta", 2.0))
+        if self.rule == "adjusted" and self.degradations_ is not None:
+            _warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -260,6 +264,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     def _cross(self, X: Any) -> Space:
         check_is_fitted(self, "classes_")
+        check_choice("rule", self.rule, RULES)
         queries = self._prototypes.cross(X)
         if self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -276,6 +281,25 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.selector, BaseSelector):
             tags.input_tags = get_tags(self.selector).input_tags
         return tags
+
+
+def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+    """Warn of classes that the adjusted rule cannot answer with, whatever the query.
+
+    At best a prototype of the class has rank 1; at worst the best prototype of another class has the
+    last rank.
+    """
+    best = np.array([degradations[codes == code].min(initial=np.inf) for code in range(len(classes))])
+    others = np.array([np.delete(best, code).min() for code in range(len(classes))])
+    hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
+    if len(hopeless):
+        warnings.warn(
+            f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: they lie so far from the "
+            "others that their weights are next to nothing, and no rank makes up for their degradations; "
+            "use rule='nearest'",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _winners(decision: Decision) -> np.ndarray:

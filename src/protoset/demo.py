@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,14 @@ def run_demo(output: Path) -> str:
     ]
     for name, loader in (("wine", load_wine), ("breast_cancer", load_breast_cancer), ("digits", load_digits)):
         lines.append(_vectors(name, loader(), output))
-    lines.append(_matrix("wine, L1 distance matrix only", load_wine()))
+    lines.append(_matrix("wine, L1 distance matrix only", load_wine(), output / "wine_l1.protoset"))
     lines += [
         "",
         f"Results are in {output.resolve()}:",
         "  NAME_prototypes.csv   the objects kept (10 %): row in the training set, label, degradation, values",
-        "  NAME.protoset         the classifier; protoset.load(...) predicts with it",
+        "  NAME_scaling.csv      mean and deviation by which attributes were scaled before distances were taken",
+        "  NAME.protoset         the classifier of attributes so scaled; protoset.load(...) predicts with it",
+        "  wine_l1.protoset      the classifier of L1 distances to the training objects or to the prototypes",
     ]
     return "\n".join(lines)
 
@@ -55,12 +58,13 @@ def _vectors(name: str, data: Any, output: Path) -> str:
     save(tenth, path)
     if not np.array_equal(load(path).predict(scaled_test), tenth.predict(scaled_test)):
         raise RuntimeError(f"{path} does not predict as the classifier that was saved")
-    names = getattr(data, "feature_names", None)
-    _write_prototypes(output / f"{name}_prototypes.csv", tenth, X, names)
+    _write_prototypes(output / f"{name}_prototypes.csv", tenth, X, data.feature_names)
+    scaling = zip(data.feature_names, scaler.mean_.tolist(), scaler.scale_.tolist(), strict=True)
+    _write_table(output / f"{name}_scaling.csv", ["attribute", "mean", "deviation"], scaling)
     return _row(name, len(y), everything, automatic, tenth, scaled_test, y_test)
 
 
-def _matrix(name: str, data: Any) -> str:
+def _matrix(name: str, data: Any, path: Path) -> str:
     X, X_test, y, y_test = train_test_split(
         StandardScaler().fit_transform(data.data),
         data.target,
@@ -72,6 +76,7 @@ def _matrix(name: str, data: Any) -> str:
     everything = 1 - KNeighborsClassifier(1, metric="precomputed").fit(between, y).score(queries, y_test)
     automatic = PrototypeClassifier(REPS(metric="precomputed")).fit(between, y)
     tenth = PrototypeClassifier(REPS(RATE, metric="precomputed")).fit(between, y)
+    save(tenth, path)
     return _row(name, len(y), everything, automatic, tenth, queries, y_test)
 
 
@@ -90,12 +95,17 @@ def _row(
     return cells
 
 
-def _write_prototypes(path: Path, classifier: PrototypeClassifier, X: np.ndarray, names: Any) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(["row", "label", "degradation", *(names if names is not None else range(X.shape[1]))])
+def _write_prototypes(path: Path, classifier: PrototypeClassifier, X: np.ndarray, names: Sequence[str]) -> None:
     kept = classifier.sample_indices_
     degradations = classifier.selector_.degradations_[kept]
-    for row, label, degradation in zip(kept, classifier.prototype_labels_, degradations, strict=True):
-        writer.writerow([row, label, f"{degradation:.6g}", *X[row].tolist()])
+    columns = zip(kept, classifier.prototype_labels_, degradations, strict=True)
+    rows = ([row, label, f"{degradation:.6g}", *X[row].tolist()] for row, label, degradation in columns)
+    _write_table(path, ["row", "label", "degradation", *names], rows)
+
+
+def _write_table(path: Path, header: list[str], rows: Iterable[Sequence[Any]]) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(rows)
     write_atomically(path, text.getvalue().encode())

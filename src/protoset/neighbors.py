@@ -107,7 +107,8 @@ class NeighborLists:
         Parameters
         ----------
         indices, distances : array-like of shape (n, k)
-            Each object's ``k`` nearest others in any order.
+            Each object's nearest others in any order. Where an object lists itself, as most
+            indexes do that were asked for the neighbours of their own objects, that entry is left out.
         ties : {"min", "average", "ordinal"}
         """
         indices, distances = np.array(indices), np.array(distances, np.float64)
@@ -118,15 +119,16 @@ class NeighborLists:
             )
         if indices.dtype.kind not in "iu":
             raise ValueError(f"neighbors: indices must be whole numbers, got the dtype {indices.dtype}")
-        n, k = indices.shape
+        n = len(indices)
         ordered = np.sort(indices, axis=1)
         twice = np.flatnonzero((np.diff(ordered, axis=1) == 0).any(axis=1))
         if len(twice):
             raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
-        indptr = np.arange(n + 1, dtype=np.int64) * k
-        flat_indices, flat_distances = indices.ravel().astype(np.int32), distances.ravel()
-        kernels.lists.sort_rows(indptr, flat_indices, flat_distances)
-        return cls.from_raw(RawLists(np.full(n, k), flat_indices, flat_distances, np.ones(n, bool)), ties)
+        others = indices != np.arange(n)[:, None]
+        counts = others.sum(axis=1)
+        flat_indices, flat_distances = indices[others].astype(np.int32), distances[others]
+        kernels.lists.sort_rows(np.concatenate([[0], np.cumsum(counts)]), flat_indices, flat_distances)
+        return cls.from_raw(RawLists(counts, flat_indices, flat_distances, np.ones(n, bool)), ties)
 
     @classmethod
     def from_graph(cls, graph: Any, ties: Ties = "min") -> NeighborLists:

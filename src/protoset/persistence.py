@@ -61,6 +61,11 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
         Fitted. A ``random_state`` that is not a number is not kept.
     path : path-like
     """
+    if not isinstance(classifier, PrototypeClassifier):
+        raise TypeError(
+            f"save takes a fitted PrototypeClassifier, got {type(classifier).__name__}; "
+            "of a pipeline save the last step, pipeline[-1], and keep the steps before it by other means"
+        )
     check_is_fitted(classifier, "classes_")
     values, arrays = classifier._prototypes.state()
     metadata = {

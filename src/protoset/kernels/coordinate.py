@@ -59,17 +59,3 @@ def sweep(indptr, indices, data, rho, curvature, bound, dual, v, order, size, lo
             dual[i] = new
             _add_scaled(indices, data, v, start, stop, new - old)
     return size, smallest, largest
-
-
-@njit(cache=True, nogil=True)
-def measure(indptr, indices, data, rho, bound, dual, v):
-    """Sum of the hinges and the duality gap at the weights max(0, v)."""
-    hinges, gap = 0.0, 0.0
-    for i in range(rho.shape[0]):
-        margin = rho[i] - _positive_product(indices, data, v, indptr[i], indptr[i + 1])
-        if margin > 0.0:
-            hinges += margin
-            gap += (bound - dual[i]) * margin
-        else:
-            gap -= dual[i] * margin
-    return hinges, gap

@@ -80,7 +80,8 @@ class BaseSelector(BaseEstimator):
         if np.ndim(X) == 1 and not sparse.issparse(X):
             square = make_space(X, "precomputed").block(kept, kept)
             return squareform(square, checks=False), y_kept
-        return _safe_indexing(_safe_indexing(X, kept), kept, axis=1), y_kept
+        rows = X.tocsr()[kept] if sparse.issparse(X) else _safe_indexing(X, kept)
+        return _safe_indexing(rows, kept, axis=1), y_kept
 
     def __sklearn_tags__(self) -> Tags:
         """Describe the selector to scikit-learn."""

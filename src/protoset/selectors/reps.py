@@ -16,7 +16,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._progress import report
-from protoset._validation import check_choice, check_count, check_real, is_count
+from protoset._validation import check_choice, check_count, check_jobs, check_real, is_count
 from protoset.features import negligible_rank, rank_exponential
 from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, cut, resolve_size
@@ -28,8 +28,14 @@ from protoset.spaces import Space
 Score = Literal["adjusted", "literal"]
 SCORES: tuple[Score, ...] = ("adjusted", "literal")
 
-WEIGHT_TOL = 1e-4
+WEIGHT_TOL = 1e-6
 """Relative error of the weights that a fit is solved to, besides its duality gap."""
+
+LARGEST_BLUR = 1e-3
+"""Part of the largest weight up to which weights may count as 0 because their proof is weak."""
+
+SCORE_DECIMALS = 6
+"""Scores that agree to this many decimals are tied."""
 
 
 @dataclass(frozen=True)
@@ -88,16 +94,28 @@ def rank_prototypes(
     """
     constraints = rank_exponential(lists, codes, beta)
     solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
-    alpha = degradations(solution.weights, beta)
+    weights = proven_weights(solution)
+    alpha = degradations(weights, beta)
     best_ranks = lists.best_ranks()
-    scores = alpha + best_ranks if score == "adjusted" else _literal_scores(solution.weights, best_ranks, beta)
-    # What the score leaves tied, above all the weights of 0, is ordered by support, then by index.
+    scores = alpha + best_ranks if score == "adjusted" else _literal_scores(weights, best_ranks, beta)
     features = constraints.features
     support = np.bincount(features.indices, features.data, minlength=lists.n_objects)
-    ranking = np.lexsort((-support, scores))
+    # Rounded, so that what is tied but for rounding errors is ordered by support too; index is the last resort.
+    ranking = np.lexsort((-np.round(support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
     scale = 1.0 if loss == "mean" else 2.0
     bound = scale * constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
-    return RankedPrototypes(solution.weights, alpha, scores, ranking, solution, bound)
+    return RankedPrototypes(weights, alpha, scores, ranking, solution, bound)
+
+
+def proven_weights(solution: Solution) -> np.ndarray:
+    """Weights of a solution, 0 where its proof does not tell them from 0.
+
+    A class far from all others gets weights many orders of magnitude below the largest. What the
+    solver leaves there depends on its path; ordered by it, the row order would decide.
+    """
+    weights = solution.weights
+    blur = solution.weight_error * float(np.linalg.norm(weights))
+    return np.where(weights > min(blur, LARGEST_BLUR * float(weights.max())), weights, 0.0)
 
 
 def degradations(weights: np.ndarray, beta: float) -> np.ndarray:
@@ -129,7 +147,8 @@ class REPS(BaseSelector):
         How many objects to keep. An int is a count, at least the number of classes. A float in
         (0, 1] is a rate, which always keeps at least one object per class. ``"auto"`` measures
         a grid of rates by cross-validation and takes the smallest size whose error is within one
-        standard error of the lowest.
+        standard error of the lowest. The errors are those of the nearest prototype's class, also
+        where a classifier then applies another rule.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Dissimilarity between objects. ``"precomputed"`` takes a square matrix, the condensed
         vector of ``scipy.spatial.distance.pdist``, or a sparse graph of the nearest neighbours'
@@ -144,7 +163,8 @@ class REPS(BaseSelector):
         ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"``
         w.w + C * sum of violations.
     ties : {"min", "average", "ordinal"}, default="min"
-        Ranks of equal distances; only with ``"ordinal"`` do they depend on the row order.
+        Ranks of equal distances; only with ``"ordinal"`` do they depend on the row order. Objects
+        whose scores and supports are equal as well are kept in row order.
     score : {"adjusted", "literal"}, default="adjusted"
         ``"adjusted"`` keeps the smallest degradation + best rank. ``"literal"`` keeps the largest
         log w + best rank, as the paper prints it.
@@ -164,18 +184,19 @@ class REPS(BaseSelector):
         Shuffles the folds of ``n_prototypes="auto"``; with None they are dealt in row order, and
         the fit has no randomness at all.
     verbose : int, default=0
-        Report the stages through the logger ``protoset``, on stderr if it has no handler.
+        Above 0, print the stages to stderr. The logger ``protoset`` gets them at INFO in any case.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
         The objects kept, ascending.
     weights_ : ndarray of shape (n_objects,)
-        Weight w >= 0 of each object.
+        Weight w >= 0 of each object; 0 where the proof of the solution does not tell it from 0.
     degradations_ : ndarray of shape (n_objects,)
         -log_beta(w / max w): 0 for the best object, infinite where the weight is 0.
     scores_ : ndarray of shape (n_objects,)
-        What objects are ordered by, smallest first.
+        What objects are ordered by, smallest first. Equal ones (to six decimals) are ordered by
+        support, the sum of an object's features over everyone.
     ranking_ : ndarray of shape (n_objects,)
         All objects, best first; every budget is a cut of it (see :meth:`select`).
     duality_gap_ : float
@@ -278,6 +299,11 @@ class REPS(BaseSelector):
         allocation = self.allocation if allocation is None else allocation
         check_choice("allocation", allocation, ALLOCATIONS)
         n_prototypes = len(self.sample_indices_) if n_prototypes is None else n_prototypes
+        if isinstance(n_prototypes, str):
+            raise ValueError(
+                f"n_prototypes={n_prototypes!r} must be a count (int) or a rate in (0, 1] (float); "
+                "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
+            )
         size = resolve_size(n_prototypes, np.bincount(self._codes), allocation)
         return cut(self.ranking_, self._codes, size, allocation)
 
@@ -297,6 +323,7 @@ class REPS(BaseSelector):
         check_choice("score", self.score, SCORES)
         check_choice("allocation", self.allocation, ALLOCATIONS)
         check_choice("solver", self.solver, SOLVERS)
+        check_jobs(self.n_jobs)
         if self.n_neighbors != "auto":
             check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
 
@@ -319,6 +346,7 @@ class REPS(BaseSelector):
         self.size_curve_ = None
         n_prototypes = self.n_prototypes
         if n_prototypes == "auto":
+            report(self.verbose, "measuring the error at each size by cross-validation")
             self.size_curve_ = size_curve(
                 space,
                 lists,

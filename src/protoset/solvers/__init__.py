@@ -92,13 +92,15 @@ def solve(
     """
     check_choice("solver", solver, SOLVERS)
     check_choice("loss", loss, LOSSES)
-    bound = dual_bound(C, loss, len(rho))
+    # In units of the largest threshold: where the classes lie far apart, all thresholds are tiny.
+    unit = float(rho.max()) or 1.0
+    bound, thresholds = dual_bound(C, loss, len(rho)) / unit, rho / unit
     if solver in ITERATIVE:
-        solution = ITERATIVE[solver](features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
-    elif (exact := solve_closed_form(features, rho, bound)) is not None:
+        solution = ITERATIVE[solver](features, thresholds, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
+    elif (exact := solve_closed_form(features, thresholds, bound)) is not None:
         solution = exact
     elif solver == "auto":
-        solution = _solve_auto(features, rho, bound, tol, weight_tol, max_iter)
+        solution = _solve_auto(features, thresholds, bound, tol, weight_tol, max_iter)
     else:
         raise ValueError(
             f"solver='closed_form' is exact only where C is small enough that every constraint stays "
@@ -111,7 +113,7 @@ def solve(
             ConvergenceWarning,
             stacklevel=2,
         )
-    return solution if loss == "mean" else _in_sum_units(solution)
+    return _in_units(solution, unit, 1.0 if loss == "mean" else 2.0)
 
 
 def _solve_auto(
@@ -141,10 +143,12 @@ def _solve_auto(
     return dataclasses.replace(best, n_iter=n_iter)
 
 
-def _in_sum_units(solution: Solution) -> Solution:
+def _in_units(solution: Solution, unit: float, scale: float) -> Solution:
+    """Undo the unit of the thresholds, and multiply the objective by ``scale``."""
     return dataclasses.replace(
         solution,
-        dual_variables=2 * solution.dual_variables,
-        primal=2 * solution.primal,
-        dual=2 * solution.dual,
+        weights=unit * solution.weights,
+        dual_variables=scale * unit * solution.dual_variables,
+        primal=scale * unit**2 * solution.primal,
+        dual=scale * unit**2 * solution.dual,
     )

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+EPSILON = float(np.finfo(np.float64).eps)
+
 CANCELLED = 1e-13
 """A sum this small beside the sum of its terms' sizes is a rounding error."""
 
@@ -67,19 +69,75 @@ def certify(
 ) -> Solution:
     """Compute weights, both objectives and the gap from dual variables, from scratch."""
     weights = weights_from(features, dual_variables)
-    margins = rho - features @ weights
-    norm = 0.5 * dot(weights, weights)
-    primal = norm + bound * float(np.maximum(margins, 0.0).sum())
-    gap = absolute_gap(margins, dual_variables, bound)
+    proof = prove(features @ weights, rho, bound, dual_variables, 0.5 * dot(weights, weights))
     return Solution(
-        weights=weights,
+        weights=proof.stretch * weights,
         dual_variables=dual_variables,
+        primal=proof.primal,
+        dual=proof.dual,
+        gap=proof.gap,
+        weight_error=proof.weight_error,
+        n_iter=n_iter,
+        solver=solver,
+    )
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What dual variables prove about the weights max(0, r'l), times ``stretch``; see ``Solution``."""
+
+    stretch: float
+    primal: float
+    dual: float
+    gap: float
+    weight_error: float
+
+    def reaches(self, tol: float, weight_tol: float) -> bool:
+        """Whether objective and weights are proved as closely as asked, both relatively."""
+        return self.gap <= tol and self.weight_error <= weight_tol
+
+
+def prove(products: np.ndarray, rho: np.ndarray, bound: float, dual_variables: np.ndarray, norm: float) -> Proof:
+    """Compare the objectives of dual variables and of the best of two multiples of their weights.
+
+    With a large bound the weights are those that meet every constraint, and on the way there a
+    constraint that is missed by a millionth may cost more than everything else. So besides the
+    weights themselves, their smallest multiple that meets every constraint is tried.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n,)
+        The weights' products with the features of each object.
+    rho : ndarray of shape (n,)
+    bound : float
+    dual_variables : ndarray of shape (n,)
+    norm : float
+        Half the weights' squared norm.
+    """
+    proofs = [_prove_stretched(1.0, products, rho, bound, dual_variables, norm)]
+    tight = rho > 0
+    if norm > 0 and proofs[0].gap > 0 and (products[tight] > 0).all():
+        # One rounding error more, so that the constraint that decides is met as well.
+        stretch = float(np.max(rho[tight] / products[tight])) * (1 + 4 * EPSILON)
+        proofs.append(_prove_stretched(stretch, products, rho, bound, dual_variables, norm))
+    return min(proofs, key=lambda proof: proof.primal)
+
+
+def _prove_stretched(
+    stretch: float, products: np.ndarray, rho: np.ndarray, bound: float, dual_variables: np.ndarray, norm: float
+) -> Proof:
+    margins = rho - stretch * products
+    # Primal - dual as a sum of terms that are not negative, so that a small gap keeps its digits.
+    terms = np.where(margins > 0, (bound - dual_variables) * margins, -dual_variables * margins)
+    gap = (stretch - 1) ** 2 * norm + float(terms.sum())
+    stretched_norm = stretch**2 * norm
+    primal = stretched_norm + bound * float(np.maximum(margins, 0.0).sum())
+    return Proof(
+        stretch=stretch,
         primal=primal,
         dual=dot(rho, dual_variables) - norm,
         gap=gap / primal if gap > 0 else 0.0,
-        weight_error=float(np.sqrt(gap / norm)) if gap > 0 and norm > 0 else 0.0,
-        n_iter=n_iter,
-        solver=solver,
+        weight_error=float(np.sqrt(gap / stretched_norm)) if gap > 0 and norm > 0 else 0.0,
     )
 
 
@@ -95,15 +153,14 @@ def weights_from(features: sparse.csr_matrix, dual_variables: np.ndarray) -> np.
     return np.where(pull > CANCELLED * (sizes.T @ dual_variables), pull, 0.0)
 
 
-def absolute_gap(margins: np.ndarray, dual_variables: np.ndarray, bound: float) -> float:
-    """Return primal - dual as a sum of terms that are not negative, so that a small gap keeps its digits."""
-    terms = np.where(margins > 0, (bound - dual_variables) * margins, -dual_variables * margins)
-    return float(terms.sum())
-
-
-def is_solved(primal: float, norm: float, gap: float, tol: float, weight_tol: float) -> bool:
-    """Whether a gap proves the objective to ``tol`` and the weights to ``weight_tol``, both relative."""
-    return gap <= tol * primal and gap <= weight_tol**2 * norm
+def starting_point(features: sparse.csr_matrix, rho: np.ndarray, bound: float) -> np.ndarray:
+    """Dual variables to start from: all equal, and the best of those."""
+    direction = np.zeros(len(rho))
+    direction[constrained(rho)] = 1.0
+    weights = np.maximum(features.T @ direction, 0.0)
+    squared = dot(weights, weights)
+    best = float(rho.sum()) / squared if squared > 0 else np.inf
+    return min(bound, best) * direction
 
 
 def constrained(rho: np.ndarray) -> np.ndarray:

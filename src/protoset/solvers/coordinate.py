@@ -13,7 +13,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_sums
-from protoset.solvers.base import Solution, certify, constrained, dot, is_solved
+from protoset.solvers.base import Solution, certify, constrained, dot, prove, starting_point
 
 REDUCTION = 0.3
 """The active part is worked on until its gradients are this part of those of everything."""
@@ -44,15 +44,14 @@ def solve_coordinate(
     max_iter : int
         Passes over the active objects at most.
     start : ndarray of shape (n,), optional
-        Dual variables to start from, by default their limit.
+        Dual variables to start from.
     """
     # Unsigned positions spare the kernel the test for negative ones.
     indptr, indices = features.indptr.astype(np.uint64), features.indices.astype(np.uint32, copy=False)
     rows = (indptr, indices, features.data, rho)
     curvature = row_sums(np.square(features.data), features.indptr)
     order = constrained(rho)
-    dual = np.zeros(len(rho))
-    dual[order] = bound if start is None else start[order]
+    dual = starting_point(features, rho, bound) if start is None else start.copy()
     v = features.T @ dual
     n_iter = 0
     while True:
@@ -67,9 +66,9 @@ def solve_coordinate(
                 break
             # What is set aside has a gradient beyond anything seen in the last pass.
             low, high = smallest or -np.inf, largest or np.inf
+        # Afresh: the rounding errors of the steps add up, and where the steps were large they hide small weights.
+        v = features.T @ dual
         weights = np.maximum(v, 0.0)
-        norm = 0.5 * dot(weights, weights)
-        hinges, gap = kernels.coordinate.measure(*rows, bound, dual, v)
-        solved = is_solved(norm + bound * hinges, norm, gap, tol, weight_tol)
-        if solved or n_iter >= max_iter or target == 0:
+        proof = prove(features @ weights, rho, bound, dual, 0.5 * dot(weights, weights))
+        if proof.reaches(tol, weight_tol) or n_iter >= max_iter or target == 0:
             return certify(features, rho, bound, dual, n_iter, "coordinate")

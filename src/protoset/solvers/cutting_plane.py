@@ -14,10 +14,13 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
-from protoset.solvers.base import Solution, absolute_gap, certify, is_solved
+from protoset.solvers.base import Solution, certify, dot, prove
 
 DROP_AFTER = 20
 """A subset that had no weight for this many rounds leaves the working set."""
+
+STALLED_AFTER = 50
+"""Rounds without a better bound after which the master problem's precision is exhausted."""
 
 
 def solve_cutting_plane(
@@ -36,14 +39,15 @@ def solve_cutting_plane(
     planes, offsets = np.empty((0, m)), np.empty(0)
     shares, idle = np.empty(0), np.empty(0, int)
     dual_variables, weights = np.zeros(n), np.zeros(m)
-    n_iter = 0
-    while n_iter < max_iter:
-        margins = rho - features @ weights
-        violated = margins > 0
-        norm = 0.5 * float(weights @ weights)
-        primal = norm + bound * float(margins[violated].sum())
-        if is_solved(primal, norm, absolute_gap(margins, dual_variables, bound), tol, weight_tol):
+    best_dual, best_round, n_iter = 0.0, 0, 0
+    while n_iter - best_round < STALLED_AFTER and n_iter < max_iter:
+        products = features @ weights
+        violated = products < rho
+        proof = prove(products, rho, bound, dual_variables, 0.5 * dot(weights, weights))
+        if proof.reaches(tol, weight_tol):
             break
+        if proof.dual > best_dual:
+            best_dual, best_round = proof.dual, n_iter
         n_iter += 1
         if (subsets == violated).all(axis=1).any():
             break  # already in the working set: the master problem is solved to its own precision

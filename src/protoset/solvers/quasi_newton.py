@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 
-from protoset.solvers.base import Solution, certify, dot
+from protoset.solvers.base import Solution, certify, dot, starting_point
 
 CHECK_EVERY = 5
 
@@ -25,25 +25,24 @@ def solve_quasi_newton(
     max_iter: int = 10_000,
     start: np.ndarray | None = None,
 ) -> Solution:
-    """Solve by a bounded quasi-Newton method on the dual; parameters as for ``solve_coordinate``.
-
-    ``start`` are dual variables to start from, by default half their limit.
-    """
+    """Solve by a bounded quasi-Newton method on the dual; parameters as for ``solve_coordinate``."""
     transposed = features.T.tocsr()
-    # In units of the limit and of the largest dual value, so that the method sees numbers around 1.
-    scale = bound * float(rho.sum()) or 1.0
+    best = starting_point(features, rho, bound) if start is None else start
+    # In units of where it starts, so that the method sees numbers around 1.
+    unit = float(best.max()) or bound
+    best = best / unit
+    scale = unit * float(rho.sum()) or 1.0
     n_iter = 0
-    best = np.full(len(rho), 0.5) if start is None else start / bound
 
     def weights_of(share: np.ndarray) -> np.ndarray:
-        return np.maximum(transposed @ (bound * share), 0.0)
+        return np.maximum(transposed @ (unit * share), 0.0)
 
     def watch(share: np.ndarray) -> None:
         nonlocal n_iter, best
         n_iter += 1
         best = share.copy()
         if n_iter % CHECK_EVERY == 0:
-            found = certify(features, rho, bound, bound * share, n_iter, "lbfgs")
+            found = certify(features, rho, bound, unit * share, n_iter, "lbfgs")
             if found.gap <= tol and found.weight_error <= weight_tol:
                 raise _Reached
 
@@ -58,15 +57,15 @@ def solve_quasi_newton(
             ) -> tuple[float, np.ndarray]:
                 weights = weights_of(share)
                 grown = 0.5 * dot(weights - origin_weights, weights + origin_weights)
-                value = grown - bound * dot(rho, share - origin)
-                return value / scale, bound * (features @ weights - rho) / scale
+                value = grown - unit * dot(rho, share - origin)
+                return value / scale, unit * (features @ weights - rho) / scale
 
             minimize(
                 loss_from_origin,
                 origin,
                 jac=True,
                 method="L-BFGS-B",
-                bounds=[(0.0, 1.0)] * len(rho),
+                bounds=[(0.0, bound / unit)] * len(rho),
                 callback=watch,
                 options={"maxiter": max_iter - n_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxls": 60},
             )
@@ -74,4 +73,4 @@ def solve_quasi_newton(
                 break
     except _Reached:
         pass
-    return certify(features, rho, bound, bound * best, n_iter, "lbfgs")
+    return certify(features, rho, bound, unit * best, n_iter, "lbfgs")

@@ -7,6 +7,7 @@ scikit-learn slices it, or one per column of the space (the prototypes alone).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -265,6 +266,13 @@ def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
         raise ValueError("the graph lists some pairs twice; merge them with graph.sum_duplicates() or rebuild it")
     if not square:
         return graph
+    if graph.nnz and (graph.data == 1).all():
+        warnings.warn(
+            "every entry of the graph is 1: it seems to say who is a neighbour, not how far away, so that all "
+            "neighbours tie; pass distances, as kneighbors_graph(mode='distance') makes them",
+            UserWarning,
+            stacklevel=2,
+        )
     others = row != graph.indices
     counts = np.bincount(row[others], minlength=graph.shape[0])
     indptr = np.concatenate([[0], np.cumsum(counts)])

@@ -25,6 +25,7 @@ from protoset.spaces.base import RawLists, Rows, Space, row_slices
 EXTRA_CANDIDATES = 3
 WIDER = 4
 LARGEST = 1e150
+SMALLEST = 1e-140
 
 
 class VectorSpace(Space):
@@ -196,5 +197,10 @@ def _check_vectors(X: Any) -> np.ndarray:
     if largest > LARGEST:
         raise ValueError(
             f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}"
+        )
+    if 0 < largest < SMALLEST:
+        raise ValueError(
+            f"X holds no value above {largest:g}, and squared distances of such values vanish; "
+            f"scale X to above {SMALLEST:g}"
         )
     return X
