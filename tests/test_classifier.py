@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, PrototypeClassifier
-from protoset.classifier import decide
+from protoset.classifier import class_supports, decide
 
 from conftest import labelled_vectors, overlapping
 
@@ -114,6 +114,32 @@ def test_shares_follow_their_documented_meaning():
     best = np.stack([ranks[:, classifier.prototype_labels_ == c].min(axis=1) for c in classifier.classes_], axis=1)
     expected = 3.0 ** -best.astype(float)
     np.testing.assert_allclose(classifier.predict_proba(X_test), expected / expected.sum(axis=1, keepdims=True))
+
+
+def test_what_a_query_graph_does_not_list_decides_nothing():
+    """Whatever their degradations: only listed prototypes can win."""
+    rng = np.random.default_rng(0)
+    block, degradations = rng.random((30, 8)), rng.random(8) * 4
+    block[rng.random((30, 8)) < 0.6] = np.inf
+    block[:, 0] = 1.0
+    decision = decide(block, degradations)
+    winner = winners(block, degradations)
+    assert np.isfinite(block[np.arange(30), winner]).all()
+    for row in range(30):
+        known = np.flatnonzero(np.isfinite(block[row]))
+        np.testing.assert_array_equal(known[winners(block[row : row + 1, known], degradations[known])], winner[row])
+    shares = class_supports(decision, np.arange(8), 8, 2.0)
+    np.testing.assert_array_equal(shares == 0, np.isinf(block))
+    np.testing.assert_array_equal(shares.argmax(axis=1), winner)
+
+
+def test_the_classifier_keeps_no_matrix(tmp_path):
+    """Of a matrix, prediction needs the columns' numbers only."""
+    X, _, y, _ = SPLIT
+    matrix = cdist(X, X)
+    classifier = PrototypeClassifier(REPS(1.0, metric="precomputed")).fit(matrix, y)
+    del classifier.selector_
+    assert len(pickle.dumps(classifier)) < matrix.nbytes / 10
 
 
 def test_classes_without_a_prototype_have_no_share():
@@ -214,7 +240,7 @@ def test_the_users_selector_is_not_fitted():
 
 def test_a_selector_without_degradations_cannot_adjust():
     class Every(REPS):
-        def _select(self, space, codes, **options):
+        def _select(self, space, codes, neighbors):
             self.sample_indices_ = np.arange(space.shape[0])
 
     X, _, y, _ = SPLIT

@@ -1,6 +1,7 @@
 """Bad input: one clear error that names the argument, the value and the way out, and nothing half-done."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -11,6 +12,9 @@ from sklearn.neighbors import kneighbors_graph
 
 from protoset import REPS, PrototypeClassifier
 from protoset.solvers import SOLVERS
+from protoset.spaces import PrecomputedSpace
+
+from conftest import overlapping
 
 X, Y = load_iris(return_X_y=True)
 X_SMALL, Y_SMALL = X[::10], Y[::10]
@@ -37,17 +41,23 @@ PARAMETERS = [
     ({"n_prototypes": True}, "n_prototypes=True must be"),
     ({"n_prototypes": None}, "n_prototypes=None must be"),
     ({"n_prototypes": "atuo"}, r"n_prototypes='atuo' is not known \(did you mean 'auto'\?\)"),
-    ({"beta": 1}, "beta=1 must be a finite number above 1; the paper's choice is beta=2"),
+    ({"beta": 1}, "beta=1 must be a finite number above 1 and at most 1e.06; the paper's choice is beta=2"),
     ({"beta": 0.5}, "beta=0.5 must be"),
     ({"beta": np.inf}, "beta=inf must be"),
     ({"beta": "2"}, "beta='2' must be"),
-    ({"C": 0}, "C=0 must be a finite number above 0; the paper's choice is C=0.001"),
+    ({"C": 0}, "C=0 must be a finite number above 1e-100 and at most 1e.100; the paper's choice is C=0.001"),
     ({"C": -1.0}, "C=-1.0 must be"),
     ({"C": np.nan}, "C=nan must be"),
+    ({"C": 10**400}, "C=1000.*0 must be a finite number"),
+    ({"C": 5e-324}, "C=5e-324 must be"),
+    ({"C": 1e160}, "C=1e.160 must be"),
+    ({"beta": 1e16}, "beta=1e.16 must be"),
+    ({"random_state": "seed"}, "'seed' cannot be used to seed"),
     ({"tol": 0.0}, "tol=0.0 must be a finite number above 0"),
     ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1; pass a count or 'auto'"),
     ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be"),
     ({"n_neighbors": "all"}, "n_neighbors='all' must be"),
+    ({"n_neighbors": np.array([1, 2])}, r"n_neighbors=array\(\[1, 2\]\) must be"),
     ({"loss": "max"}, r"loss='max' is not known.*choose one of \['mean', 'sum'\]"),
     ({"ties": "max"}, "ties='max' is not known"),
     ({"score": "adjust"}, r"score='adjust' is not known \(did you mean 'adjusted'\?\)"),
@@ -76,6 +86,17 @@ def test_parameters(parameters, message):
     assert vars(selector) == vars(REPS(**({"n_prototypes": 0.1} | parameters)))
 
 
+def test_metric_params_that_are_no_dict():
+    with pytest.raises(TypeError, match="metric_params=5 must be a dict of the metric's arguments, or None"):
+        REPS(0.1, metric_params=5).fit(X, Y)
+
+
+def test_more_neighbours_than_can_be_are_all_of_them():
+    np.testing.assert_array_equal(
+        REPS(0.1, n_neighbors=10**30).fit(X, Y).ranking_, REPS(0.1, n_neighbors=149).fit(X, Y).ranking_
+    )
+
+
 def test_every_solver_name_in_the_error_exists():
     with pytest.raises(ValueError, match="choose one of") as caught:
         REPS(0.1, solver="x").fit(X, Y)
@@ -93,6 +114,7 @@ VECTORS = [
     (np.char.add(X.astype(str), "x"), "could not convert string to float"),
     (X + 1j, "Complex data not supported"),
     (sparse.csr_matrix(X), "Sparse data was passed"),
+    (np.ma.masked_less(X, 1), "X is a masked array, and its mask would be ignored"),
 ]
 
 
@@ -120,6 +142,13 @@ MATRICES = [
     (MATRIX.astype(str), "needs numbers, got an array of dtype"),
     (np.array([["a", 1], [2, "b"]], dtype=object), "needs numbers, but X holds other things"),
     (MATRIX + 1j, "Complex data not supported"),
+    (sparse.csr_matrix(MATRIX + 1j), "a graph of real dissimilarities, got the dtype complex128"),
+    (np.ma.masked_less(MATRIX, 1), "X is a masked array"),
+    (5.0, "got scalar array instead: X=5.0"),
+    (None, "got scalar array instead: X=None|needs numbers"),
+    ([[0, 1], [1]], "the rows of X differ in length"),
+    (sparse.csr_matrix((15, 15)), "the graph lists no neighbours"),
+    (sparse.identity(15, format="csr"), "the graph lists no neighbours"),
     (np.empty((0, 0)), r"0 sample\(s\)"),
 ]
 
@@ -154,9 +183,44 @@ def test_a_sparse_graph_cannot_choose_the_size():
 
 
 def test_a_graph_with_a_pair_listed_twice():
-    graph = sparse.csr_matrix((np.ones(3), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
-    with pytest.raises(ValueError, match="lists some pairs twice"):
-        REPS(2, metric="precomputed").fit(graph, [0, 1])
+    graph = sparse.csr_matrix((np.array([1.0, 2, 3]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    for form in (graph, graph.tocoo()):
+        with pytest.raises(ValueError, match="lists some pairs twice"):
+            REPS(2, metric="precomputed").fit(form, [0, 1])
+
+
+def test_a_graph_with_entries_outside_its_shape():
+    """SciPy would read beyond its arrays."""
+    graph = sparse.csr_matrix(MATRIX)
+    graph.indices[7] = 10**6
+    classifier = PrototypeClassifier(REPS(5, metric="precomputed")).fit(MATRIX, Y_SMALL)
+    for call in (classifier.predict, lambda bad: REPS(5, metric="precomputed").fit(bad, Y_SMALL)):
+        with pytest.raises(ValueError, match="indices must be < 15|column index"):
+            call(graph)
+
+
+@pytest.mark.parametrize("rule", ["nearest", "adjusted"])
+def test_queries_that_list_no_prototype(rule):
+    X, y = overlapping(60)
+    classifier = PrototypeClassifier(REPS(0.2, metric="precomputed"), rule=rule).fit(cdist(X, X), y)
+    queries = sparse.lil_matrix(cdist(X[:3], X))
+    queries[1, classifier.sample_indices_] = 0
+    for call in (classifier.predict, classifier.predict_proba, classifier.explain):
+        with pytest.raises(ValueError, match="the sparse graph lists no prototype for row 1; list more neighbours"):
+            call(queries.tocsr())
+
+
+def test_the_columns_of_a_frame_of_dissimilarities():
+    names = [f"object {i}" for i in range(15)]
+    frame = pd.DataFrame(MATRIX, index=names, columns=names)
+    classifier = PrototypeClassifier(REPS(5, metric="precomputed")).fit(frame, Y_SMALL)
+    kept = frame.columns[classifier.sample_indices_]
+    expected = classifier.predict(MATRIX)
+    np.testing.assert_array_equal(classifier.predict(frame), expected)
+    np.testing.assert_array_equal(classifier.predict(frame[kept]), expected)
+    for wrong in (frame[names[::-1]], frame[kept[::-1]]):
+        with pytest.raises(ValueError, match="The feature names should match.*column 0 of X is .* put the columns in"):
+            classifier.predict(wrong)
 
 
 LABELS = [
@@ -168,6 +232,10 @@ LABELS = [
     (with_value(Y.astype(object), 3, None), "NaN, infinity or None at row 3"),
     (np.column_stack([Y, Y]), "y should be a 1d array"),
     (None, "requires y to be passed"),
+    (["a"] * 75 + ["b"] * 74 + [float("nan")], "NaN, infinity or None at row 149"),
+    (np.array(["2020", "NaT"] * 75, "M8[D]"), r"NaN, infinity or None at rows 1, 3"),
+    (pd.Series(["a", pd.NA] * 75, dtype="string"), "NaN, infinity or None at rows 1, 3"),
+    (pd.Series([1, None] * 75, dtype="Int64"), "NaN, infinity or None at rows 1, 3"),
 ]
 
 
@@ -181,8 +249,22 @@ def test_labels(bad, message):
 def test_labels_without_an_order():
     labels = Y.astype(object)
     labels[:50] = "setosa"
-    with pytest.raises((TypeError, ValueError), match="y mixes labels of the types \\['int', 'str'\\]"):
-        REPS(0.1).fit(X, labels)
+    for form in (labels, labels.tolist()):
+        with pytest.raises((TypeError, ValueError), match="y mixes labels of the types \\['int', 'str'\\]"):
+            REPS(0.1).fit(X, form)
+    with pytest.raises(TypeError, match="y holds labels of the type bytes_?, which are not understood; use str or int"):
+        REPS(0.1).fit(X, np.array([b"a", b"b", b"c"])[Y])
+
+
+def test_nullable_labels_stay_what_they_are():
+    large = pd.Series(np.array([2**53, 2**53 + 1, 2**53 + 2])[Y], dtype="Int64")
+    assert REPS(0.1).fit(X, large).classes_.tolist() == [2**53, 2**53 + 1, 2**53 + 2]
+    assert REPS(0.1).fit(X, pd.Series(Y > 0, dtype="boolean")).classes_.tolist() == [False, True]
+    assert REPS(0.1).fit(X, pd.Series(np.array(["a", "b", "c"])[Y], dtype="category")).classes_.tolist() == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
 def test_classifier_arguments():
@@ -239,6 +321,19 @@ def test_select_refuses_what_fit_refuses():
         selector.select(5, allocation="fair")
     with pytest.raises(ValueError, match=r"n_prototypes='auto' must be a count \(int\) or a rate.*call select\(\)"):
         selector.select("auto")
+
+
+def test_an_interrupted_fit_changes_nothing(monkeypatch):
+    classifier = PrototypeClassifier(REPS(5, metric="precomputed")).fit(MATRIX, Y_SMALL)
+    before = dict(vars(classifier))
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PrecomputedSpace, "prototypes", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        classifier.fit(MATRIX[::-1, ::-1], Y_SMALL > 0)
+    assert vars(classifier) == before
 
 
 @pytest.mark.parametrize("estimator", [REPS(50), PrototypeClassifier(REPS(50))])

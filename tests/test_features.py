@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
-from protoset import neighbors
+from protoset import REPS, neighbors
 from protoset.features import negligible_rank, rank_exponential
-from protoset.neighbors import TIES, build_lists
+from protoset.neighbors import TIES, NeighborLists, build_lists
 from protoset.solvers import solve
 from protoset.spaces import make_space
 
@@ -41,20 +41,30 @@ def test_features_against_the_dense_definition(ties, data, beta):
 
 @pytest.mark.filterwarnings("ignore:the solver:sklearn.exceptions.ConvergenceWarning")  # the gap is allowed for
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("distances", ["distinct", "rounded", "capped"])
 @given(
+    ready_made=st.booleans(),
     seed=st.integers(0, 10_000),
     k=st.integers(1, 20),
     beta=st.floats(1.2, 4),
     bound=st.sampled_from([1e-5, 1e-2, 1.0]),
 )
-def test_the_truncation_bound_holds(ties, tied, seed, k, beta, bound):
+def test_the_truncation_bound_holds(ties, distances, ready_made, seed, k, beta, bound):
     """The optimum of the cut problem is as near to that of the whole one as the bound says."""
     X, codes = overlapping(30, d=2, seed=seed)
-    X = np.round(X) if tied else X
-    space = make_space(X)
+    matrix = cdist(X, X)
+    if distances == "rounded":
+        matrix = np.round(matrix)
+    elif distances == "capped":  # the near ones differ, all the others tie
+        matrix = np.minimum(matrix, np.quantile(matrix, 0.1))
+    space = make_space(matrix, "precomputed")
     whole = rank_exponential(build_lists(space, 29, ties=ties), codes, beta)
-    part = rank_exponential(build_lists(space, k, ties=ties), codes, beta)
+    if ready_made:  # cut through ties, without knowing it
+        indices = np.argsort(matrix + 1e9 * np.eye(30), axis=1, kind="stable")[:, :k]
+        lists = NeighborLists.from_arrays(indices, np.take_along_axis(matrix, indices, axis=1), ties)
+    else:
+        lists = build_lists(space, k, ties=ties)
+    part = rank_exponential(lists, codes, beta)
     C = bound * len(X)
     best = solve(whole.features, whole.rho, C, tol=1e-9)
     cut = solve(part.features, part.rho, C, tol=1e-9)
@@ -77,9 +87,15 @@ def test_the_truncation_bound_holds_for_open_lists(ties, monkeypatch):
 def test_the_bound_for_distinct_distances_is_that_of_the_method():
     X, codes = overlapping(200)
     bound, k = 1e-3 / 200, 20
-    got = rank_exponential(build_lists(make_space(X), k), codes, 2.0).truncation_bound(bound)
+    lists = build_lists(make_space(X), k, ties="ordinal")
+    got = rank_exponential(lists, codes, 2.0).truncation_bound(bound)
     assert got == pytest.approx(200 * bound * 2.0**-k, rel=1e-3)
     assert got >= 200 * bound * 2.0**-k
+
+
+def test_the_default_bound_is_below_double_precision():
+    X, codes = overlapping(500)
+    assert 0 < REPS(0.1).fit(X, codes).truncation_bound_ < 1e-3 * 500 * 2.0**-53
 
 
 def test_negligible_rank():

@@ -103,6 +103,40 @@ def test_candidates_are_reranked_by_true_distance(seed, n, k):
     assert (kernels.euclidean.rerank_candidates(X, rows, candidates, floor, k, indices, distances) == -1).all()
 
 
+@given(seeds, st.integers(2, 15))
+def test_lists_against_their_plain_twins(seed, n):
+    rng = np.random.default_rng(seed)
+    rows = [rng.permutation(np.delete(np.arange(n), i))[: rng.integers(0, n)] for i in range(n)]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    indices = np.concatenate(rows).astype(np.int32)
+    distances = rng.random(len(indices))
+    ranks = np.concatenate([np.arange(len(row)) + 1.0 for row in rows])
+    members = np.flatnonzero(rng.random(n) < 0.5)
+    position = np.full(n, -1)
+    position[members] = np.arange(len(members))
+    got = kernels.lists.restrict(indptr, indices, distances, members, position)
+    kept = [[position[j] for j in rows[i] if position[j] >= 0] for i in members]
+    np.testing.assert_array_equal(np.diff(got[0]), [len(row) for row in kept])
+    np.testing.assert_array_equal(got[1], [j for row in kept for j in row])
+    np.testing.assert_array_equal(
+        got[2],
+        [
+            d
+            for i in members
+            for d, j in zip(distances[indptr[i] : indptr[i + 1]], rows[i], strict=True)
+            if position[j] >= 0
+        ],
+    )
+    first = kernels.lists.first_member(indptr, indices, np.arange(n), position >= 0)
+    np.testing.assert_array_equal(first, [next((j for j in row if position[j] >= 0), -1) for row in rows])
+    best = kernels.lists.best_ranks(indices, ranks, n)
+    np.testing.assert_array_equal(best, [min(ranks[indices == j], default=np.inf) for j in range(n)])
+    assert not kernels.lists.rows_with_repeats(indptr, indices).any()
+    if len(rows[0]) > 1:
+        indices[1] = indices[0]
+        np.testing.assert_array_equal(kernels.lists.rows_with_repeats(indptr, indices), np.arange(n) == 0)
+
+
 def test_restrict_and_first_member():
     indptr = np.array([0, 3, 5, 6, 6])
     indices = np.array([1, 2, 3, 0, 3, 1], np.int32)
@@ -140,6 +174,21 @@ def test_coordinate_sweep(seed, n):
     assert smallest <= 0 <= largest
     np.testing.assert_allclose(dual, expected_dual, atol=1e-12)
     np.testing.assert_allclose(v, expected_v, atol=1e-12)
+
+
+def test_a_sweep_sets_aside_what_stays_at_its_limit():
+    """Objects at a limit with a gradient beyond the thresholds go behind the active part, unchanged."""
+    features = sparse.csr_matrix(np.diag([1.0, 1.0, 1.0, 1.0]))
+    rho = np.array([-5.0, 9.0, 0.5, -0.5])
+    bound = 2.0
+    dual = np.array([0.0, bound, 1.0, 0.0])  # gradients -5, 7, -0.5, -0.5
+    v, order = features.T @ dual, np.arange(4)
+    arrays = (features.indptr.astype(np.uint64), features.indices.astype(np.uint32), features.data, rho)
+    size, smallest, largest = kernels.coordinate.sweep(*arrays, np.ones(4), bound, dual, v, order, 4, -1.0, 1.0)
+    assert size == 2
+    assert sorted(order[:2]) == [2, 3]
+    assert dual.tolist() == [0, bound, 0.5, 0]
+    assert (smallest, largest) == (-0.5, 0)
 
 
 @given(seeds, st.integers(1, 50))

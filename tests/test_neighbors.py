@@ -30,14 +30,6 @@ def test_ranks_are_those_of_the_whole_row(ties, data, k):
         assert [whole[j] for j in lists.indices[entries]] == lists.ranks[entries].tolist()
 
 
-def test_lists_cannot_be_changed():
-    lists = build_lists(make_space(overlapping(20)[0]), 3)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        lists.ranks = lists.distances
-    with pytest.raises(ValueError, match="read-only"):
-        lists.ranks[0] = 7
-
-
 def test_the_users_arrays_are_copied():
     X, _ = overlapping(20)
     distances, indices = NearestNeighbors(n_neighbors=4).fit(X).kneighbors()
@@ -76,14 +68,6 @@ def test_restricting_is_searching_among_the_members(data, seed):
         np.testing.assert_array_equal(getattr(restricted, name), getattr(part, name))
 
 
-@given(labelled_vectors(tied=True))
-def test_ties_are_noticed(data):
-    X, _ = data
-    lists = build_lists(make_space(X), 5)
-    pairs = zip(lists.indptr, lists.indptr[1:], strict=False)
-    assert lists.has_ties == any(len(set(lists.distances[a:b])) < b - a for a, b in pairs)
-
-
 def test_lists_may_hold_the_objects_themselves():
     X, _ = overlapping(60)
     X[7] = X[3]  # which of two equal objects an index lists first is not known
@@ -120,7 +104,13 @@ def two(indices, distances):
             "rows 0, 1 list the same neighbour twice",
         ),
         (lambda: two([[1.0], [0.0]], [[1.0], [1.0]]), ValueError, "whole numbers, got the dtype float64"),
-        (lambda: two([1, 0], [1.0, 1.0]), ValueError, r"shape \(n_objects, k\), got \(2,\)"),
+        (lambda: two([1, 0], [1.0, 1.0]), ValueError, r"indices must have the shape \(n_objects, k\), got \(2,\)"),
+        (lambda: two([[1], [0]], [[1.0, 2], [1, 2]]), ValueError, r"the same shape, got \(2, 1\) and \(2, 2\)"),
+        (lambda: two([[1], [0]], [[1j], [1]]), ValueError, "distances must be real numbers, got the dtype complex128"),
+        (lambda: two([[1], [0]], [["1"], ["2"]]), ValueError, "distances must be real numbers, got the dtype <U1"),
+        (lambda: two(np.empty((2, 0), int), np.empty((2, 0))), ValueError, r"shape \(n_objects, k\), got \(2, 0\)"),
+        (lambda: two([[2**32 + 1], [0]], [[1.0], [1.0]]), ValueError, "between 0 and 1; row 0"),
+        (lambda: as_lists(([[1, 2], [0], [0]], [[1.0, 2], [1], [1]]), 3), ValueError, "rows differ in length"),
         (lambda: as_lists(([[1], [0]], [[1.0], [1.0]]), 3), ValueError, "lists 2 objects, but X has 3"),
         (lambda: as_lists("graph", 3), TypeError, "neighbors=str is not understood"),
         (lambda: build_lists(make_space(np.eye(3)), 0), ValueError, "n_neighbors=0 must be"),
@@ -135,24 +125,64 @@ def test_wrong_lists_are_refused(build, error, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"indptr": np.array([0, 2, 1])}, "indptr must rise"),
-        ({"indices": np.array([1, 1])}, "never its own neighbour, but row 1 list"),
-        ({"ranks": np.ones(1)}, "as many distances and ranks, got 2 and 1"),
-        (
-            {"indptr": np.array([0, 2, 2]), "distances": np.array([2.0, 1.0])},
-            "must not fall along a list; they do in row 0",
-        ),
+        ({"indptr": [0, 4, 3, 6]}, "indptr must rise from 0 to the number of entries, 6"),
+        ({"indptr": [0, 2, 4, 5]}, "indptr must rise"),
+        ({"indices": [1, 2, 0, 1, 0, 1]}, "never its own neighbour, but row 1 list"),
+        ({"indices": [1, 2, 0, 2, 1, 1]}, "row 2 list the same neighbour twice"),
+        ({"indices": [1, 2, 0, 3, 0, 1]}, "between 0 and 2; row 1 list others"),
+        ({"indices": [1, 2, 0, 2 + 2**32, 0, 1]}, "between 0 and 2; row 1 list others"),
+        ({"indices": [1, 2, 0, 2, 0, 1.0]}, "whole numbers, got the dtype float64"),
+        ({"distances": [1.0, 2, 3]}, r"as many distances.*got the shapes \(3,\) and \(3,\)"),
+        ({"distances": [1, 2, 3, np.nan, 5, 6]}, "finite and not negative; row 1 hold"),
+        ({"distances": [1, 2, 4, 3, 5, 6]}, "must not fall along a list; they do in row 1"),
+        ({"closed": [True]}, r"got the shapes \(6,\) and \(1,\)"),
+        ({"ties": "max"}, "ties='max' is not known"),
     ],
 )
 def test_inconsistent_values_are_refused(change, message):
-    arrays = {
-        "indptr": np.array([0, 1, 2]),
-        "indices": np.array([1, 0]),
-        "distances": np.ones(2),
-        "ranks": np.ones(2),
-        "closed": np.ones(2, bool),
-    } | change
-    if len(arrays["indptr"]) == 3 and arrays["indptr"][1] == 2:
-        arrays["indices"] = np.array([1, 1])
+    fields = {
+        "indptr": [0, 2, 4, 6],
+        "indices": [1, 2, 0, 2, 0, 1],
+        "distances": [1.0, 2, 3, 4, 5, 5],
+        "closed": [True] * 3,
+    }
+    assert NeighborLists(**fields).ranks.tolist() == [1, 2, 1, 2, 1, 1]
     with pytest.raises(ValueError, match=message):
-        NeighborLists(**arrays)
+        NeighborLists(**(fields | change))
+
+
+def test_lists_cannot_be_changed():
+    indices = np.array([1, 2, 0, 2, 0, 1], np.int32)
+    lists = NeighborLists([0, 2, 4, 6], indices, [1.0, 2, 3, 4, 5, 6], [True] * 3)
+    for name in ("indptr", "indices", "distances", "closed", "ranks"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(lists, name)[0] = 7
+    with pytest.raises(ValueError, match="read-only"):
+        indices[0] = 2  # taken over
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        lists.ties = "average"
+
+
+def test_ready_made_lists_are_ranked_as_asked():
+    X = np.array([[0.0], [1], [2], [3]])
+    lists = build_lists(make_space(X), 3, ties="min")
+    assert as_lists(lists, 4, "min") is lists
+    np.testing.assert_array_equal(
+        as_lists(lists, 4, "average").ranks, build_lists(make_space(X), 3, ties="average").ranks
+    )
+
+
+def test_what_is_known_about_the_end_of_a_list():
+    """Ready-made lists may be cut through a tie; built ones are not, and stay so when restricted."""
+    X = np.round(overlapping(50, d=2)[0], 1)
+    built = build_lists(make_space(X), 5)
+    assert built.closed.all()
+    assert built.restrict(np.arange(25)).closed.all()
+    distances, indices = NearestNeighbors(n_neighbors=5).fit(X).kneighbors()
+    ready = NeighborLists.from_arrays(indices, distances)
+    assert not ready.closed.any()
+    assert not ready.restrict(np.arange(25)).closed.any()
+    graph = kneighbors_graph(X, 5, mode="distance")
+    assert not NeighborLists.from_graph(graph).closed.any()
+    everything = NearestNeighbors(n_neighbors=49).fit(X).kneighbors()[::-1]
+    assert NeighborLists.from_arrays(*everything).closed.all()

@@ -116,6 +116,29 @@ def test_what_is_no_classifier_or_has_no_folder_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links and modes as on POSIX systems")
+def test_what_was_there_keeps_its_mode_and_its_links(tmp_path):
+    classifier = PrototypeClassifier(REPS(0.1)).fit(X, Y)
+    place, link = tmp_path / "model", tmp_path / "link"
+    place.touch(mode=0o600)
+    link.symlink_to(place)
+    save(classifier, link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert load(place).score(X, Y) == classifier.score(X, Y)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match=r"pipe': it is there and not a file; choose another name"):
+        save(classifier, tmp_path / "pipe")
+    save(classifier, os.fsencode(tmp_path / ("n" * 255)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "model", "n" * 255, "pipe"]
+
+
+def test_labels_that_a_file_cannot_hold(tmp_path):
+    classifier = PrototypeClassifier(REPS(0.1)).fit(X, np.array(["2020", "2021", "2022"], "M8[ns]")[Y])
+    with pytest.raises(TypeError, match=r"labels of the types \['datetime64'\] cannot be written"):
+        save(classifier, tmp_path / "model")
+
+
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "model.protoset"
     save(PrototypeClassifier(REPS(0.1)).fit(X, Y), path)
@@ -252,8 +275,27 @@ HOSTILE = {
     "float codes": (lambda m, f: f.update({"codes.npy": npy(np.zeros(4))}), "damaged"),
     "nan degradation": (lambda m, f: f.update({"degradations.npy": npy(np.full(4, np.nan))}), "damaged"),
     "no degradations": (lambda m, f: f.pop("degradations.npy"), "damaged"),
-    "nan prototype": (lambda m, f: f.update({"space_vectors.npy": npy(np.full((4, 4), np.nan))}), "damaged"),
+    "nan prototype": (lambda m, f: f.update({"space_vectors.npy": npy(np.full((4, 13), np.nan))}), "damaged"),
     "text for a number": (lambda m, f: m.update(n_features_in="four"), "damaged"),
+    "nested labels": (lambda m, f: m["classes"].update(values=[["a", "b"], ["c", "d"], ["e", "f"]]), "damaged"),
+    "equal labels": (lambda m, f: m["classes"].update(values=["a", "a", "a"]), "damaged"),
+    "unsorted labels": (lambda m, f: m["classes"].update(values=["c", "b", "a"]), "damaged"),
+    "other width": (lambda m, f: m.update(n_features_in=7), "damaged.*features"),
+    "half a feature": (lambda m, f: m.update(n_features_in=13.5), "damaged"),
+    "names as text": (lambda m, f: m.update(feature_names_in="abcdefghijklm"), "damaged"),
+    "too few names": (lambda m, f: m.update(feature_names_in=["a"]), "damaged"),
+    "beta as text": (lambda m, f: m.update(beta="3"), "damaged"),
+    "infinite beta": (lambda m, f: m.update(beta=np.inf), "damaged"),
+    "version as truth": (lambda m, f: m.update(format_version=True), "format version True"),
+    "abstract selector": (lambda m, f: m["selector"].update(name="BaseSelector", parameters={}), "damaged"),
+    "parameter of another kind": (lambda m, f: m["selector"]["parameters"].update(beta="two"), "damaged"),
+    "unknown member": (lambda m, f: f.update({"more.npy": npy(np.zeros(3))}), "damaged"),
+    "negative degradation": (lambda m, f: f.update({"degradations.npy": npy(np.full(4, -1.0))}), "damaged"),
+    "repeated prototype": (lambda m, f: f.update({"sample_indices.npy": npy(np.zeros(4, int))}), "damaged"),
+    "broken header": (
+        lambda m, f: f.update({"codes.npy": npy(np.zeros(4, int)).replace(b"descr'", b"((((((")}),
+        "damaged",
+    ),
     "huge header": (
         lambda m, f: f.update({"codes.npy": npy(np.zeros(4, int)).replace(b"(4,)", b"(4000000000000,)")[:200]}),
         "damaged",

@@ -1,5 +1,6 @@
 """scikit-learn's own checks, on every estimator and both kinds of input."""
 
+import pytest
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,6 +16,9 @@ ESTIMATORS = [
     PrototypeClassifier(rule="adjusted"),
     PrototypeClassifier(REPS(n_prototypes=0.5)),
     PrototypeClassifier(REPS(metric="precomputed")),
+    REPS(n_prototypes=0.3, metric="precomputed"),  # takes sparse graphs too, as the next ones
+    PrototypeClassifier(REPS(n_prototypes=0.3, metric="precomputed")),
+    PrototypeClassifier(REPS(n_prototypes=0.3, metric="precomputed"), rule="adjusted"),
 ]
 
 SCORE_IS_A_PARAMETER = (
@@ -32,6 +36,7 @@ EXPECTED_FAILURES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES[type(estimator)])
 def test_scikit_learn_check(estimator, check):
     check(estimator)

@@ -1,5 +1,8 @@
 """Spaces: every search agrees with plain distances, whatever the form of the input."""
 
+import threading
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,10 +81,14 @@ def test_rows_that_need_each_kind_of_search_are_put_together(monkeypatch):
     assert_lists_equal(space.kneighbors(5, limit=len(X)), space.block(slice(None), slice(None)), 5)
 
 
-@pytest.mark.parametrize("kind", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("kind", ["euclidean", "precomputed", "graph"])
 def test_ties_beyond_the_limit_leave_the_list_open(kind):
     X = np.ones((30, 2))
-    space = make_space(X if kind == "euclidean" else cdist(X, X), kind)
+    if kind == "graph":
+        graph = sparse.coo_matrix((np.zeros(900), np.unravel_index(np.arange(900), (30, 30))), shape=(30, 30))
+        space = make_space(graph, "precomputed")
+    else:
+        space = make_space(X if kind == "euclidean" else cdist(X, X), kind)
     raw = space.kneighbors(3, limit=8)
     assert (raw.counts == 8).all()
     assert not raw.closed.any()
@@ -123,6 +130,56 @@ def test_n_jobs_and_block_size_change_nothing(n_jobs, monkeypatch):
         np.testing.assert_array_equal(got.indices, expected.indices)
         np.testing.assert_array_equal(got.distances, expected.distances)
         np.testing.assert_array_equal(nearest[0], space.nearest(slice(None), np.arange(20))[0])
+
+
+@pytest.mark.parametrize("kind", ["euclidean", "precomputed"])
+def test_n_jobs_puts_several_threads_to_work(kind, monkeypatch):
+    X, _ = overlapping(200)
+    threads = set()
+    start = threading.Barrier(2, timeout=30)
+
+    class Watched(VectorSpace if kind == "euclidean" else PrecomputedSpace):
+        def block(self, rows, columns):
+            if threading.get_ident() not in threads:
+                threads.add(threading.get_ident())
+                start.wait()  # two workers are here at the same time, or this fails
+            return super().block(rows, columns)
+
+    monkeypatch.setattr(base, "BLOCK_BYTES", 16_000)
+    space = Watched(X, X) if kind == "euclidean" else Watched.of(cdist(X, X))
+    space.kneighbors_by_block(np.arange(200), 5, limit=200, n_jobs=2)
+    assert len(threads) == 2
+
+
+def peak_of(function):
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.parametrize("form", ["float32", "memory map", "condensed", "integers"])
+def test_a_search_takes_little_more_than_its_blocks(form, monkeypatch, tmp_path):
+    """Above all no float64 copy: the matrix is 9 MB in float64, a block 0.2 MB."""
+    n = 1100
+    matrix = np.random.default_rng(0).integers(1, 1000, (n, n))
+    matrix += matrix.T
+    np.fill_diagonal(matrix, 0)
+    if form == "memory map":
+        np.save(tmp_path / "matrix.npy", matrix.astype(np.float32))
+        given_matrix = np.load(tmp_path / "matrix.npy", mmap_mode="r")
+    elif form == "condensed":
+        given_matrix = squareform(matrix).astype(np.float32)
+    else:
+        given_matrix = matrix.astype(np.float32 if form == "float32" else np.int32)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 200_000)
+    make_space(given_matrix[:10, :10] if form != "condensed" else given_matrix[:45], "precomputed").kneighbors(
+        5, limit=5
+    )
+    lists_bytes = n * 60 * 12
+    peak = peak_of(lambda: make_space(given_matrix, "precomputed").kneighbors(5, limit=50))
+    assert peak < 4 * 200_000 + 2 * lists_bytes
 
 
 def test_blocks_respect_the_memory_bound(monkeypatch):
@@ -194,17 +251,17 @@ def test_an_asymmetric_matrix_is_read_from_object_to_prototype():
     np.testing.assert_array_equal(raw.indices, [1, 2, 0])
 
 
-def test_taking_prototypes_and_crossing():
+def test_crossing_to_prototypes():
     X, _ = overlapping(30)
     queries, _ = overlapping(7, seed=1)
     kept = np.array([3, 8, 20])
     expected = cdist(queries, X[kept])
-    vectors_space = make_space(X).take(kept).cross(queries)
+    vectors_space = make_space(X).prototypes(kept).cross(queries)
     np.testing.assert_allclose(vectors_space.block(slice(None), slice(None)), expected)
-    prototypes = make_space(cdist(X, X), "precomputed").take(kept)
+    prototypes = make_space(cdist(X, X), "precomputed").prototypes(kept)
     for matrix in (cdist(queries, X), cdist(queries, X[kept]), sparse.csr_matrix(cdist(queries, X))):
         np.testing.assert_allclose(prototypes.cross(matrix).block(slice(None), slice(None)), expected)
-    twice = make_space(cdist(X, X), "precomputed").take(np.arange(0, 30, 2)).take(np.array([1, 4, 10]))
+    twice = make_space(cdist(X, X), "precomputed").prototypes(np.arange(0, 30, 2)).prototypes(np.array([1, 4, 10]))
     np.testing.assert_allclose(
         twice.cross(cdist(queries, X)).block(slice(None), slice(None)), cdist(queries, X[[2, 8, 20]])
     )
@@ -215,7 +272,7 @@ def test_state_round_trip(kind):
     X, _ = overlapping(20)
     queries, _ = overlapping(5, seed=1)
     vector = kind is VectorSpace
-    space = make_space(X if vector else cdist(X, X), kind.metric).take(np.array([2, 5, 11]))
+    space = make_space(X if vector else cdist(X, X), kind.metric).prototypes(np.array([2, 5, 11]))
     again = kind.from_state(*space.state())
     given_queries = queries if vector else cdist(queries, X)
     np.testing.assert_array_equal(

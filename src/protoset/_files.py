@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file beside its place and rename it, so that it is whole or not there."""
-    directory, name = os.path.split(os.path.abspath(path))
+    """Write a file beside its place and rename it; a link stays one, and a file that was there keeps its mode."""
+    place = os.path.realpath(os.fsdecode(path))
+    directory = os.path.dirname(place)
     if not os.path.isdir(directory):
-        raise FileNotFoundError(f"cannot write {os.fspath(path)!r}: there is no folder {directory!r}; make it first")
-    handle, beside = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
-    try:
-        with os.fdopen(handle, "wb") as file:
+        raise FileNotFoundError(f"cannot write {os.fsdecode(path)!r}: there is no folder {directory!r}; make it first")
+    if os.path.lexists(place) and not os.path.isfile(place):
+        raise FileExistsError(f"cannot write {os.fsdecode(path)!r}: it is there and not a file; choose another name")
+    mode = stat.S_IMODE(os.stat(place).st_mode) if os.path.lexists(place) else None
+    beside = os.path.join(directory, f".protoset-{secrets.token_hex(8)}")
+    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+        try:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, 0o666 & ~_umask())
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+            if mode is not None:
+                os.chmod(beside, mode)
+            os.replace(beside, place)
+        except BaseException:
+            os.unlink(beside)
+            raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -39,11 +40,12 @@ def did_you_mean(value: Any, choices: Iterable[str]) -> str:
     return f" (did you mean {' or '.join(repr(name) for name in close)}?)" if close else ""
 
 
-def check_real(name: str, value: Any, *, above: float, remedy: str) -> float:
-    """Return ``value`` as a float if it is a finite number above ``above``."""
-    if is_number(value) and math.isfinite(value) and value > above:
+def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:
+    """Return ``value`` as a float if it is a finite number above ``above`` and at most ``most``."""
+    if is_number(value) and above < value <= most:
         return float(value)
-    raise ValueError(f"{name}={value!r} must be a finite number above {above:g}; {remedy}")
+    limit = f" and at most {most:g}" if most < sys.float_info.max else ""
+    raise ValueError(f"{name}={value!r} must be a finite number above {above:g}{limit}; {remedy}")
 
 
 def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
@@ -72,29 +74,39 @@ def is_count(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
 
 
+def refuse_masked(X: Any) -> None:
+    """Refuse a masked array, whose mask everything after would ignore."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
+
+
 def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and, for each object, the position of its class among them."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; pass one label per object")
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_unconverted(y), warn=True)
     if len(y) != n_objects:
         raise ValueError(
             f"y has {len(y)} labels for {n_objects} objects in X (inconsistent numbers of samples); "
             "pass one label per object"
         )
     _refuse_missing_labels(y)
+    kinds = sorted({type(label).__name__ for label in y})
     try:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
+        if len(kinds) == 1:
+            raise TypeError(
+                f"y holds labels of the type {kinds[0]}, which are not understood; use str or int"
+            ) from error
         raise TypeError(
             f"y mixes labels of the types {kinds}, which have no order; convert them to one type"
         ) from error
     except ValueError as error:
         fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else []
         found = (
-            f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{type(y[0]).__name__} objects"
+            f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{' and '.join(kinds)} objects"
         )
         raise ValueError(
             f"Unknown label type: y holds {found}, which are not class labels; "
@@ -108,11 +120,23 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, codes.reshape(-1)
 
 
+def _unconverted(y: Any) -> Any:
+    """Keep labels from being turned into others: 3 into "3" in a list, large nullable integers into floats."""
+    if isinstance(y, (list, tuple)) and 0 < sum(isinstance(label, str) for label in y) < len(y):
+        return np.array(y, dtype=object)
+    if getattr(getattr(y, "dtype", None), "kind", "") == "T":
+        return y.astype(str)
+    is_nullable = hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype)
+    return y.to_numpy() if is_nullable and getattr(y, "ndim", 0) == 1 else y
+
+
 def _refuse_missing_labels(y: np.ndarray) -> None:
     if y.dtype.kind == "f":
         missing = ~np.isfinite(y)
+    elif y.dtype.kind in "mM":
+        missing = np.isnat(y)
     elif y.dtype.kind == "O":
-        missing = np.array([label is None or (isinstance(label, float) and math.isnan(label)) for label in y], bool)
+        missing = np.array([_is_missing(label) for label in y], bool)
     else:
         return
     if missing.any():
@@ -120,6 +144,15 @@ def _refuse_missing_labels(y: np.ndarray) -> None:
             f"Input y contains NaN, infinity or None at {name_rows(np.flatnonzero(missing))}; "
             "remove those objects or give them a label"
         )
+
+
+def _is_missing(label: Any) -> bool:
+    # pandas.NA by its name: pandas need not be installed.
+    return (
+        label is None
+        or type(label).__name__ in ("NAType", "NaTType")
+        or (isinstance(label, float) and math.isnan(label))
+    )
 
 
 NAMED_ROWS = 5

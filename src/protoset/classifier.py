@@ -82,6 +82,9 @@ def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
     indptr = np.arange(n_queries + 1) * n_prototypes
     ranks = kernels.lists.rank_rows(indptr, distances.ravel(), 0).reshape(block.shape)
     adjusted = ranks if degradations is None else ranks + degradations[order]
+    if np.isinf(distances).any():
+        # Not known, only that it is farther than what is: it decides nothing.
+        adjusted = np.where(np.isinf(distances), np.inf, adjusted)
     return Decision(order, distances, ranks, adjusted)
 
 
@@ -91,9 +94,14 @@ def class_supports(decision: Decision, codes: np.ndarray, n_classes: int, beta: 
     undecided = np.isinf(adjusted).all(axis=1)
     if undecided.any():
         # Nothing but infinite degradations: as in predict, the plain ranks decide.
-        adjusted = np.where(undecided[:, None], decision.ranks, adjusted)
-    labels = codes[decision.order]
-    best = np.stack([np.where(labels == code, adjusted, np.inf).min(axis=1) for code in range(n_classes)], axis=1)
+        known = np.where(np.isinf(decision.distances), np.inf, decision.ranks)
+        adjusted = np.where(undecided[:, None], known, adjusted)
+    by_prototype = np.empty_like(adjusted)
+    np.put_along_axis(by_prototype, decision.order, adjusted, axis=1)
+    by_class = np.argsort(codes, kind="stable")
+    present, first = np.unique(codes[by_class], return_index=True)
+    best = np.full((len(adjusted), n_classes), np.inf)
+    best[:, present] = np.minimum.reduceat(by_prototype[:, by_class], first, axis=1)
     support = np.power(beta, best.min(axis=1, keepdims=True) - best)
     return support / support.sum(axis=1, keepdims=True)
 
@@ -160,7 +168,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_choice("rule", self.rule, RULES)
         selector = self._make_selector()
-        space = selector.fit_space(X, y)
+        space, codes = selector.fit_space(X, y)
         kept = selector.sample_indices_
         learned = getattr(selector, "degradations_", None)
         if self.rule == "adjusted" and learned is None:
@@ -170,16 +178,16 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             )
         with unchanged_on_error(self):
             validate_data(self, X, skip_check_array=True)
-        self.n_features_in_ = selector.n_features_in_
-        self.selector_ = selector
-        self.classes_, self.sample_indices_ = selector.classes_, kept
-        self.prototype_labels_ = np.asarray(y).reshape(-1)[kept]
-        self.degradations_ = None if learned is None else learned[kept]
-        self._prototypes = space.take(kept)
-        self._codes = np.searchsorted(self.classes_, self.prototype_labels_)
-        self._beta = float(getattr(selector, "beta", 2.0))
-        if self.rule == "adjusted" and self.degradations_ is not None:
-            _warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
+            self.n_features_in_ = selector.n_features_in_
+            self.selector_ = selector
+            self.classes_, self.sample_indices_ = selector.classes_, kept
+            self.degradations_ = None if learned is None else learned[kept]
+            self._codes = codes[kept]
+            self.prototype_labels_ = self.classes_[self._codes]
+            self._prototypes = space.prototypes(kept)
+            self._beta = float(getattr(selector, "beta", 2.0))
+            if self.rule == "adjusted" and self.degradations_ is not None:
+                _warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -268,7 +276,20 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         queries = self._prototypes.cross(X)
         if self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
+        elif hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
+            self._check_column_names(list(X.columns))
         return queries
+
+    def _check_column_names(self, columns: list[Any]) -> None:
+        """Check that a frame of dissimilarities has the training objects, or the prototypes, in their order."""
+        names = self.feature_names_in_
+        expected = (names if len(columns) == len(names) else names[self.sample_indices_]).tolist()
+        if columns != expected:
+            place = next(place for place, pair in enumerate(zip(columns, expected, strict=True)) if len(set(pair)) == 2)
+            raise ValueError(
+                f"The feature names should match those that were passed during fit: column {place} of X is "
+                f"{columns[place]!r} where {expected[place]!r} was expected; put the columns in the order of fit"
+            )
 
     def _map(self, queries: Space, function: Any) -> list[Any]:
         """Apply a function to the decisions of the queries, block by block."""
@@ -294,8 +315,8 @@ def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, class
     hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
     if len(hopeless):
         warnings.warn(
-            f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: they lie so far from the "
-            "others that their weights are next to nothing, and no rank makes up for their degradations; "
+            f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: with {len(codes)} prototypes no "
+            "rank makes up for the degradations of theirs, as happens to classes far from all others; "
             "use rule='nearest'",
             UserWarning,
             stacklevel=3,

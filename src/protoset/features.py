@@ -42,8 +42,8 @@ class RankExponential:
         Notes
         -----
         Cutting an enemy at beta^-rank = e moves a hinge by (beta - 1 + w_j) e, cutting a friend
-        by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. With
-        distinct distances and small weights this is n * bound * beta^-K.
+        by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. Where
+        ranks follow one after the other and weights are small this is n * bound * beta^-K.
         """
         cut = float(self.tail.sum())
         friendly = np.bincount(
@@ -84,13 +84,12 @@ def _tail(lists: NeighborLists, beta: float) -> np.ndarray:
 
     Past a list of m come ranks from m + 1. One after the other they sum to at most
     beta^-m / (beta - 1), and mean ranks to no more. Ranked "min", all that is left out may share
-    rank m + 1, which is assumed as soon as any list holds a tie. Where a list is open, what is
-    left out may share the rank of the last listed, and the mean rank of the group that was cut is
-    too small.
+    rank m + 1. Where a list is not known to be closed, what is left out may share the rank of the
+    last listed, and the mean rank of the group that was cut is too small.
     """
     listed = np.diff(lists.indptr)
     left_out = lists.n_objects - 1 - listed
-    if lists.ties == "min" and lists.has_ties:
+    if lists.ties == "min":
         tail = left_out * np.power(beta, -(listed + 1.0))
     else:
         tail = np.where(left_out > 0, np.power(beta, -listed.astype(float)) / (beta - 1), 0.0)

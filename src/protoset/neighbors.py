@@ -7,13 +7,14 @@ matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from protoset import kernels
+from protoset._arrays import row_numbers, row_pointers
 from protoset._validation import check_choice, check_count, name_rows
 from protoset.spaces import RawLists, Space, make_space
 
@@ -23,82 +24,103 @@ TIES: tuple[Ties, ...] = ("min", "average", "ordinal")
 LISTS_BYTES = 512 * 2**20
 """Memory that lists may take to hold all that tie with a last neighbour."""
 
-ENTRY_BYTES = 4 + 8 + 8
+ENTRY_BYTES = 64
+"""Memory of an entry: index, distance, rank, feature, and the copies while they are made."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NeighborLists:
     """Each object's nearest others, nearest first; equal distances by index.
 
-    Object ``i`` has the entries ``indptr[i]`` to ``indptr[i + 1]``. The arrays are read-only and
-    checked once, here.
+    Object ``i`` has the entries ``indptr[i]`` to ``indptr[i + 1]``. The lists are checked once,
+    here; they take over the arrays that they are made from, which are read-only from then on.
 
     Attributes
     ----------
     indptr : ndarray of int64, shape (n + 1,)
+        Where each object's entries start.
     indices : ndarray of int32
-        The neighbours. An object is never its own neighbour.
+        The neighbours. An object is never its own neighbour, and no neighbour is listed twice.
     distances : ndarray of float64
-    ranks : ndarray of float64
-        1 is nearest.
+        Their dissimilarities from the object.
     closed : ndarray of bool, shape (n,)
-        Whether the list holds everything at the distance of its last neighbour. A list is left
-        open only where that would have taken too much memory.
+        Whether the list is known to hold everything at the distance of its last neighbour.
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked: with the best of their places, with the mean of their
         places, or one after the other by index.
+    ranks : ndarray of float64
+        Rank of each entry in its list; 1 is nearest.
     """
 
     indptr: np.ndarray
     indices: np.ndarray
     distances: np.ndarray
-    ranks: np.ndarray
     closed: np.ndarray
     ties: Ties = "min"
+    ranks: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
         check_choice("ties", self.ties, TIES)
-        self._check_structure()
-        for name in ("indptr", "indices", "distances", "ranks", "closed"):
-            view = getattr(self, name).view()
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+        self._take_over("indptr", self.indptr, np.int64)
+        self._take_over("distances", self.distances, np.float64)
+        self._take_over("closed", self.closed, np.bool_)
+        self._check_lengths()
+        # In their own type until they are known to fit: a cast would wrap what is too large.
+        self._check_indices(np.asarray(self.indices))
+        self._take_over("indices", self.indices, np.int32)
+        self._check_distances()
+        self._take_over("ranks", kernels.lists.rank_rows(self.indptr, self.distances, TIES.index(self.ties)), float)
 
-    def _check_structure(self) -> None:
-        n, size = len(self.indptr) - 1, len(self.indices)
+    def _take_over(self, name: str, values: Any, dtype: Any) -> None:
+        array = np.ascontiguousarray(values, dtype)
+        array.flags.writeable = False
+        object.__setattr__(self, name, array)
+
+    def _check_lengths(self) -> None:
+        n, size = self.n_objects, len(self.indices)
         if n < 1 or self.indptr[0] != 0 or self.indptr[-1] != size or (np.diff(self.indptr) < 0).any():
-            raise ValueError(f"indptr must rise from 0 to the number of entries, {size}")
-        if len(self.distances) != size or len(self.ranks) != size or len(self.closed) != n:
+            raise ValueError(f"neighbors: indptr must rise from 0 to the number of entries, {size}")
+        if self.distances.shape != (size,) or self.closed.shape != (n,):
             raise ValueError(
-                f"{n} lists with {size} entries need as many distances and ranks, "
-                f"got {len(self.distances)} and {len(self.ranks)}"
+                f"neighbors: {n} lists with {size} entries need as many distances, and a sign whether each is closed; "
+                f"got the shapes {self.distances.shape} and {self.closed.shape}"
             )
-        if size == 0:
-            return
-        row = np.repeat(np.arange(n, dtype=np.int32), np.diff(self.indptr))
-        if self.indices.min() < 0 or self.indices.max() >= n:
-            bad = np.unique(row[(self.indices < 0) | (self.indices >= n)])
-            raise ValueError(f"indices must lie between 0 and {n - 1}; {name_rows(bad)} list others")
-        if (self.indices == row).any():
-            bad = row[self.indices == row]
+
+    def _check_indices(self, indices: np.ndarray) -> None:
+        n, row = self.n_objects, row_numbers(self.indptr)
+        if indices.dtype.kind not in "iu":
+            raise ValueError(f"neighbors: indices must be whole numbers, got the dtype {indices.dtype}")
+        outside = (indices < 0) | (indices >= n)
+        if outside.any():
             raise ValueError(
-                f"an object is never its own neighbour, but {name_rows(bad)} list themselves; "
-                "search one neighbour more and remove the object itself"
+                f"neighbors: indices must lie between 0 and {n - 1}; {name_rows(np.unique(row[outside]))} list others"
             )
-        if not (np.isfinite(self.distances).all() and self.distances.min() >= 0):
-            bad = np.unique(row[~(np.isfinite(self.distances) & (self.distances >= 0))])
-            raise ValueError(f"distances must be finite and not negative; {name_rows(bad)} hold others")
+        if (indices == row).any():
+            raise ValueError(
+                f"neighbors: an object is never its own neighbour, but {name_rows(row[indices == row])} list "
+                "themselves; remove those entries"
+            )
+        twice = np.flatnonzero(kernels.lists.rows_with_repeats(self.indptr, indices))
+        if len(twice):
+            raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
+
+    def _check_distances(self) -> None:
+        row = row_numbers(self.indptr)
+        bad = ~(np.isfinite(self.distances) & (self.distances >= 0))
+        if bad.any():
+            raise ValueError(
+                f"neighbors: distances must be finite and not negative; {name_rows(np.unique(row[bad]))} hold others"
+            )
         falls = (np.diff(self.distances) < 0) & (np.diff(row) == 0)
         if falls.any():
-            raise ValueError(f"distances must not fall along a list; they do in {name_rows(np.unique(row[1:][falls]))}")
+            raise ValueError(
+                f"neighbors: distances must not fall along a list; they do in {name_rows(np.unique(row[1:][falls]))}"
+            )
 
     @classmethod
     def from_raw(cls, raw: RawLists, ties: Ties = "min") -> NeighborLists:
         """Rank the lists that a space found."""
-        check_choice("ties", ties, TIES)
-        indptr = np.concatenate([[0], np.cumsum(raw.counts)])
-        ranks = kernels.lists.rank_rows(indptr, raw.distances, TIES.index(ties))
-        return cls(indptr, raw.indices, raw.distances, ranks, raw.closed, ties)
+        return cls(row_pointers(raw.counts), raw.indices, raw.distances, raw.closed, ties)
 
     @classmethod
     def from_arrays(cls, indices: Any, distances: Any, ties: Ties = "min") -> NeighborLists:
@@ -110,25 +132,24 @@ class NeighborLists:
             Each object's nearest others in any order. Where an object lists itself, as most
             indexes do that were asked for the neighbours of their own objects, that entry is left out.
         ties : {"min", "average", "ordinal"}
+            How equal distances are ranked.
+
+        Returns
+        -------
+        NeighborLists
         """
-        indices, distances = np.array(indices), np.array(distances, np.float64)
-        if indices.ndim != 2 or indices.shape != distances.shape:
+        indices, distances = _rectangle("indices", indices, "iu"), _rectangle("distances", distances, "fiu")
+        if indices.shape != distances.shape:
             raise ValueError(
-                f"neighbors: indices and distances must both have the shape (n_objects, k), "
-                f"got {indices.shape} and {distances.shape}"
+                f"neighbors: indices and distances must have the same shape, got {indices.shape} and {distances.shape}"
             )
-        if indices.dtype.kind not in "iu":
-            raise ValueError(f"neighbors: indices must be whole numbers, got the dtype {indices.dtype}")
         n = len(indices)
-        ordered = np.sort(indices, axis=1)
-        twice = np.flatnonzero((np.diff(ordered, axis=1) == 0).any(axis=1))
-        if len(twice):
-            raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
         others = indices != np.arange(n)[:, None]
         counts = others.sum(axis=1)
-        flat_indices, flat_distances = indices[others].astype(np.int32), distances[others]
-        kernels.lists.sort_rows(np.concatenate([[0], np.cumsum(counts)]), flat_indices, flat_distances)
-        return cls.from_raw(RawLists(counts, flat_indices, flat_distances, np.ones(n, bool)), ties)
+        indptr = row_pointers(counts)
+        flat_indices, flat_distances = indices[others].astype(np.int64), distances[others].astype(np.float64)
+        kernels.lists.sort_rows(indptr, flat_indices, flat_distances)
+        return cls(indptr, flat_indices, flat_distances, counts == n - 1, ties)
 
     @classmethod
     def from_graph(cls, graph: Any, ties: Ties = "min") -> NeighborLists:
@@ -143,14 +164,6 @@ class NeighborLists:
     def n_objects(self) -> int:
         """Number of objects."""
         return len(self.indptr) - 1
-
-    @property
-    def has_ties(self) -> bool:
-        """Whether any list holds two equal distances."""
-        equal = self.distances[1:] == self.distances[:-1]
-        starts = self.indptr[1:-1]
-        equal[starts[(starts > 0) & (starts < len(self.indices))] - 1] = False
-        return bool(equal.any())
 
     def restrict(self, members: np.ndarray) -> NeighborLists:
         """Lists of the members alone, ranked anew among themselves."""
@@ -182,7 +195,9 @@ def build_lists(space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: i
         Length of the lists; all others where there are fewer. Lists are longer where several
         objects tie at the last place, as far as ``LISTS_BYTES`` allows.
     ties : {"min", "average", "ordinal"}
+        How equal distances are ranked.
     n_jobs : int, optional
+        Workers of the search.
 
     Returns
     -------
@@ -190,11 +205,7 @@ def build_lists(space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: i
     """
     check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours to look at")
     n = space.shape[0]
-    needed = n * min(n_neighbors, n - 1) * ENTRY_BYTES
-    if needed > 2**31:
-        from protoset._progress import logger
-
-        logger.warning("%d lists of %d neighbours take %.1f GB", n, min(n_neighbors, n - 1), needed / 1e9)
+    n_neighbors = min(n_neighbors, n - 1)
     limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
     return NeighborLists.from_raw(space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs), ties)
 
@@ -208,10 +219,14 @@ def as_lists(neighbors: Any, n_objects: int, ties: Ties = "min") -> NeighborList
     n_objects : int
         Number of objects that they must be for.
     ties : {"min", "average", "ordinal"}
-        Not used where the lists are ranked already.
+        How equal distances are ranked, whatever the lists say.
+
+    Returns
+    -------
+    NeighborLists
     """
     if isinstance(neighbors, NeighborLists):
-        lists = neighbors
+        lists = neighbors if neighbors.ties == ties else replace(neighbors, ties=ties)
     elif sparse.issparse(neighbors):
         lists = NeighborLists.from_graph(neighbors, ties)
     elif isinstance(neighbors, (tuple, list)) and len(neighbors) == 2:
@@ -225,3 +240,19 @@ def as_lists(neighbors: Any, n_objects: int, ties: Ties = "min") -> NeighborList
     if lists.n_objects != n_objects:
         raise ValueError(f"neighbors lists {lists.n_objects} objects, but X has {n_objects}; pass one list per object")
     return lists
+
+
+def _rectangle(name: str, values: Any, kinds: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"neighbors: {name} must have the shape (n_objects, k), but its rows differ in length; "
+            "pass a SciPy sparse graph of distances where the numbers of neighbours differ"
+        ) from error
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(f"neighbors: {name} must have the shape (n_objects, k), got {array.shape}")
+    if array.dtype.kind not in kinds:
+        wanted = "whole numbers" if kinds == "iu" else "real numbers"
+        raise ValueError(f"neighbors: {name} must be {wanted}, got the dtype {array.dtype}")
+    return array

@@ -10,7 +10,7 @@ import io
 import json
 import os
 import zipfile
-import zlib
+from inspect import isabstract
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protoset import selectors
 from protoset._files import write_atomically
+from protoset._validation import check_count, check_real
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
 from protoset.selectors import BaseSelector
@@ -26,22 +27,6 @@ from protoset.spaces import SPACES
 FORMAT = "protoset-classifier"
 FORMAT_VERSION = 1
 METADATA = "metadata.json"
-
-# What a damaged archive makes the readers raise.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    IndexError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    RecursionError,
-)
 
 
 class FileFormatError(ValueError):
@@ -85,8 +70,8 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
     arrays |= {"sample_indices": classifier.sample_indices_, "codes": classifier._codes}
     if classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
-    text = json.dumps(metadata, indent=1)
-    write_atomically(path, _pack(text, arrays))
+    metadata["arrays"] = sorted(arrays)
+    write_atomically(path, _pack(json.dumps(metadata, indent=1), arrays))
 
 
 def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
@@ -116,15 +101,11 @@ def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             metadata = _read_metadata(archive, name)
-            arrays = {
-                member.filename.removesuffix(".npy"): _read_array(archive, member)
-                for member in archive.infolist()
-                if member.filename != METADATA
-            }
-        return _restore(metadata, arrays)
+            return _restore(metadata, _read_arrays(archive, metadata["arrays"]))
     except FileFormatError:
         raise
-    except _DAMAGE as error:
+    # Damage makes the readers of zip, JSON and arrays raise almost anything.
+    except Exception as error:
         raise FileFormatError(f"{name!r} is damaged ({error}); write it again with protoset.save") from error
 
 
@@ -142,11 +123,11 @@ def _pack(metadata: str, arrays: dict[str, np.ndarray]) -> bytes:
 def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     if METADATA not in archive.namelist():
         raise FileFormatError(f"{name!r} is not a protoset classifier: it is a zip archive without {METADATA}")
-    metadata = json.loads(archive.read(METADATA))
+    metadata = json.loads(_read_member(archive, METADATA))
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise FileFormatError(f"{name!r} is not a protoset classifier: its {METADATA} does not say format={FORMAT!r}")
     version = metadata["format_version"]
-    if version != FORMAT_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         raise FileFormatError(
             f"{name!r} has format version {version!r}, written by protoset {metadata.get('protoset')}; "
             f"this is protoset {__version__}, which reads version {FORMAT_VERSION}: upgrade protoset"
@@ -154,17 +135,31 @@ def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     return metadata
 
 
-def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    content = archive.read(member)
+def _read_arrays(archive: zipfile.ZipFile, names: list[str]) -> dict[str, np.ndarray]:
+    files = [f"{name}.npy" for name in names]
+    if sorted(archive.namelist()) != sorted([METADATA, *files]):
+        raise ValueError(f"it should hold {names}")
+    return {name: _read_array(archive, file) for name, file in zip(names, files, strict=True)}
+
+
+def _read_member(archive: zipfile.ZipFile, file: str) -> bytes:
+    # What save writes; the other methods' readers unpack far more from far less.
+    if archive.getinfo(file).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{file} is packed in another way than by save")
+    return archive.read(file)
+
+
+def _read_array(archive: zipfile.ZipFile, file: str) -> np.ndarray:
+    content = _read_member(archive, file)
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     if version != (1, 0):
-        raise ValueError(f"{member.filename} has array format {version}")
+        raise ValueError(f"{file} has array format {version}")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     # The header is checked against the bytes before anything of that size is allocated.
     count = int(np.prod(shape, dtype=object))
     if dtype.hasobject or dtype.kind not in "fiub" or fortran or count * dtype.itemsize != len(content) - stream.tell():
-        raise ValueError(f"{member.filename} does not hold the array that its header declares")
+        raise ValueError(f"{file} does not hold the array that its header declares")
     return np.frombuffer(content, dtype, count, stream.tell()).reshape(shape).copy()
 
 
@@ -172,14 +167,17 @@ def _restore(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Prototy
     classifier = PrototypeClassifier(_restore_selector(metadata["selector"]), rule=metadata["rule"])
     space = {name.removeprefix("space_"): array for name, array in arrays.items() if name.startswith("space_")}
     classifier._prototypes = SPACES[metadata["metric"]].from_state(metadata["space"], space)
-    classifier._beta = float(metadata["beta"])
+    classifier._beta = check_real("beta", metadata["beta"], above=1, remedy="it is part of the file")
     classifier._codes = arrays["codes"]
     classifier.sample_indices_ = arrays["sample_indices"]
     classifier.degradations_ = arrays.get("degradations")
-    classifier.n_features_in_ = int(metadata["n_features_in"])
+    classifier.n_features_in_ = check_count("n_features_in", metadata["n_features_in"], least=1, remedy="as fitted")
     classes = _decode_classes(metadata["classes"])
-    if metadata["feature_names_in"] is not None:
-        classifier.feature_names_in_ = np.array(metadata["feature_names_in"], dtype=object)
+    names = metadata["feature_names_in"]
+    if names is not None:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("its names of features are not strings")
+        classifier.feature_names_in_ = np.array(names, dtype=object)
     _check_restored(classifier, classes)
     classifier.classes_ = classes
     classifier.prototype_labels_ = classes[classifier._codes]
@@ -192,10 +190,17 @@ def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> Non
     for array in (codes, indices):
         if array.shape != (n_prototypes,) or array.dtype.kind != "i" or array.min() < 0:
             raise ValueError("its arrays do not fit together")
-    if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or np.isnan(alpha).any())):
+    if (np.diff(indices) <= 0).any():
+        raise ValueError("its prototypes are not in order")
+    if classes.ndim != 1 or len(np.unique(classes)) != len(classes) or (np.unique(classes) != classes).any():
+        raise ValueError("its labels are not sorted classes")
+    if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or not (alpha >= 0).all())):
         raise ValueError("its labels or degradations do not fit its prototypes")
-    if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None) or not classifier._beta > 1:
+    if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None):
         raise ValueError("its rule is not known or lacks what it needs")
+    width, names = classifier._prototypes.n_features, getattr(classifier, "feature_names_in_", None)
+    if classifier.n_features_in_ != width or (names is not None and names.shape != (width,)):
+        raise ValueError(f"its number or names of features do not fit prototypes of {width} features")
 
 
 def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
@@ -223,15 +228,17 @@ def _restore_selector(described: dict[str, Any] | None) -> BaseSelector | None:
     if described is None:
         return None
     kind = getattr(selectors, str(described["name"]))
-    if not (isinstance(kind, type) and issubclass(kind, BaseSelector)):
+    if not (isinstance(kind, type) and issubclass(kind, BaseSelector)) or isabstract(kind):
         raise ValueError(f"selector {described['name']!r} is not known")
-    return kind(**described["parameters"])
+    selector = kind(**described["parameters"])
+    selector._check_parameters()
+    return selector
 
 
 def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
     values = classes.tolist()
-    if not all(type(value) in (str, int, float, bool) for value in values):
-        kinds = sorted({type(value).__name__ for value in values})
+    if classes.dtype.kind not in "OUTfiub" or not all(type(value) in (str, int, float, bool) for value in values):
+        kinds = sorted({type(value).__name__ for value in classes})
         raise TypeError(
             f"labels of the types {kinds} cannot be written without pickle; use str, int, float or bool labels"
         )

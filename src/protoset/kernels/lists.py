@@ -173,3 +173,18 @@ def best_ranks(indices, ranks, n):
         if ranks[entry] < best[indices[entry]]:
             best[indices[entry]] = ranks[entry]
     return best
+
+
+@njit(cache=True, nogil=True)
+def rows_with_repeats(indptr, indices):
+    """Whether each row holds an index twice; all indices lie below the number of rows."""
+    n = indptr.shape[0] - 1
+    repeats = np.zeros(n, np.bool_)
+    last_row = np.full(n, -1, np.int64)
+    for i in range(n):
+        for entry in range(indptr[i], indptr[i + 1]):
+            j = np.int64(indices[entry])
+            if last_row[j] == i:
+                repeats[i] = True
+            last_row[j] = i
+    return repeats

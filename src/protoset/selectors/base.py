@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from protoset._validation import check_labels, unchanged_on_error
 from protoset.spaces import Space, make_space
 
 
-class BaseSelector(BaseEstimator):
+class BaseSelector(BaseEstimator, ABC):
     """Base of all selectors: learns which training objects to keep.
 
     A subclass has the parameters ``metric`` and ``metric_params`` and writes ``_select``.
@@ -42,25 +42,24 @@ class BaseSelector(BaseEstimator):
         self.fit_space(X, y)
         return self
 
-    def fit_space(self, X: Any, y: Any, **options: Any) -> Space:
-        """Fit, and return the space of the training objects for whoever classifies with them."""
+    def fit_space(self, X: Any, y: Any, neighbors: Any = None) -> tuple[Space, np.ndarray]:
+        """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
         self._check_parameters()
         with unchanged_on_error(self):
             space = make_space(X, self.metric, self.metric_params)
             validate_data(self, X, skip_check_array=True)
-            if self.metric == "precomputed":
-                self.n_features_in_ = space.shape[0]
+            self.n_features_in_ = space.n_features
             self.classes_, codes = check_labels(y, space.shape[0])
-            self._select(space, codes, **options)
-        return space
+            self._select(space, codes, neighbors)
+        return space, codes
 
     @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before any work is done."""
 
     @abstractmethod
-    def _select(self, space: Space, codes: np.ndarray, **options: Any) -> None:
-        """Set ``sample_indices_`` and the other fitted attributes."""
+    def _select(self, space: Space, codes: np.ndarray, neighbors: Any) -> None:
+        """Set ``sample_indices_`` and the other fitted attributes; ``neighbors`` are ready-made lists or None."""
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Select prototypes and return them with their labels.
@@ -77,11 +76,14 @@ class BaseSelector(BaseEstimator):
         y_kept = _safe_indexing(y if hasattr(y, "iloc") else np.asarray(y), kept)
         if self.metric != "precomputed":
             return _safe_indexing(X, kept), y_kept
-        if np.ndim(X) == 1 and not sparse.issparse(X):
-            square = make_space(X, "precomputed").block(kept, kept)
-            return squareform(square, checks=False), y_kept
-        rows = X.tocsr()[kept] if sparse.issparse(X) else _safe_indexing(X, kept)
-        return _safe_indexing(rows, kept, axis=1), y_kept
+        if sparse.issparse(X):
+            return X.tocsr()[kept][:, kept], y_kept
+        if hasattr(X, "iloc"):
+            return X.iloc[kept, kept], y_kept
+        X = np.asarray(X)
+        if X.ndim == 1:
+            return squareform(make_space(X, "precomputed").block(kept, kept), checks=False), y_kept
+        return X[np.ix_(kept, kept)], y_kept
 
     def __sklearn_tags__(self) -> Tags:
         """Describe the selector to scikit-learn."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,6 +34,12 @@ WEIGHT_TOL = 1e-6
 
 LARGEST_BLUR = 1e-3
 """Part of the largest weight up to which weights may count as 0 because their proof is weak."""
+
+WEIGHT_WARNING = 1e-3
+"""Relative error of the weights above which a fit warns."""
+
+LARGEST_BETA = 1e6
+SMALLEST_C, LARGEST_C = 1e-100, 1e100
 
 SCORE_DECIMALS = 6
 """Scores that agree to this many decimals are tied."""
@@ -94,6 +101,13 @@ def rank_prototypes(
     """
     constraints = rank_exponential(lists, codes, beta)
     solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
+    if not solution.weight_error <= WEIGHT_WARNING and solution.gap <= tol:
+        warnings.warn(
+            f"the solver {solution.solver!r} proves the weights only to a relative error of "
+            f"{solution.weight_error:.2e}; use solver='auto', or lower C",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     weights = proven_weights(solution)
     alpha = degradations(weights, beta)
     best_ranks = lists.best_ranks()
@@ -156,9 +170,9 @@ class REPS(BaseSelector):
     metric_params : dict, optional
         Arguments of the metric.
     beta : float, default=2.0
-        Base of the rank-exponential features, above 1.
+        Base of the rank-exponential features, above 1 and at most 1e6.
     C : float, default=1e-3
-        Cost of violated constraints, above 0.
+        Cost of violated constraints, above 0 (between 1e-100 and 1e100).
     loss : {"mean", "sum"}, default="mean"
         ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"``
         w.w + C * sum of violations.
@@ -200,7 +214,9 @@ class REPS(BaseSelector):
     ranking_ : ndarray of shape (n_objects,)
         All objects, best first; every budget is a cut of it (see :meth:`select`).
     duality_gap_ : float
-        Relative gap that certifies the weights.
+        Relative gap between the objective and the bound on every objective.
+    weight_error_ : float
+        How far the weights are from the optimal ones at most, relatively (in the 2-norm).
     truncation_bound_ : float
         How far the cut of the neighbour lists moves the optimal objective at most.
     size_curve_ : SizeCurve or None
@@ -315,8 +331,8 @@ class REPS(BaseSelector):
         else:
             # Any training set will do to see whether a rate is one.
             resolve_size(self.n_prototypes, np.array([1, 1]), "global")
-        check_real("beta", self.beta, above=1, remedy="the paper's choice is beta=2")
-        check_real("C", self.C, above=0, remedy="the paper's choice is C=0.001")
+        check_real("beta", self.beta, above=1, most=LARGEST_BETA, remedy="the paper's choice is beta=2")
+        check_real("C", self.C, above=SMALLEST_C, most=LARGEST_C, remedy="the paper's choice is C=0.001")
         check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6")
         check_choice("loss", self.loss, LOSSES)
         check_choice("ties", self.ties, TIES)
@@ -324,10 +340,12 @@ class REPS(BaseSelector):
         check_choice("allocation", self.allocation, ALLOCATIONS)
         check_choice("solver", self.solver, SOLVERS)
         check_jobs(self.n_jobs)
-        if self.n_neighbors != "auto":
+        if self.random_state is not None:
+            check_random_state(self.random_state)
+        if not (isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"):
             check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
 
-    def _select(self, space: Space, codes: np.ndarray, **options: Any) -> None:
+    def _select(self, space: Space, codes: np.ndarray, neighbors: Any) -> None:
         if self.n_prototypes != "auto":
             resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
         elif space.partial:
@@ -335,13 +353,14 @@ class REPS(BaseSelector):
                 "n_prototypes='auto' measures errors with dissimilarities that a sparse graph does not hold; "
                 "pass a count, a rate, or a dense matrix"
             )
-        lists = self._lists(space, options.get("neighbors"))
+        lists = self._lists(space, neighbors)
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
         ranked = self._rank(lists, codes)
         self._codes = codes
         self.weights_, self.degradations_ = ranked.weights, ranked.degradations
         self.scores_, self.ranking_ = ranked.scores, ranked.ranking
-        self.duality_gap_, self.n_iter_ = ranked.solution.gap, ranked.solution.n_iter
+        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
+        self.n_iter_ = ranked.solution.n_iter
         self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
         self.size_curve_ = None
         n_prototypes = self.n_prototypes
@@ -368,7 +387,7 @@ class REPS(BaseSelector):
         report(self.verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
         lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs)
         n_open = int((~lists.closed).sum())
-        if n_open:
+        if n_open and not space.partial:
             warnings.warn(
                 f"{n_open} of {space.shape[0]} objects have more equally distant neighbours than fit in memory; "
                 "which of them count depends on the row order (see truncation_bound_)",
@@ -377,7 +396,7 @@ class REPS(BaseSelector):
             )
         return lists
 
-    def _rank(self, lists: NeighborLists, codes: np.ndarray) -> Any:
+    def _rank(self, lists: NeighborLists, codes: np.ndarray) -> RankedPrototypes:
         return rank_prototypes(
             lists,
             codes,

@@ -106,7 +106,7 @@ def solve(
             f"solver='closed_form' is exact only where C is small enough that every constraint stays "
             f"violated, which C={C!r} is not; use solver='auto'"
         )
-    if solution.gap > tol:
+    if not solution.gap <= tol:
         warnings.warn(
             f"the solver {solution.solver!r} stopped at a relative duality gap of {solution.gap:.2e}, above "
             f"tol={tol:g}, after {solution.n_iter} iterations; raise tol, lower C or try another solver",

@@ -136,8 +136,8 @@ def _prove_stretched(
         stretch=stretch,
         primal=primal,
         dual=dot(rho, dual_variables) - norm,
-        gap=gap / primal if gap > 0 else 0.0,
-        weight_error=float(np.sqrt(gap / stretched_norm)) if gap > 0 and norm > 0 else 0.0,
+        gap=gap / primal if gap != 0 else 0.0,
+        weight_error=float(np.sqrt(gap / stretched_norm)) if norm > 0 else np.inf if gap > 0 else 0.0,
     )
 
 

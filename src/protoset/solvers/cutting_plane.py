@@ -4,8 +4,9 @@ All slacks are one: for every subset of the objects, the mean violation over tha
 xi. The working set starts empty. Each round solves the problem over the subsets found so far and
 adds the one that the solution violates most: the objects whose constraint it violates.
 
-The small problem of each round is solved to about eight digits, which limits what can be reached,
-and its size grows with the rounds: with a large C this is by far the slowest of the solvers.
+The small problem of each round is solved to about eight digits of the objective. That limits what
+can be reached: with a small C, weights that are a millionth of the objective stay unproved, and with
+a large C, where the number of rounds grows, this is by far the slowest of the solvers.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
@@ -36,7 +37,9 @@ def make_space(X: Any, metric: str = "euclidean", metric_params: dict[str, Any] 
             f"metric={metric!r} is not known{did_you_mean(metric, SPACES)}; choose one of {sorted(SPACES)}, "
             "or compute the dissimilarities yourself and pass them with metric='precomputed'"
         )
-    space, metric_params = SPACES[metric], metric_params or {}
+    space, metric_params = SPACES[metric], {} if metric_params is None else metric_params
+    if not isinstance(metric_params, Mapping):
+        raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
     unknown = [name for name in metric_params if name not in space.parameters]
     if unknown:
         takes = (

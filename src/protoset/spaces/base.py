@@ -21,6 +21,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from protoset import kernels
+from protoset._arrays import row_pointers
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
@@ -81,6 +82,11 @@ class Space(ABC):
     def shape(self) -> tuple[int, int]:
         """Number of row objects and of column objects."""
 
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features of a query: what scikit-learn calls ``n_features_in_``."""
+
     @abstractmethod
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns, as float64."""
@@ -90,8 +96,8 @@ class Space(ABC):
         """Space from new objects to the columns of this one."""
 
     @abstractmethod
-    def take(self, indices: np.ndarray) -> Self:
-        """Space of the given training objects alone."""
+    def prototypes(self, indices: np.ndarray) -> Self:
+        """Space without rows whose columns are the given ones: what predictions ``cross`` from."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -147,7 +153,7 @@ class Space(ABC):
             block = self.block(rows[part], slice(None))
             threshold, n_below, n_at = kernels.lists.kth_smallest(block, rows[part], k)
             counts = np.minimum(n_below + n_at, max(limit, k))
-            indptr = np.concatenate([[0], np.cumsum(counts)])
+            indptr = row_pointers(counts)
             indices = np.empty(indptr[-1], np.int32)
             distances = np.empty(indptr[-1])
             kernels.lists.gather_smallest(block, rows[part], threshold, n_below, indptr, indices, distances)

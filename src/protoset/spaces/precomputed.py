@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._validation import name_rows
+from protoset._arrays import row_numbers, row_pointers
+from protoset._validation import name_rows, refuse_masked
 from protoset.spaces.base import RawLists, Rows, Space, row_slices
 
 
@@ -50,7 +51,8 @@ class PrecomputedSpace(Space):
         matrix = _check_numeric(X)
         if matrix.ndim == 1:
             return CondensedSpace.of(matrix)  # type: ignore[return-value]
-        _check_entries(matrix)
+        if matrix.ndim == 2:
+            _check_entries(matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
                 f"metric='precomputed' needs a square matrix for fit, got the shape {matrix.shape}; "
@@ -68,6 +70,11 @@ class PrecomputedSpace(Space):
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return self._matrix.shape[0], len(self._columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of training objects."""
+        return self._n_training
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Read a block of the matrix."""
@@ -88,6 +95,8 @@ class PrecomputedSpace(Space):
             )
         if not graph:
             _check_entries(matrix)
+        if matrix.shape[0] == 0:
+            raise ValueError(f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
         if matrix.shape[1] == self._n_training:
             columns = self._training_columns
         elif matrix.shape[1] == len(self._columns):
@@ -98,17 +107,15 @@ class PrecomputedSpace(Space):
                 "input: the dissimilarities of each query to the training objects, "
                 f"or to the {len(self._columns)} prototypes alone"
             )
+        if graph:
+            _refuse_unknown(matrix, columns)
         kind = GraphSpace if graph else PrecomputedSpace
         return kind(matrix, columns, self._n_training, self._training_columns)
 
-    def take(self, indices: np.ndarray) -> PrecomputedSpace:
-        """Space of the given training objects alone."""
-        return PrecomputedSpace(
-            self.block(indices, indices),
-            np.arange(len(indices)),
-            self._n_training,
-            self._training_columns[indices],
-        )
+    def prototypes(self, indices: np.ndarray) -> PrecomputedSpace:
+        """Space without rows, and without a matrix: queries bring their dissimilarities."""
+        columns = self._training_columns[indices]
+        return PrecomputedSpace(np.empty((0, len(columns))), np.arange(len(columns)), self._n_training, columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Which columns of a query the space reads; the matrix itself is not needed to predict."""
@@ -120,7 +127,7 @@ class PrecomputedSpace(Space):
         columns, n_training = arrays["training_columns"], values["n_training"]
         if columns.ndim != 1 or columns.dtype.kind != "i" or not isinstance(n_training, int):
             raise ValueError("training_columns must be a list of positions")
-        if len(columns) == 0 or columns.min() < 0 or columns.max() >= n_training:
+        if len(columns) == 0 or columns.min() < 0 or columns.max() >= n_training or (np.diff(columns) <= 0).any():
             raise ValueError(f"training_columns do not fit {n_training} training objects")
         return cls(np.empty((0, len(columns))), np.arange(len(columns)), n_training, columns)
 
@@ -147,13 +154,16 @@ class CondensedSpace(PrecomputedSpace):
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Gather a block from the vector; the diagonal is 0."""
-        n = self._n_training
-        i, j = self._columns[rows][:, None], self._columns[columns][None, :]
-        low, high = np.minimum(i, j), np.maximum(i, j)
-        position = n * low - low * (low + 1) // 2 + high - low - 1
-        position[low == high] = 0
-        block = self._matrix[position].astype(np.float64)
-        block[low == high] = 0
+        n, wanted = self._n_training, self._columns[columns]
+        chosen = self._columns[rows]
+        block = np.empty((len(chosen), len(wanted)))
+        # Row by row: the positions of a whole block would take several times its memory.
+        for row, i in zip(block, chosen, strict=True):
+            low, high = np.minimum(i, wanted), np.maximum(i, wanted)
+            position = n * low - low * (low + 1) // 2 + high - low - 1
+            position[low == high] = 0
+            row[:] = self._matrix[position]
+            row[low == high] = 0
         return block
 
 
@@ -170,36 +180,33 @@ class GraphSpace(PrecomputedSpace):
         block[part.row, part.col] = part.data
         return block
 
-    def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest listed column; an error where none is listed."""
-        positions, distances = super().nearest(rows, columns, n_jobs=n_jobs)
-        unknown = np.flatnonzero(np.isinf(distances))
-        if len(unknown):
-            raise ValueError(
-                f"the sparse graph lists no prototype for {name_rows(unknown)}; "
-                "list more neighbours, or pass a dense matrix of dissimilarities to the prototypes"
-            )
-        return positions, distances
-
     def kneighbors(self, n_neighbors: int, *, limit: int, n_jobs: int | None = None) -> RawLists:
         """Return the listed neighbours, cut after ``n_neighbors`` and what ties with the last one."""
         indptr = self._matrix.indptr.astype(np.int64)
         indices = self._matrix.indices.astype(np.int32)
         distances = self._matrix.data.astype(np.float64)
         kernels.lists.sort_rows(indptr, indices, distances)
-        row = np.repeat(np.arange(self.shape[0]), np.diff(indptr))
+        row = row_numbers(indptr)
         tied_in = kernels.lists.rank_rows(indptr, distances, 0) <= n_neighbors
         kept = tied_in & (np.arange(len(indices)) - indptr[row] < max(limit, n_neighbors))
-        counts = np.bincount(row[kept], minlength=self.shape[0])
-        closed = counts == np.bincount(row[tied_in], minlength=self.shape[0])
-        return RawLists(counts, indices[kept], distances[kept], closed)
+        counts, listed = np.bincount(row[kept], minlength=self.shape[0]), np.diff(indptr)
+        # Where all that is listed is kept, what is not listed may be as near as the last.
+        cut_between = (counts == np.bincount(row[tied_in], minlength=self.shape[0])) & (counts < listed)
+        return RawLists(counts, indices[kept], distances[kept], cut_between | (counts == self.shape[0] - 1))
 
 
 def _check_numeric(X: Any) -> np.ndarray:
     """Return a numeric array without copying it; a memory map stays one."""
-    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    refuse_masked(X)
+    try:
+        array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"metric='precomputed' needs a matrix, but the rows of X differ in length: {error}") from error
+    if array.ndim == 0:
+        raise ValueError(
+            f"Expected 2D array, got scalar array instead: X={X!r}. Reshape your data to a square matrix of "
+            "dissimilarities"
+        )
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
@@ -231,7 +238,8 @@ def _check_entries(matrix: np.ndarray, **names: str) -> None:
     if len(negative):
         raise ValueError(
             f"Negative values in data: X holds negative dissimilarities in {name_rows(negative, **names)}; "
-            "if these are similarities, turn them round first, for example X.max() - X"
+            "if these are similarities, turn them round first, for example X.max() - X; "
+            "if only the diagonal is affected, put 0 there, it is never used"
         )
 
 
@@ -245,13 +253,24 @@ def _rows_where(test: Callable[[np.ndarray], np.ndarray], matrix: np.ndarray) ->
 
 def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
     """Return a checked CSR copy, without the diagonal if it is square; listed zeros stay."""
-    graph = sparse.csr_matrix(X, copy=True)
+    if X.ndim != 2:
+        raise ValueError(f"Expected a 2D sparse graph, got the shape {X.shape}. Reshape your data")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"metric='precomputed' needs a graph of real dissimilarities, got the dtype {X.dtype}")
+    if X.format in ("csr", "csc", "bsr"):
+        X.check_format(full_check=True)
+    entries = X.tocoo()
+    pairs = entries.row.astype(np.int64) * X.shape[1] + entries.col
+    # Before anything else: other formats add up what is listed twice as they are made.
+    if len(np.unique(pairs)) != len(pairs):
+        raise ValueError("the graph lists some pairs twice; keep one distance of each pair")
+    graph = sparse.csr_matrix(entries)
     if square and graph.shape[0] != graph.shape[1]:
         raise ValueError(
             f"metric='precomputed' needs a square graph for fit, got the shape {graph.shape}; "
             "pass the graph of all training objects, as sklearn.neighbors.kneighbors_graph makes it"
         )
-    row = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    row = row_numbers(graph.indptr)
     if not np.isfinite(graph.data).all():
         bad = np.unique(row[~np.isfinite(graph.data)])
         raise ValueError(f"Input X contains NaN or infinity in {name_rows(bad)} of the graph; remove those entries")
@@ -261,19 +280,30 @@ def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
             f"Negative values in data: the graph holds negative dissimilarities in {name_rows(bad)}; "
             "pass distances, not similarities"
         )
-    pairs = row.astype(np.int64) * graph.shape[1] + graph.indices
-    if len(np.unique(pairs)) != len(pairs):
-        raise ValueError("the graph lists some pairs twice; merge them with graph.sum_duplicates() or rebuild it")
     if not square:
         return graph
-    if graph.nnz and (graph.data == 1).all():
+    others = row != graph.indices
+    if not others.any():
+        raise ValueError("the graph lists no neighbours; pass the distances of each object to its nearest others")
+    if (graph.data == 1).all():
         warnings.warn(
             "every entry of the graph is 1: it seems to say who is a neighbour, not how far away, so that all "
             "neighbours tie; pass distances, as kneighbors_graph(mode='distance') makes them",
             UserWarning,
             stacklevel=2,
         )
-    others = row != graph.indices
-    counts = np.bincount(row[others], minlength=graph.shape[0])
-    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indptr = row_pointers(np.bincount(row[others], minlength=graph.shape[0]))
     return sparse.csr_matrix((graph.data[others], graph.indices[others], indptr), shape=graph.shape)
+
+
+def _refuse_unknown(graph: sparse.csr_matrix, columns: np.ndarray) -> None:
+    """Refuse queries of which not one dissimilarity to the columns is listed."""
+    wanted = np.zeros(graph.shape[1], bool)
+    wanted[columns] = True
+    listed = np.bincount(row_numbers(graph.indptr)[wanted[graph.indices]], minlength=graph.shape[0])
+    unknown = np.flatnonzero(listed == 0)
+    if len(unknown):
+        raise ValueError(
+            f"the sparse graph lists no prototype for {name_rows(unknown)}; "
+            "list more neighbours, or pass a dense matrix of dissimilarities to the prototypes"
+        )

@@ -19,7 +19,8 @@ from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from protoset import kernels
-from protoset._validation import name_rows
+from protoset._arrays import row_pointers
+from protoset._validation import name_rows, refuse_masked
 from protoset.spaces.base import RawLists, Rows, Space, row_slices
 
 EXTRA_CANDIDATES = 3
@@ -48,6 +49,11 @@ class VectorSpace(Space):
         """Number of row vectors and of column vectors."""
         return len(self._rows), len(self._columns)
 
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the vectors."""
+        return self._columns.shape[1]
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
         transposed = np.ascontiguousarray(self._columns[columns].T)
@@ -63,10 +69,9 @@ class VectorSpace(Space):
             )
         return type(self)(queries, self._columns)
 
-    def take(self, indices: np.ndarray) -> Self:
-        """Space of the given vectors alone."""
-        chosen = np.ascontiguousarray(self._columns[indices])
-        return type(self)(chosen, chosen)
+    def prototypes(self, indices: np.ndarray) -> Self:
+        """Space without rows, to the given vectors."""
+        return type(self)(self._rows[:0], self._columns[indices])
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column vectors."""
@@ -74,8 +79,9 @@ class VectorSpace(Space):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space of the stored vectors."""
-        return cls.from_objects(arrays["vectors"])
+        """Space without rows, to the stored vectors."""
+        vectors = _check_vectors(arrays["vectors"])
+        return cls(vectors[:0], vectors)
 
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
@@ -168,11 +174,11 @@ def _interleave(narrow: RawLists, open_rows: np.ndarray, wide: RawLists, full: R
     for rows, lists in sources[1:]:
         done = lists.counts >= 0
         counts[rows], closed[rows] = lists.counts[done], lists.closed[done]
-    starts = np.concatenate([[0], np.cumsum(counts)])
+    starts = row_pointers(counts)
     indices, distances = np.empty(starts[-1], np.int32), np.empty(starts[-1])
     for rows, lists in sources:
         lengths = counts[rows]
-        offsets = np.repeat(starts[rows] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
+        offsets = np.repeat(starts[rows] - row_pointers(lengths)[:-1], lengths)
         targets = offsets + np.arange(lengths.sum())
         indices[targets], distances[targets] = lists.indices, lists.distances
     return RawLists(counts, indices, distances, closed)
@@ -186,6 +192,7 @@ def _openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any
 
 
 def _check_vectors(X: Any) -> np.ndarray:
+    refuse_masked(X)
     X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     largest = max(abs(float(X.min())), abs(float(X.max())))
     if not np.isfinite(largest):
