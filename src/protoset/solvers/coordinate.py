@@ -13,9 +13,9 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_sums
-from protoset.solvers.base import Solution, certify, constrained, dot, prove, starting_point
+from protoset.solvers.base import Solution, certify, dot, prove, starting_point
 
-REDUCTION = 0.3
+REDUCTION = 0.7
 """The active part is worked on until its gradients are this part of those of everything."""
 
 
@@ -47,28 +47,31 @@ def solve_coordinate(
         Dual variables to start from.
     """
     # Unsigned positions spare the kernel the test for negative ones.
-    indptr, indices = features.indptr.astype(np.uint64), features.indices.astype(np.uint32, copy=False)
+    indptr, indices = features.indptr.astype(np.uint64), features.indices.view(np.uint32)
     rows = (indptr, indices, features.data, rho)
     curvature = row_sums(np.square(features.data), features.indptr)
-    order = constrained(rho)
+    possible = rho > 0
     dual = starting_point(features, rho, bound) if start is None else start.copy()
-    v = features.T @ dual
     n_iter = 0
     while True:
-        size, low, high, target = len(order), -np.inf, np.inf, 0.0
-        while n_iter < max_iter:
-            kernels.coordinate.shuffle(order, size, n_iter)
-            size, smallest, largest = kernels.coordinate.sweep(*rows, curvature, bound, dual, v, order, size, low, high)
-            n_iter += 1
-            # The first pass sees everything; the following ones work on what is active.
-            target = target or REDUCTION * (largest - smallest)
-            if largest - smallest <= target:
-                break
-            # What is set aside has a gradient beyond anything seen in the last pass.
-            low, high = smallest or -np.inf, largest or np.inf
         # Afresh: the rounding errors of the steps add up, and where the steps were large they hide small weights.
         v = features.T @ dual
         weights = np.maximum(v, 0.0)
-        proof = prove(features @ weights, rho, bound, dual, 0.5 * dot(weights, weights))
-        if proof.reaches(tol, weight_tol) or n_iter >= max_iter or target == 0:
+        products = features @ weights
+        proof = prove(products, rho, bound, dual, 0.5 * dot(weights, weights))
+        gradient = np.where(possible, rho - products, 0.0)
+        smallest = min(0.0, float(gradient.min(where=dual > 0, initial=0.0)))
+        largest = max(0.0, float(gradient.max(where=dual < bound, initial=0.0)))
+        if proof.reaches(tol, weight_tol) or n_iter >= max_iter or smallest == largest:
             return certify(features, rho, bound, dual, n_iter, "coordinate")
+        target = REDUCTION * (largest - smallest)
+        # What is set aside sits at a limit with a gradient beyond anything that still moves.
+        low, high = smallest or -np.inf, largest or np.inf
+        aside = ((dual <= 0) & (gradient < low)) | ((dual >= bound) & (gradient > high))
+        order = np.flatnonzero(possible & ~aside)
+        size = len(order)
+        while n_iter < max_iter and largest - smallest > target:
+            kernels.coordinate.shuffle(order, size, n_iter)
+            size, smallest, largest = kernels.coordinate.sweep(*rows, curvature, bound, dual, v, order, size, low, high)
+            n_iter += 1
+            low, high = smallest or -np.inf, largest or np.inf
