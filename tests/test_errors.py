@@ -252,7 +252,7 @@ def test_labels_without_an_order():
     for form in (labels, labels.tolist()):
         with pytest.raises((TypeError, ValueError), match="y mixes labels of the types \\['int', 'str'\\]"):
             REPS(0.1).fit(X, form)
-    with pytest.raises(TypeError, match="y holds labels of the type bytes_?, which are not understood; use str or int"):
+    with pytest.raises(TypeError, match="y holds labels of the type bytes; decode them to str"):
         REPS(0.1).fit(X, np.array([b"a", b"b", b"c"])[Y])
 
 

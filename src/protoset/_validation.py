@@ -92,14 +92,12 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
         )
     _refuse_missing_labels(y)
     kinds = sorted({type(label).__name__ for label in y})
+    if y.dtype.kind == "S":
+        raise TypeError("y holds labels of the type bytes; decode them to str")
     try:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
-        if len(kinds) == 1:
-            raise TypeError(
-                f"y holds labels of the type {kinds[0]}, which are not understood; use str or int"
-            ) from error
         raise TypeError(
             f"y mixes labels of the types {kinds}, which have no order; convert them to one type"
         ) from error

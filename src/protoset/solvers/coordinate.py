@@ -15,8 +15,8 @@ from protoset import kernels
 from protoset._arrays import row_sums
 from protoset.solvers.base import Solution, certify, dot, prove, starting_point
 
-REDUCTION = 0.7
-"""The active part is worked on until its gradients are this part of those of everything."""
+REDUCTION, FAR = 0.7, 0.1
+"""The active part is worked on until its gradients are this part of those of everything; a small one until far less."""
 
 
 def solve_coordinate(
@@ -64,13 +64,15 @@ def solve_coordinate(
         largest = max(0.0, float(gradient.max(where=dual < bound, initial=0.0)))
         if proof.reaches(tol, weight_tol) or n_iter >= max_iter or smallest == largest:
             return certify(features, rho, bound, dual, n_iter, "coordinate")
-        target = REDUCTION * (largest - smallest)
+        seen, swept = largest - smallest, 0
         # What is set aside sits at a limit with a gradient beyond anything that still moves.
         low, high = smallest or -np.inf, largest or np.inf
         aside = ((dual <= 0) & (gradient < low)) | ((dual >= bound) & (gradient > high))
         order = np.flatnonzero(possible & ~aside)
         size = len(order)
-        while n_iter < max_iter and largest - smallest > target:
+        # A proof costs about as much as a pass over everything: after that much work any progress is proved.
+        while n_iter < max_iter and largest - smallest > (REDUCTION if swept >= len(rho) else FAR) * seen:
+            swept += size
             kernels.coordinate.shuffle(order, size, n_iter)
             size, smallest, largest = kernels.coordinate.sweep(*rows, curvature, bound, dual, v, order, size, low, high)
             n_iter += 1
