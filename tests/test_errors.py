@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from protoset import REPS, PrototypeClassifier
 from protoset.solvers import SOLVERS
-from protoset.spaces import PrecomputedSpace
+from protoset.spaces.precomputed import PrecomputedSpace
 
 from conftest import overlapping
 
@@ -66,7 +66,7 @@ PARAMETERS = [
     ({"solver": None}, "solver=None is not known"),
     (
         {"metric": "euclidian"},
-        r"metric='euclidian' is not known \(did you mean 'euclidean'\?\).*metric='precomputed'",
+        r"metric='euclidian' is not known \(did you mean 'euclidean' or .*\?\).*metric='precomputed'",
     ),
     ({"metric": 3}, "metric=3 is not known"),
     (
@@ -113,7 +113,6 @@ VECTORS = [
     (X[:, :0], r"0 feature\(s\)"),
     (np.char.add(X.astype(str), "x"), "could not convert string to float"),
     (X + 1j, "Complex data not supported"),
-    (sparse.csr_matrix(X), "Sparse data was passed"),
     (np.ma.masked_less(X, 1), "X is a masked array, and its mask would be ignored"),
 ]
 

@@ -12,7 +12,9 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
-from protoset.spaces import PrecomputedSpace, VectorSpace, base, make_space, vectors
+from protoset.spaces import base, make_space, vectors
+from protoset.spaces.precomputed import PrecomputedSpace
+from protoset.spaces.vectors import VectorSpace
 
 from conftest import labelled_vectors, overlapping
 
@@ -146,7 +148,7 @@ def test_n_jobs_puts_several_threads_to_work(kind, monkeypatch):
             return super().block(rows, columns)
 
     monkeypatch.setattr(base, "BLOCK_BYTES", 16_000)
-    space = Watched(X, X) if kind == "euclidean" else Watched.of(cdist(X, X))
+    space = Watched("euclidean", X, X) if kind == "euclidean" else Watched.of(cdist(X, X))
     space.kneighbors_by_block(np.arange(200), 5, limit=200, n_jobs=2)
     assert len(threads) == 2
 
@@ -272,8 +274,10 @@ def test_state_round_trip(kind):
     X, _ = overlapping(20)
     queries, _ = overlapping(5, seed=1)
     vector = kind is VectorSpace
-    space = make_space(X if vector else cdist(X, X), kind.metric).prototypes(np.array([2, 5, 11]))
-    again = kind.from_state(*space.state())
+    space = make_space(X if vector else cdist(X, X), "euclidean" if vector else "precomputed").prototypes(
+        np.array([2, 5, 11])
+    )
+    again = kind.from_state(space.metric, *space.state())
     given_queries = queries if vector else cdist(queries, X)
     np.testing.assert_array_equal(
         again.cross(given_queries).block(slice(None), slice(None)),

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 
@@ -78,6 +78,33 @@ def refuse_masked(X: Any) -> None:
     """Refuse a masked array, whose mask everything after would ignore."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
+
+
+LARGEST, SMALLEST = 1e150, 1e-140
+"""Limits of numbers whose squares neither overflow nor vanish."""
+
+
+def check_vectors(X: Any) -> np.ndarray:
+    """Return finite numbers as rows of an array, float32 or float64, without copying what is one."""
+    refuse_masked(X)
+    X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
+    largest = max(abs(float(X.min())), abs(float(X.max())))
+    if not np.isfinite(largest):
+        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
+        raise ValueError(
+            f"Input X contains NaN or infinity in {name_rows(bad)}; "
+            "remove those rows or fill the values in, for example with sklearn.impute.SimpleImputer"
+        )
+    if largest > LARGEST:
+        raise ValueError(
+            f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}"
+        )
+    if 0 < largest < SMALLEST:
+        raise ValueError(
+            f"X holds no value above {largest:g}, and squared distances of such values vanish; "
+            f"scale X to above {SMALLEST:g}"
+        )
+    return X
 
 
 def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:

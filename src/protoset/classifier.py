@@ -177,8 +177,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
                 "use rule='nearest' or a REPS selector"
             )
         with unchanged_on_error(self):
-            validate_data(self, X, skip_check_array=True)
-            self.n_features_in_ = selector.n_features_in_
+            if space.n_features is not None:
+                validate_data(self, X, skip_check_array=True)
+                self.n_features_in_ = space.n_features
             self.selector_ = selector
             self.classes_, self.sample_indices_ = selector.classes_, kept
             self.degradations_ = None if learned is None else learned[kept]
@@ -274,7 +275,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
         queries = self._prototypes.cross(X)
-        if self._prototypes.metric != "precomputed":
+        if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
         elif hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
             self._check_column_names(list(X.columns))
@@ -299,8 +300,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         """Describe the classifier to scikit-learn: it takes what its selector takes."""
         tags = super().__sklearn_tags__()
-        if isinstance(self.selector, BaseSelector):
-            tags.input_tags = get_tags(self.selector).input_tags
+        if self.selector is None or isinstance(self.selector, BaseSelector):
+            tags.input_tags = get_tags(self.selector or REPS()).input_tags
         return tags
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._validation import check_choice, check_count, name_rows
-from protoset.spaces import RawLists, Space, make_space
+from protoset.spaces import Progress, RawLists, SearchCounters, Space, make_space
 
 Ties = Literal["min", "average", "ordinal"]
 TIES: tuple[Ties, ...] = ("min", "average", "ordinal")
@@ -48,6 +48,8 @@ class NeighborLists:
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked: with the best of their places, with the mean of their
         places, or one after the other by index.
+    counters : SearchCounters or None
+        What the search did with the pairs of objects, where it passes over some of them.
     ranks : ndarray of float64
         Rank of each entry in its list; 1 is nearest.
     """
@@ -57,6 +59,7 @@ class NeighborLists:
     distances: np.ndarray
     closed: np.ndarray
     ties: Ties = "min"
+    counters: SearchCounters | None = None
     ranks: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class NeighborLists:
     @classmethod
     def from_raw(cls, raw: RawLists, ties: Ties = "min") -> NeighborLists:
         """Rank the lists that a space found."""
-        return cls(row_pointers(raw.counts), raw.indices, raw.distances, raw.closed, ties)
+        return cls(row_pointers(raw.counts), raw.indices, raw.distances, raw.closed, ties, raw.counters)
 
     @classmethod
     def from_arrays(cls, indices: Any, distances: Any, ties: Ties = "min") -> NeighborLists:
@@ -184,7 +187,14 @@ class NeighborLists:
         return kernels.lists.first_member(self.indptr, self.indices, rows, member)
 
 
-def build_lists(space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: int | None = None) -> NeighborLists:
+def build_lists(
+    space: Space,
+    n_neighbors: int,
+    *,
+    ties: Ties = "min",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> NeighborLists:
     """Find each object's nearest others.
 
     Parameters
@@ -198,6 +208,8 @@ def build_lists(space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: i
         How equal distances are ranked.
     n_jobs : int, optional
         Workers of the search.
+    progress : callable, optional
+        ``progress(done, total)`` is called now and then where the search takes long.
 
     Returns
     -------
@@ -207,7 +219,8 @@ def build_lists(space: Space, n_neighbors: int, *, ties: Ties = "min", n_jobs: i
     n = space.shape[0]
     n_neighbors = min(n_neighbors, n - 1)
     limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
-    return NeighborLists.from_raw(space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs), ties)
+    raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+    return NeighborLists.from_raw(raw, ties)
 
 
 def as_lists(neighbors: Any, n_objects: int, ties: Ties = "min") -> NeighborLists:

@@ -18,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from protoset import selectors
 from protoset._files import write_atomically
-from protoset._validation import check_count, check_real
+from protoset._validation import check_real
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
 from protoset.selectors import BaseSelector
-from protoset.spaces import SPACES
+from protoset.spaces import DISSIMILARITIES
 
 FORMAT = "protoset-classifier"
 FORMAT_VERSION = 1
@@ -63,7 +63,7 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
         "metric": classifier._prototypes.metric,
         "space": values,
         "classes": _encode_classes(classifier.classes_),
-        "n_features_in": int(classifier.n_features_in_),
+        "n_features_in": getattr(classifier, "n_features_in_", None),
         "feature_names_in": list(getattr(classifier, "feature_names_in_", [])) or None,
     }
     arrays = {f"space_{name}": array for name, array in arrays.items()}
@@ -166,12 +166,16 @@ def _read_array(archive: zipfile.ZipFile, file: str) -> np.ndarray:
 def _restore(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> PrototypeClassifier:
     classifier = PrototypeClassifier(_restore_selector(metadata["selector"]), rule=metadata["rule"])
     space = {name.removeprefix("space_"): array for name, array in arrays.items() if name.startswith("space_")}
-    classifier._prototypes = SPACES[metadata["metric"]].from_state(metadata["space"], space)
+    metric = metadata["metric"]
+    classifier._prototypes = DISSIMILARITIES[metric].space.from_state(metric, metadata["space"], space)
     classifier._beta = check_real("beta", metadata["beta"], above=1, remedy="it is part of the file")
     classifier._codes = arrays["codes"]
     classifier.sample_indices_ = arrays["sample_indices"]
     classifier.degradations_ = arrays.get("degradations")
-    classifier.n_features_in_ = check_count("n_features_in", metadata["n_features_in"], least=1, remedy="as fitted")
+    if metadata["n_features_in"] != classifier._prototypes.n_features:
+        raise ValueError("its number of features does not fit its prototypes")
+    if classifier._prototypes.n_features is not None:
+        classifier.n_features_in_ = classifier._prototypes.n_features
     classes = _decode_classes(metadata["classes"])
     names = metadata["feature_names_in"]
     if names is not None:
@@ -198,9 +202,9 @@ def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> Non
         raise ValueError("its labels or degradations do not fit its prototypes")
     if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None):
         raise ValueError("its rule is not known or lacks what it needs")
-    width, names = classifier._prototypes.n_features, getattr(classifier, "feature_names_in_", None)
-    if classifier.n_features_in_ != width or (names is not None and names.shape != (width,)):
-        raise ValueError(f"its number or names of features do not fit prototypes of {width} features")
+    names = getattr(classifier, "feature_names_in_", None)
+    if names is not None and names.shape != (classifier._prototypes.n_features,):
+        raise ValueError("its names of features do not fit its prototypes")
 
 
 def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:

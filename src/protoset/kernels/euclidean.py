@@ -97,3 +97,20 @@ def nearest_screened(A, B, screen, slack):
         positions[row] = position
         distances[row] = best
     return positions, distances
+
+
+@njit(cache=True, nogil=True)
+def nan_distance_block(a, b):
+    """Distances over the features that both know, scaled up to all; the largest float where they share none."""
+    n, m, d = a.shape[0], b.shape[0], a.shape[1]
+    block = np.empty((n, m))
+    for i in range(n):
+        for j in range(m):
+            total, known = 0.0, 0
+            for f in range(d):
+                difference = a[i, f] - b[j, f]
+                if not np.isnan(difference):
+                    total += difference * difference
+                    known += 1
+            block[i, j] = np.sqrt(total * d / known) if known > 0 else np.finfo(np.float64).max
+    return block

@@ -13,7 +13,9 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from protoset._validation import check_labels, unchanged_on_error
-from protoset.spaces import Space, make_space
+from protoset.spaces import DISSIMILARITIES, Space, make_space
+
+SPARSE = {name for name, record in DISSIMILARITIES.items() if record.sparse}
 
 
 class BaseSelector(BaseEstimator, ABC):
@@ -46,9 +48,10 @@ class BaseSelector(BaseEstimator, ABC):
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
         self._check_parameters()
         with unchanged_on_error(self):
-            space = make_space(X, self.metric, self.metric_params)
-            validate_data(self, X, skip_check_array=True)
-            self.n_features_in_ = space.n_features
+            space = make_space(X, self.metric, self.metric_params, y=y)
+            if space.n_features is not None:
+                validate_data(self, X, skip_check_array=True)
+                self.n_features_in_ = space.n_features
             self.classes_, codes = check_labels(y, space.shape[0])
             self._select(space, codes, neighbors)
         return space, codes
@@ -90,6 +93,6 @@ class BaseSelector(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric == "precomputed"
+        tags.input_tags.sparse = isinstance(self.metric, str) and self.metric in SPARSE
         tags.input_tags.positive_only = self.metric == "precomputed"
         return tags

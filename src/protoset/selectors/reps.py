@@ -411,5 +411,6 @@ class REPS(BaseSelector):
     def __sklearn_tags__(self) -> Tags:
         """Describe the selector to scikit-learn: the automatic size needs more than a sparse graph holds."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.sparse and self.n_prototypes != "auto"
+        if self.metric == "precomputed" and self.n_prototypes == "auto":
+            tags.input_tags.sparse = False
         return tags

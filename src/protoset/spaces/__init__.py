@@ -1,49 +1,75 @@
-"""Spaces: dissimilarities between objects of one kind, behind one interface."""
+"""Spaces: dissimilarities between objects of one kind, behind one interface.
+
+A space registers its dissimilarities by listing them in ``METRICS`` of its module.
+"""
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
-from protoset.spaces.base import RawLists, Rows, Space
-from protoset.spaces.precomputed import PrecomputedSpace
-from protoset.spaces.vectors import VectorSpace
+from protoset.spaces.base import Dissimilarity, NearestSoFar, Progress, RawLists, Rows, SearchCounters, Space
 
-__all__ = ["SPACES", "PrecomputedSpace", "RawLists", "Rows", "Space", "VectorSpace", "make_space"]
+__all__ = [
+    "DISSIMILARITIES",
+    "Dissimilarity",
+    "NearestSoFar",
+    "Progress",
+    "RawLists",
+    "Rows",
+    "SearchCounters",
+    "Space",
+    "make_space",
+]
 
-SPACES: dict[str, type[Space]] = {space.metric: space for space in (VectorSpace, PrecomputedSpace)}
-"""Every known dissimilarity by its name."""
+
+def _registered() -> dict[str, Dissimilarity]:
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    return {record.name: record for module in modules for record in getattr(module, "METRICS", ())}
 
 
-def make_space(X: Any, metric: str = "euclidean", metric_params: dict[str, Any] | None = None) -> Space:
+DISSIMILARITIES: dict[str, Dissimilarity] = _registered()
+"""Every named dissimilarity."""
+
+
+def make_space(
+    X: Any, metric: Any = "euclidean", metric_params: Mapping[str, Any] | None = None, *, y: Any = None
+) -> Space:
     """Make the space of a training set.
 
     Parameters
     ----------
-    X : array-like or sparse matrix
+    X : array-like, DataFrame, sparse matrix or list
         The training objects, of the kind that the metric takes.
     metric : str
-        A name in ``SPACES``.
+        A name in ``DISSIMILARITIES``.
     metric_params : dict, optional
         Arguments of the metric.
+    y : array-like, optional
+        The labels, for dissimilarities that learn from them.
 
     Returns
     -------
     Space
     """
-    if not isinstance(metric, str) or metric not in SPACES:
+    if not isinstance(metric, str) or metric not in DISSIMILARITIES:
         raise ValueError(
-            f"metric={metric!r} is not known{did_you_mean(metric, SPACES)}; choose one of {sorted(SPACES)}, "
+            f"metric={metric!r} is not known{did_you_mean(metric, DISSIMILARITIES)}; "
+            f"choose one of {sorted(DISSIMILARITIES)}, "
             "or compute the dissimilarities yourself and pass them with metric='precomputed'"
         )
-    space, metric_params = SPACES[metric], {} if metric_params is None else metric_params
+    record, metric_params = DISSIMILARITIES[metric], {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
-    unknown = [name for name in metric_params if name not in space.parameters]
+    unknown = [name for name in metric_params if name not in record.parameters]
     if unknown:
         takes = (
-            f"takes {list(space.parameters)}" if space.parameters else "takes no parameters; leave metric_params=None"
+            f"takes {list(record.parameters)}" if record.parameters else "takes no parameters; leave metric_params=None"
         )
-        raise ValueError(f"metric_params={metric_params!r}: metric={metric!r} does not know {unknown}; it {takes}")
-    return space.from_objects(X, **metric_params)
+        raise ValueError(
+            f"metric_params={dict(metric_params)!r}: metric={metric!r} does not know {unknown}; it {takes}"
+        )
+    return record.space.from_objects(X, metric, metric_params, y)

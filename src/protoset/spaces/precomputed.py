@@ -8,7 +8,7 @@ scikit-learn slices it, or one per column of the space (the prototypes alone).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._validation import name_rows, refuse_masked
-from protoset.spaces.base import RawLists, Rows, Space, row_slices
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
 
 
 class PrecomputedSpace(Space):
@@ -35,16 +35,15 @@ class PrecomputedSpace(Space):
         Which of these are the columns of the space.
     """
 
-    metric = "precomputed"
-
     def __init__(self, matrix: Any, columns: np.ndarray, n_training: int, training_columns: np.ndarray):
+        super().__init__("precomputed")
         self._matrix = matrix
         self._columns = columns
         self._n_training = n_training
         self._training_columns = training_columns
 
     @classmethod
-    def from_objects(cls, X: Any, **metric_params: Any) -> Self:
+    def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
         """Make the space of a square matrix, a condensed vector or a square sparse graph."""
         if sparse.issparse(X):
             return GraphSpace.of(_check_graph(X, square=True))  # type: ignore[return-value]
@@ -122,7 +121,7 @@ class PrecomputedSpace(Space):
         return {"n_training": self._n_training}, {"training_columns": self._training_columns}
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Space without rows, to ``cross`` from."""
         columns, n_training = arrays["training_columns"], values["n_training"]
         if columns.ndim != 1 or columns.dtype.kind != "i" or not isinstance(n_training, int):
@@ -180,7 +179,9 @@ class GraphSpace(PrecomputedSpace):
         block[part.row, part.col] = part.data
         return block
 
-    def kneighbors(self, n_neighbors: int, *, limit: int, n_jobs: int | None = None) -> RawLists:
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
         """Return the listed neighbours, cut after ``n_neighbors`` and what ties with the last one."""
         indptr = self._matrix.indptr.astype(np.int64)
         indices = self._matrix.indices.astype(np.int32)
@@ -307,3 +308,6 @@ def _refuse_unknown(graph: sparse.csr_matrix, columns: np.ndarray) -> None:
             f"the sparse graph lists no prototype for {name_rows(unknown)}; "
             "list more neighbours, or pass a dense matrix of dissimilarities to the prototypes"
         )
+
+
+METRICS = (Dissimilarity("precomputed", PrecomputedSpace, "matrix", symmetric=False, sparse=True),)

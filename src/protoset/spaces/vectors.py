@@ -1,4 +1,11 @@
-"""Vectors under the Euclidean distance.
+"""Vectors under the Euclidean distance, and under those that are Euclidean after a change of coordinates.
+
+    euclidean, l2     as they are
+    sqeuclidean       the distance is squared
+    cosine            vectors are scaled to length 1; half the squared distance
+    correlation       each vector's mean is subtracted first, then as cosine
+    seuclidean        coordinates are divided by their deviations in the training set
+    mahalanobis       coordinates are whitened by the training set's covariance
 
 The search is scikit-learn's (its pairwise reductions, or a tree in few dimensions); it is fast
 because it works with inner products, which cost the last digits of small distances. So it only
@@ -10,39 +17,57 @@ searched again, wider, and at last against every object.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array
 from threadpoolctl import threadpool_limits
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._validation import name_rows, refuse_masked
-from protoset.spaces.base import RawLists, Rows, Space, row_slices
+from protoset._validation import check_vectors
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
+from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 EXTRA_CANDIDATES = 3
 WIDER = 4
-LARGEST = 1e150
-SMALLEST = 1e-140
 
 
 class VectorSpace(Space):
-    """Euclidean distances from the rows of one array to the rows of another."""
+    """Distances between vectors that are Euclidean distances between their images.
 
-    metric = "euclidean"
+    Parameters
+    ----------
+    metric : str
+    rows, columns : ndarray
+        The images of the vectors.
+    learned : ndarray or None
+        Variances for "seuclidean", inverse covariance for "mahalanobis".
+    """
 
-    def __init__(self, rows: np.ndarray, columns: np.ndarray):
+    def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, learned: np.ndarray | None = None):
+        super().__init__(metric)
         self._rows = rows
         self._columns = columns
+        self._learned = learned
 
     @classmethod
-    def from_objects(cls, X: Any, **metric_params: Any) -> Self:
-        """Make the space of the rows of a numeric array or DataFrame."""
-        X = _check_vectors(X)
-        return cls(X, X)
+    def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
+        """Make the space of the rows of a numeric array or DataFrame; of a sparse matrix where the metric allows."""
+        if sparse.issparse(X) and metric in SparseVectorSpace.METRICS:
+            return SparseVectorSpace.from_objects(X, metric, parameters)  # type: ignore[return-value]
+        X = check_vectors(X)
+        learned = None
+        if metric == "seuclidean":
+            learned = _variances(X, parameters.get("V"))
+        elif metric == "mahalanobis":
+            learned = _inverse_covariance(X, parameters.get("VI"))
+        images = _images(X, metric, learned)
+        return cls(metric, images, images, learned)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,36 +77,47 @@ class VectorSpace(Space):
     @property
     def n_features(self) -> int:
         """Number of columns of the vectors."""
-        return self._columns.shape[1]
+        return self._columns.shape[1] - (self.metric in ANGULAR)
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
         transposed = np.ascontiguousarray(self._columns[columns].T)
-        return kernels.euclidean.distance_block(self._rows[rows], transposed)
+        return self._measure(kernels.euclidean.distance_block(self._rows[rows], transposed))
+
+    def _measure(self, distances: np.ndarray) -> np.ndarray:
+        """Turn Euclidean distances of images into those of the metric."""
+        if self.metric in ANGULAR:
+            return distances**2 / 2
+        return distances**2 if self.metric == "sqeuclidean" else distances
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
-        queries = _check_vectors(queries)
-        if queries.shape[1] != self._columns.shape[1]:
+        queries = check_vectors(queries)
+        if queries.shape[1] != self.n_features:
             raise ValueError(
-                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self._columns.shape[1]} "
+                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
                 "features as input; pass the same columns as in fit"
             )
-        return type(self)(queries, self._columns)
+        return type(self)(self.metric, _images(queries, self.metric, self._learned), self._columns, self._learned)
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, to the given vectors."""
-        return type(self)(self._rows[:0], self._columns[indices])
+        return type(self)(self.metric, self._rows[:0], self._columns[indices], self._learned)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the column vectors."""
-        return {}, {"vectors": self._columns}
+        """Return the images of the column vectors."""
+        return {}, {"images": self._columns} | ({} if self._learned is None else {"learned": self._learned})
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored vectors."""
-        vectors = _check_vectors(arrays["vectors"])
-        return cls(vectors[:0], vectors)
+    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Space without rows, to the stored vectors; of sparse vectors where they were sparse."""
+        if values.get("sparse"):
+            return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
+        images, learned = check_vectors(arrays["images"]), arrays.get("learned")
+        wanted = {"seuclidean": images.shape[1:], "mahalanobis": images.shape[1:] * 2}.get(metric)
+        if (None if learned is None else learned.shape) != wanted:
+            raise ValueError("what was learned does not fit the vectors")
+        return cls(metric, images[:0], images, learned)
 
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
@@ -102,10 +138,16 @@ class VectorSpace(Space):
                 norms = np.sqrt(np.einsum("ij,ij->i", a, a))
                 slack = 2 * _rounding(a.shape[1]) * (norms + largest) ** 2
                 found.append(kernels.euclidean.nearest_screened(wanted[part], among, screen, slack))
-        return np.concatenate([p for p, _ in found]), np.concatenate([d for _, d in found])
+        return np.concatenate([p for p, _ in found]), self._measure(np.concatenate([d for _, d in found]))
 
-    def kneighbors(self, n_neighbors: int, *, limit: int, n_jobs: int | None = None) -> RawLists:
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
         """Exact neighbours by proposing candidates and proving them complete."""
+        raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
+        return replace(raw, distances=self._measure(raw.distances))
+
+    def _kneighbors_of_images(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
         n = self.shape[0]
         k = min(n_neighbors, n - 1)
         centred = self._columns - self._columns.mean(axis=0, dtype=np.float64)
@@ -117,7 +159,8 @@ class VectorSpace(Space):
                 return narrow
             wide = self._propose(search, centred, open_rows, min(WIDER * (k + 1), limit + 1, n), k, limit)
         rest = open_rows[wide.counts < 0]
-        full = self.kneighbors_by_block(rest, k, limit=limit, n_jobs=n_jobs) if len(rest) else None
+        images = VectorSpace("euclidean", self._rows, self._columns)
+        full = images.kneighbors_by_block(rest, k, limit=limit, n_jobs=n_jobs) if len(rest) else None
         return _interleave(narrow, open_rows, wide, full)
 
     def _propose(
@@ -191,23 +234,62 @@ def _openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any
     return threadpool_limits(limits=effective_n_jobs(n_jobs))
 
 
-def _check_vectors(X: Any) -> np.ndarray:
-    refuse_masked(X)
-    X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
-    largest = max(abs(float(X.min())), abs(float(X.max())))
-    if not np.isfinite(largest):
-        bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        raise ValueError(
-            f"Input X contains NaN or infinity in {name_rows(bad)}; "
-            "remove those rows or fill the values in, for example with sklearn.impute.SimpleImputer"
-        )
-    if largest > LARGEST:
-        raise ValueError(
-            f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}"
-        )
-    if 0 < largest < SMALLEST:
-        raise ValueError(
-            f"X holds no value above {largest:g}, and squared distances of such values vanish; "
-            f"scale X to above {SMALLEST:g}"
-        )
-    return X
+ANGULAR = ("cosine", "correlation")
+
+
+def _images(X: np.ndarray, metric: str, learned: np.ndarray | None) -> np.ndarray:
+    """Vectors whose Euclidean distances are those of the metric, up to ``_measure``."""
+    if metric == "seuclidean" and learned is not None:
+        return X / np.sqrt(learned)
+    if metric == "mahalanobis" and learned is not None:
+        return X @ np.linalg.cholesky(learned)
+    return _directions(X, centred=metric == "correlation") if metric in ANGULAR else X
+
+
+def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
+    """Vectors scaled to length 1. What has no direction gets one of its own, at a right angle to all others."""
+    X = X.astype(np.float64)
+    if centred:
+        constant = X.max(axis=1) == X.min(axis=1)
+        X -= X.mean(axis=1, keepdims=True)
+        X[constant] = 0.0
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    X /= np.where(largest > 0, largest, 1.0)  # first, so that no square overflows or vanishes
+    lengths = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    return np.hstack([X / np.where(lengths > 0, lengths, 1.0), lengths == 0])
+
+
+def _variances(X: np.ndarray, V: Any) -> np.ndarray:
+    if V is None:
+        V = np.var(X, axis=0, ddof=1, dtype=np.float64)
+        return np.where(V > 0, V, 1.0)  # a constant column sets nothing apart
+    V = np.asarray(V, np.float64)
+    if V.shape != (X.shape[1],) or not (V > 0).all() or not np.isfinite(V).all():
+        raise ValueError(f"metric_params: V must be {X.shape[1]} variances above 0, got {V!r}")
+    return V
+
+
+def _inverse_covariance(X: np.ndarray, VI: Any) -> np.ndarray:
+    d = X.shape[1]
+    if VI is None:
+        covariance = np.atleast_2d(np.cov(X, rowvar=False, dtype=np.float64))
+        if np.linalg.matrix_rank(covariance, hermitian=True) < d:
+            raise ValueError(
+                f"metric='mahalanobis' cannot learn from {len(X)} objects with {d} features, because their covariance "
+                "has no inverse; drop constant or dependent features, or pass metric_params={'VI': ...}"
+            )
+        VI = np.linalg.inv(covariance)
+    VI = np.asarray(VI, np.float64)
+    if VI.shape != (d, d) or not np.allclose(VI, VI.T) or np.linalg.eigvalsh(VI).min() <= 0:
+        raise ValueError(f"metric_params: VI must be a symmetric, positive definite {d} x {d} matrix")
+    return VI
+
+
+METRICS = (
+    *(
+        Dissimilarity(name, VectorSpace, "vectors", sparse=name in SparseVectorSpace.METRICS)
+        for name in ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
+    ),
+    Dissimilarity("seuclidean", VectorSpace, "vectors", ("V",), needs_fitting=True),
+    Dissimilarity("mahalanobis", VectorSpace, "vectors", ("VI",), needs_fitting=True),
+)

@@ -1,0 +1,155 @@
+"""Vectors under the other distances that scikit-learn's pairwise machinery knows, block by block.
+
+SciPy computes them pair by pair, so that a distance does not depend on the block it is computed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import DistanceMetric
+from sklearn.utils import check_array
+
+from protoset import kernels
+from protoset._validation import check_real, check_vectors, name_rows, refuse_masked
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces.sparse_vectors import SparseVectorSpace
+
+CITYBLOCK = ("cityblock", "manhattan", "l1")
+BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
+OTHERS = ("braycurtis", "canberra", "chebyshev", "hamming", "haversine", "minkowski", "nan_euclidean")
+
+
+class PairwiseSpace(Space):
+    """Distances between the rows of arrays, one pair at a time.
+
+    Parameters
+    ----------
+    metric : str
+    rows, columns : ndarray
+    parameters : dict
+        Arguments of the metric.
+    """
+
+    def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, parameters: dict[str, Any]):
+        super().__init__(metric)
+        self._rows = rows
+        self._columns = columns
+        self._parameters = parameters
+
+    @classmethod
+    def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
+        """Make the space of the rows of an array or DataFrame; of a sparse matrix where the metric allows."""
+        if sparse.issparse(X) and metric in SparseVectorSpace.METRICS:
+            return SparseVectorSpace.from_objects(X, metric, parameters)  # type: ignore[return-value]
+        X = _check(X, metric)
+        return cls(metric, X, X, {} if metric != "minkowski" else _check_minkowski(X.shape[1], **parameters))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row vectors and of column vectors."""
+        return len(self._rows), len(self._columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the vectors."""
+        return self._columns.shape[1]
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Distances from SciPy, scikit-learn for "haversine", our own kernel for "nan_euclidean"."""
+        a, b = self._rows[rows], self._columns[columns]
+        if self.metric == "nan_euclidean":
+            return kernels.euclidean.nan_distance_block(a, b)
+        if self.metric == "haversine":
+            return DistanceMetric.get_metric("haversine").pairwise(a, b)
+        name = "cityblock" if self.metric in CITYBLOCK else self.metric
+        return cdist(a, b, name, **self._parameters)
+
+    def cross(self, queries: Any) -> Self:
+        """Space from new vectors to the columns of this one."""
+        queries = _check(queries, self.metric)
+        if queries.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
+                "features as input; pass the same columns as in fit"
+            )
+        return type(self)(self.metric, queries, self._columns, self._parameters)
+
+    def prototypes(self, indices: np.ndarray) -> Self:
+        """Space without rows, to the given vectors."""
+        return type(self)(self.metric, self._rows[:0], self._columns[indices], self._parameters)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the column vectors and the metric's arguments."""
+        return {}, {"vectors": self._columns} | {name: np.asarray(value) for name, value in self._parameters.items()}
+
+    @classmethod
+    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Space without rows, to the stored vectors; of sparse vectors where they were sparse."""
+        if values.get("sparse"):
+            return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
+        vectors = _check(arrays["vectors"], metric)
+        parameters = (
+            {} if metric != "minkowski" else _check_minkowski(vectors.shape[1], arrays["p"][()], arrays.get("w"))
+        )
+        return cls(metric, vectors[:0], vectors, parameters)
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Neighbours with every pair computed once."""
+        return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+
+
+def _check(X: Any, metric: str) -> np.ndarray:
+    if metric == "nan_euclidean":
+        return _check_with_gaps(X)
+    X = check_vectors(X)
+    if metric in BOOLEAN:
+        other = np.flatnonzero(~np.isin(X, (0, 1)).all(axis=1))
+        if len(other):
+            raise ValueError(
+                f"metric={metric!r} compares truth values, but X holds other numbers than 0 and 1 in "
+                f"{name_rows(other)}; pass for example X > 0"
+            )
+        return X.astype(bool)
+    if metric == "haversine" and X.shape[1] != 2:
+        raise ValueError(f"metric='haversine' needs 2 features, latitude and longitude in radians, got {X.shape[1]}")
+    return X.astype(np.float64, copy=False)
+
+
+def _check_with_gaps(X: Any) -> np.ndarray:
+    refuse_masked(X)
+    X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+    empty = np.flatnonzero(np.isnan(X).all(axis=1))
+    if len(empty):
+        raise ValueError(
+            f"metric='nan_euclidean' needs a known value in every row, {name_rows(empty)} have none; remove them"
+        )
+    return X
+
+
+def _check_minkowski(n_features: int, p: Any = 2, w: Any = None) -> dict[str, Any]:
+    p = check_real("metric_params: p", p, above=0, remedy="p=1 is the city-block distance, p=2 the Euclidean one")
+    if w is None:
+        return {"p": p}
+    w = np.asarray(w, np.float64)
+    if w.shape != (n_features,) or not (w >= 0).all() or not np.isfinite(w).all():
+        raise ValueError(f"metric_params: w must be {n_features} weights, finite and not negative, got {w!r}")
+    return {"p": p, "w": w}
+
+
+METRICS = tuple(
+    Dissimilarity(
+        name,
+        PairwiseSpace,
+        "vectors",
+        ("p", "w") if name == "minkowski" else (),
+        sparse=name in SparseVectorSpace.METRICS,
+    )
+    for name in (*CITYBLOCK, *BOOLEAN, *OTHERS)
+)

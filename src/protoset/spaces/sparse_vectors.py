@@ -1,0 +1,117 @@
+"""Sparse vectors: distances by merging the entries of two rows, so that nothing cancels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from protoset import kernels
+from protoset._arrays import row_numbers, row_sums
+from protoset._validation import LARGEST, name_rows
+from protoset.spaces.base import Progress, RawLists, Rows, Space
+
+
+class SparseVectorSpace(Space):
+    """Distances between the rows of CSR matrices.
+
+    Parameters
+    ----------
+    metric : str
+    rows, columns : csr_matrix
+        With sorted entries, each column listed once; scaled to length 1 for "cosine".
+    """
+
+    METRICS: ClassVar[tuple[str, ...]] = ("euclidean", "l2", "sqeuclidean", "cosine", "cityblock", "manhattan", "l1")
+
+    def __init__(self, metric: str, rows: sparse.csr_matrix, columns: sparse.csr_matrix):
+        super().__init__(metric)
+        self._rows = rows
+        self._columns = columns
+
+    @classmethod
+    def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
+        """Make the space of the rows of a sparse matrix."""
+        X = _check_sparse(X, metric)
+        return cls(metric, X, X)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row vectors and of column vectors."""
+        return self._rows.shape[0], self._columns.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the vectors."""
+        return self._columns.shape[1]
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Distances entry by entry."""
+        a, b = self._rows[rows], self._columns[columns]
+        absolute = self.metric in ("cityblock", "manhattan", "l1")
+        sums = kernels.sparse.difference_block(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, absolute)
+        if self.metric == "cosine":
+            # A row without entries has no direction; its distance is 1 to all that have one.
+            empty = np.diff(a.indptr)[:, None] == 0
+            other = np.diff(b.indptr)[None, :] == 0
+            return np.where(empty == other, sums / 2, 1.0)
+        return np.sqrt(sums) if self.metric in ("euclidean", "l2") else sums
+
+    def cross(self, queries: Any) -> Self:
+        """Space from new vectors, sparse or dense, to the columns of this one."""
+        queries = _check_sparse(queries, self.metric)
+        if queries.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
+                "features as input; pass the same columns as in fit"
+            )
+        return type(self)(self.metric, queries, self._columns)
+
+    def prototypes(self, indices: np.ndarray) -> Self:
+        """Space without rows, to the given vectors."""
+        return type(self)(self.metric, self._rows[:0], self._columns[indices])
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the entries of the column vectors."""
+        columns = self._columns
+        arrays = {"data": columns.data, "indices": columns.indices, "indptr": columns.indptr}
+        return {"sparse": True, "n_features": int(columns.shape[1])}, arrays
+
+    @classmethod
+    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Space without rows, to the stored vectors."""
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        columns = sparse.csr_matrix(parts, shape=(len(arrays["indptr"]) - 1, values["n_features"]))
+        columns = _check_sparse(columns, metric)
+        return cls(metric, columns[:0], columns)
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Neighbours with every pair computed once."""
+        return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+
+
+def _check_sparse(X: Any, metric: str) -> sparse.csr_matrix:
+    """Return a checked CSR copy; rows of length 1 for "cosine"."""
+    X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) or feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    X.check_format(full_check=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    bad = ~(np.abs(X.data) <= LARGEST)
+    if bad.any():
+        raise ValueError(
+            f"Input X contains NaN, infinity or numbers above {LARGEST:g} in "
+            f"{name_rows(np.unique(row_numbers(X.indptr)[bad]))}; remove those rows or fill the values in"
+        )
+    if metric == "cosine":
+        row = row_numbers(X.indptr)
+        X.data /= np.maximum.reduceat(np.append(np.abs(X.data), 0.0), X.indptr[:-1])[row]
+        X.data /= np.sqrt(row_sums(np.square(X.data), X.indptr))[row]
+    return X
