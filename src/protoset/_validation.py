@@ -55,6 +55,13 @@ def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
     raise ValueError(f"{name}={value!r} must be a whole number of at least {least}; {remedy}")
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Return ``value`` if it is True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ValueError(f"{name}={value!r} must be True or False")
+
+
 def check_jobs(n_jobs: Any) -> None:
     """Refuse a number of workers that joblib would not understand."""
     if n_jobs is not None and not (is_count(n_jobs) and n_jobs != 0):

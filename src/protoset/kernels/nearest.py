@@ -109,6 +109,13 @@ def push_lists(
 
 
 @njit(cache=True, nogil=True)
+def settle(distances, indices, counts, triggers, thresholds, cut_at, sizes):
+    """Bring every row's threshold to the distance of its last neighbour so far."""
+    for row in range(counts.shape[0]):
+        compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes)
+
+
+@njit(cache=True, nogil=True)
 def finish(distances, indices, counts, triggers, thresholds, cut_at, sizes):
     """Bring every row to its neighbours, by (distance, index)."""
     for row in range(counts.shape[0]):
@@ -118,6 +125,3 @@ def finish(distances, indices, counts, triggers, thresholds, cut_at, sizes):
         row_distances, row_indices = distances[row, :count][order], indices[row, :count][order]
         order = np.argsort(row_distances, kind="mergesort")
         distances[row, :count], indices[row, :count] = row_distances[order], row_indices[order]
-        if count > 0:
-            # Where the bound from outside was never met, the last neighbour's distance is what is known.
-            thresholds[row] = min(thresholds[row], distances[row, count - 1])

@@ -129,7 +129,7 @@ def _prove_stretched(
     margins = rho - stretch * products
     # Primal - dual as a sum of terms that are not negative, so that a small gap keeps its digits.
     terms = np.where(margins > 0, (bound - dual_variables) * margins, -dual_variables * margins)
-    gap = (stretch - 1) ** 2 * norm + float(terms.sum())
+    gap = (stretch - 1) ** 2 * norm + max(float(terms.sum()), 0.0)
     stretched_norm = stretch**2 * norm
     primal = stretched_norm + bound * float(np.maximum(margins, 0.0).sum())
     return Proof(

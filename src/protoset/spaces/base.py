@@ -313,6 +313,10 @@ class NearestSoFar:
         """Take what another search found."""
         kernels.nearest.push_lists(other.distances, other.indices, other.counts, other.cut_at, *self.arrays)
 
+    def settle(self) -> None:
+        """Drop all beyond each object's last neighbour, so that the thresholds are as low as is known."""
+        kernels.nearest.settle(*self.arrays)
+
     def lists(self, counters: SearchCounters | None = None) -> RawLists:
         """Return the neighbours, by (distance, index)."""
         kernels.nearest.finish(*self.arrays)

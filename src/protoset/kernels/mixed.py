@@ -1,0 +1,100 @@
+"""Kernels for objects with numbers and categories (see ``protoset.spaces.mixed``).
+
+``a`` and ``b`` are row and column objects: numbers with NaN where missing, and codes of categories
+with -1 where missing, -2 (in ``a`` only) where the training set does not have the category. Every
+sum goes over the numbers, then over the codes, so that a dissimilarity does not depend on the
+block it is computed in, nor on which of the two objects comes first.
+"""
+
+import numpy as np
+from numba import njit
+
+# Its square is finite.
+_LARGEST = 1e150
+
+
+@njit(cache=True, nogil=True)
+def _scaled(difference, divisor):
+    """Difference of two numbers in units of the training set, where a divisor of 0 says they are all equal."""
+    if divisor == 0.0:
+        return 1.0 if difference > 0.0 else 0.0
+    return min(difference / divisor, _LARGEST)
+
+
+@njit(cache=True, nogil=True)
+def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
+    """Mean difference over the attributes known in both; 1 where there are none."""
+    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            total = 0.0
+            known = 0
+            for k in range(ranges.shape[0]):
+                difference = abs(a_numbers[i, k] - b_numbers[j, k])
+                if not np.isnan(difference):
+                    total += min(_scaled(difference, ranges[k]), 1.0)
+                    known += 1
+            for k in range(a_codes.shape[1]):
+                if a_codes[i, k] != -1 and b_codes[j, k] != -1:
+                    total += a_codes[i, k] != b_codes[j, k]
+                    known += 1
+            block[i, j] = total / known if known > 0 else 1.0
+    return block
+
+
+@njit(cache=True, nogil=True)
+def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
+    """Euclidean length of the differences; 1 for an attribute that is missing in either."""
+    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            total = 0.0
+            for k in range(ranges.shape[0]):
+                difference = abs(a_numbers[i, k] - b_numbers[j, k])
+                scaled = 1.0 if np.isnan(difference) else _scaled(difference, ranges[k])
+                total += scaled * scaled
+            for k in range(a_codes.shape[1]):
+                total += a_codes[i, k] != b_codes[j, k] or a_codes[i, k] == -1
+            block[i, j] = np.sqrt(total)
+    return block
+
+
+@njit(cache=True, nogil=True)
+def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts):
+    """Euclidean length of the differences, of categories by their shares of the classes.
+
+    Row ``starts[k] + 2 + code`` of ``shares`` belongs to the code of attribute k.
+    """
+    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            total = 0.0
+            for k in range(divisors.shape[0]):
+                difference = abs(a_numbers[i, k] - b_numbers[j, k])
+                scaled = 1.0 if np.isnan(difference) else _scaled(difference, divisors[k])
+                total += scaled * scaled
+            for k in range(a_codes.shape[1]):
+                if a_codes[i, k] != b_codes[j, k]:
+                    a_row, b_row = starts[k] + 2 + a_codes[i, k], starts[k] + 2 + b_codes[j, k]
+                    for c in range(shares.shape[1]):
+                        difference = shares[a_row, c] - shares[b_row, c]
+                        total += difference * difference
+            block[i, j] = np.sqrt(total)
+    return block
+
+
+@njit(cache=True, nogil=True)
+def overlap_block(a_numbers, b_numbers, a_codes, b_codes):
+    """Share of the attributes that differ; missing equals missing."""
+    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
+    n_attributes = a_numbers.shape[1] + a_codes.shape[1]
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            differing = 0
+            for k in range(a_numbers.shape[1]):
+                x, y = a_numbers[i, k], b_numbers[j, k]
+                differing += x != y and not (np.isnan(x) and np.isnan(y))
+            for k in range(a_codes.shape[1]):
+                differing += a_codes[i, k] != b_codes[j, k]
+            block[i, j] = differing / n_attributes
+    return block

@@ -1,0 +1,361 @@
+"""Tables whose columns are numbers or categories, read into one matrix of each.
+
+A DataFrame says which of its columns hold numbers: those of an integer or floating dtype. Columns
+of the dtypes category, bool, string and object are categorical, and so are those that the user
+names. Of an array or a list of rows only the named columns are categorical; truth values in the
+others are 0 and 1. A column of dates is neither, unless it is named.
+
+Categories are equal where Python says so: 1, 1.0 and True are one category, "1" is another. They
+are numbered in the order in which they appear and never sorted, as a column may mix types. NaN,
+None, pandas.NA and NaT are missing values.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from protoset._validation import LARGEST, did_you_mean, is_count, name_rows, refuse_masked
+from protoset.spaces.base import Rows
+
+MISSING, UNSEEN = -1, -2
+"""Codes of values that are missing, and of categories that the training set does not have."""
+
+STORED_TYPES = {kind.__name__: kind for kind in (str, int, float, bool)}
+"""Types of the categories that a file can hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Objects as numbers and codes of categories.
+
+    Attributes
+    ----------
+    numbers : ndarray of float64, shape (n_objects, n_numeric)
+        NaN where missing.
+    codes : ndarray of int32, shape (n_objects, n_categorical)
+        ``MISSING`` or ``UNSEEN``, or a place among the attribute's categories.
+    """
+
+    numbers: np.ndarray
+    codes: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, rows: Rows) -> Table:
+        """Return some of the objects."""
+        return Table(np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows]))
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of what the user passed.
+
+    Attributes
+    ----------
+    label : any
+        Its name in a DataFrame, else its position.
+    values : ndarray or Series
+    framed : bool
+        Whether it comes from a DataFrame, and so has a dtype of its own.
+    """
+
+    label: Any
+    values: Any
+    framed: bool
+
+    @property
+    def kind(self) -> str:
+        """Kind of the dtype, as NumPy writes it; "O" for most of pandas' own."""
+        return self.values.dtype.kind
+
+    def objects(self) -> list[Any]:
+        """Return the values as Python objects."""
+        # NumPy would turn dates into integers.
+        values = list(self.values) if self.kind in "mM" else self.values.tolist()
+        return [_plain(value) for value in values] if self.kind in "OUT" else values
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """What the training set says of its columns.
+
+    Attributes
+    ----------
+    labels : tuple
+        Names of the columns, or their positions.
+    categories : tuple of (dict or None)
+        For each column the code of every category; None where the column is numeric.
+    """
+
+    labels: tuple[Any, ...]
+    categories: tuple[dict[Any, int] | None, ...]
+
+    @classmethod
+    def learn(cls, X: Any, categorical: Any, metric: str) -> tuple[Self, Table]:
+        """Read a training set.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or list of rows
+        categorical : list of names or positions, mask or None
+            Columns that are categorical besides those that a DataFrame says are. What is both a
+            name and a position is taken as a name.
+        metric : str
+            For messages.
+        """
+        columns = _columns(X, metric)
+        named = _named(categorical, [column.label for column in columns], columns[0].framed)
+        categories: list[dict[Any, int] | None] = []
+        for position, column in enumerate(columns):
+            is_categorical = position in named or (column.framed and column.kind not in "iufcmM")
+            categories.append({} if is_categorical else None)
+        attributes = cls(tuple(column.label for column in columns), tuple(categories))
+        return attributes, attributes._table(columns, learn=True)
+
+    def read(self, X: Any, metric: str) -> Table:
+        """Read new objects, which must have the columns of the training set."""
+        columns = _columns(X, metric)
+        if len(columns) != len(self.labels):
+            raise ValueError(
+                f"X has {len(columns)} features, but {metric} is expecting {len(self.labels)} "
+                "features as input; pass the same columns as in fit"
+            )
+        for column, categories in zip(columns, self.categories, strict=True):
+            if categories is not None:
+                _refuse_numbers_for_text(column, categories)
+        return self._table(columns, learn=False)
+
+    def sizes(self) -> list[int]:
+        """Return the number of categories of each categorical attribute."""
+        return [len(categories) for categories in self.categories if categories is not None]
+
+    def _table(self, columns: list[Column], *, learn: bool) -> Table:
+        n_objects = len(columns[0].values)
+        number_columns, code_columns = [], []
+        for column, categories in zip(columns, self.categories, strict=True):
+            if categories is None:
+                number_columns.append(_numbers(column, learn))
+            else:
+                code_columns.append(_codes(column, categories, learn))
+        return Table(
+            _side_by_side(number_columns, n_objects, np.float64), _side_by_side(code_columns, n_objects, np.int32)
+        )
+
+    def state(self) -> list[list[list[Any]] | None]:
+        """Return the categories as JSON values: pairs of type and value, in the order of their codes."""
+        return [
+            None if categories is None else _describe(label, categories)
+            for label, categories in zip(self.labels, self.categories, strict=True)
+        ]
+
+    @classmethod
+    def from_state(cls, described: Any) -> Self:
+        """Inverse of ``state``; labels are positions."""
+        if not isinstance(described, list) or not described:
+            raise ValueError("its attributes are not a list")
+        categories = [None if pairs is None else _restore(pairs) for pairs in described]
+        return cls(tuple(range(len(described))), tuple(categories))
+
+
+def _columns(X: Any, metric: str) -> list[Column]:
+    """Cut what the user passed into columns."""
+    if sparse.issparse(X):
+        raise TypeError(f"metric={metric!r} does not take a sparse matrix; pass a DataFrame, or X.toarray()")
+    refuse_masked(X)
+    framed = hasattr(X, "iloc") and hasattr(X, "columns")
+    if not framed:
+        X = _rectangle(X)
+    n_objects, n_columns = X.shape
+    for size, name in ((n_objects, "sample"), (n_columns, "feature")):
+        if size == 0:
+            raise ValueError(f"Found array with 0 {name}(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if framed:
+        return [Column(label, X.iloc[:, position], True) for position, label in enumerate(X.columns)]
+    return [Column(position, X[:, position], False) for position in range(n_columns)]
+
+
+def _rectangle(X: Any) -> np.ndarray:
+    if isinstance(X, (list, tuple)) and X and all(_is_row(row) for row in X):
+        return _from_rows(X)
+    X = np.asarray(X, object if isinstance(X, (list, tuple)) else None)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per object, "
+            "[X] for a single object"
+        )
+    return X
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, (list, tuple)) or (hasattr(row, "__array__") and row.ndim == 1)
+
+
+def _from_rows(rows: list[Any] | tuple[Any, ...]) -> np.ndarray:
+    """Put values of any types into an array as they are: NumPy would turn numbers beside text into text."""
+    lengths = np.array([len(row) for row in rows])
+    other = np.flatnonzero(lengths != lengths[0])
+    if len(other):
+        raise ValueError(
+            f"the rows of X differ in length: {lengths[0]} values in row 0, other numbers in {name_rows(other)}; "
+            "pass a value for each attribute, None where it is missing"
+        )
+    values = (value for row in rows for value in row)
+    return np.fromiter(values, object, lengths.sum()).reshape(len(rows), lengths[0])
+
+
+def _named(categorical: Any, labels: list[Any], framed: bool) -> set[int]:
+    """Positions of the columns that the user says are categorical."""
+    if categorical is None:
+        return set()
+    if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
+        raise TypeError(
+            f"metric_params: categorical={categorical!r} must be a list of columns or a mask; "
+            f"pass categorical=[{categorical!r}] for a single column"
+        )
+    chosen = list(categorical)
+    if chosen and all(isinstance(entry, (bool, np.bool_)) for entry in chosen):
+        if len(chosen) != len(labels):
+            raise ValueError(
+                f"metric_params: categorical is a mask of {len(chosen)} columns, but X has {len(labels)}; "
+                "pass one truth value per column, or a list of columns"
+            )
+        return set(np.flatnonzero(chosen).tolist())
+    return {position for entry in chosen for position in _positions(entry, labels, framed)}
+
+
+def _positions(entry: Any, labels: list[Any], framed: bool) -> list[int]:
+    if framed and isinstance(entry, Hashable) and not isinstance(entry, (bool, np.bool_)):
+        same = [position for position, label in enumerate(labels) if label == entry]
+        if same:
+            return same
+    if is_count(entry) and 0 <= entry < len(labels):
+        return [int(entry)]
+    names = [label for label in labels if isinstance(label, str)]
+    takes = "a name or a position" if framed else "a position"
+    raise ValueError(
+        f"metric_params: categorical names the column {entry!r}, which X does not have{did_you_mean(entry, names)}; "
+        f"pass {takes} from 0 to {len(labels) - 1} for each column"
+    )
+
+
+def _numbers(column: Column, learn: bool) -> np.ndarray:
+    """Values of a numeric column, NaN where missing."""
+    if column.kind in "iufb":
+        dense = column.values if isinstance(column.values, np.ndarray) else _dense(column.values)
+        values = dense.astype(np.float64)
+    else:
+        values = _numbers_among_objects(column, learn)
+    large = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(large):
+        raise ValueError(
+            f"X: column {column.label!r} holds infinity or numbers beyond {LARGEST:g} in {name_rows(large)}; "
+            "remove those rows, scale the column, or put NaN for a missing value"
+        )
+    return values
+
+
+def _dense(series: Any) -> np.ndarray:
+    """Values of a numeric pandas column; nullable and sparse dtypes know how to become plain ones."""
+    plain = isinstance(series.dtype, np.dtype)
+    return series.to_numpy() if plain else series.astype(object).to_numpy(np.float64, na_value=np.nan)
+
+
+def _numbers_among_objects(column: Column, learn: bool) -> np.ndarray:
+    objects = column.objects()
+    values = np.full(len(objects), np.nan)
+    wrong = []
+    for row, value in enumerate(objects):
+        if isinstance(value, numbers.Real):
+            values[row] = _as_float(value)
+        elif not _is_missing(value):
+            wrong.append(row)
+    if wrong:
+        remedy = (
+            f"if it is categorical, add {column.label!r} to metric_params: categorical, else convert it to numbers "
+            "with NaN where missing"
+            if learn
+            else "pass the same columns as in fit, in the same order, with NaN where missing"
+        )
+        expected = "numbers are expected" if learn else "fit had numbers"
+        raise ValueError(
+            f"X: column {column.label!r} holds values such as {objects[wrong[0]]!r} in {name_rows(np.array(wrong))} "
+            f"where {expected}; {remedy}"
+        )
+    return values
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
+def _codes(column: Column, categories: dict[Any, int], learn: bool) -> np.ndarray:
+    """Codes of the values of a categorical column; new categories are added where ``learn`` says so."""
+    objects = column.objects()
+    codes = np.full(len(objects), MISSING, np.int32)
+    try:
+        for row, value in enumerate(objects):
+            if not _is_missing(value):
+                codes[row] = categories.setdefault(value, len(categories)) if learn else categories.get(value, UNSEEN)
+    except TypeError as error:
+        raise TypeError(
+            f"X: column {column.label!r} holds {value!r} in row {row}, which cannot be a category; convert it to str"
+        ) from error
+    return codes
+
+
+def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None:
+    """Refuse a DataFrame's column of numbers where the categories are text: columns changed places, most likely."""
+    if not (column.framed and column.kind in "iuf" and categories and all(isinstance(c, str) for c in categories)):
+        return
+    if not all(_is_missing(value) for value in column.objects()):
+        raise ValueError(
+            f"X: column {column.label!r} holds numbers (dtype {column.values.dtype}) where fit had text such as "
+            f"{next(iter(categories))!r}; pass the same columns as in fit, in the same order and of the same dtypes"
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas.NA and NaT by their names: pandas need not be installed.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy's scalars into Python's, which files can hold."""
+    return value.item() if isinstance(value, (np.bool_, np.integer, np.floating, np.str_)) else value
+
+
+def _side_by_side(columns: list[np.ndarray], n_objects: int, dtype: Any) -> np.ndarray:
+    return np.ascontiguousarray(np.column_stack(columns)) if columns else np.empty((n_objects, 0), dtype)
+
+
+def _describe(label: Any, categories: dict[Any, int]) -> list[list[Any]]:
+    for value in categories:
+        if type(value) not in STORED_TYPES.values():
+            raise TypeError(
+                f"column {label!r} has categories of the type {type(value).__name__}, which a file cannot hold "
+                "without pickle; convert the column to str before fit"
+            )
+    return [[type(value).__name__, value] for value in categories]
+
+
+def _restore(pairs: list[list[Any]]) -> dict[Any, int]:
+    categories: dict[Any, int] = {}
+    for name, value in pairs:
+        if type(value) is not STORED_TYPES[name] or _is_missing(value):
+            raise ValueError(f"its category {value!r} is not of the type {name}")
+        categories[value] = len(categories)
+    if len(categories) != len(pairs):
+        raise ValueError("its categories are listed twice")
+    return categories

@@ -1,0 +1,208 @@
+"""Objects with mixed attributes: numbers and categories, some of them missing.
+
+With the difference of two values of a categorical attribute 0 if they are equal, else 1, and of a
+numeric one |x - y| / range over the training set:
+
+gower
+    The mean difference over the attributes that both objects have. Differences of a query beyond
+    the training range count 1. Where the objects have no attribute in common: 1.
+heom
+    The square root of the sum of the squared differences; an attribute missing in either object
+    counts 1 (Wilson and Martinez, 1997). A query beyond the training range may count more.
+hvdm
+    As heom, with numeric differences |x - y| / (4 sigma), where sigma is the standard deviation
+    over the training set (divided by n), and categories compared by their classes: the square of
+    their difference is the sum over the classes c of (P(c | x) - P(c | y))^2, the paper's
+    normalized_vdm2. A missing category is a value of its own, a missing number counts 1.
+overlap
+    The share of the attributes that differ, numbers too; missing equals missing.
+
+Ranges, sigmas, categories and shares of classes come from the training set alone. A numeric
+attribute with one known value there, or none, counts 0 where two values are equal and 1 where they
+differ. A category that the training set does not have differs from all that it has, and P(c | x)
+is 0 for it, as it is for the missing value of an attribute that is known throughout the training
+set. Two such categories never meet, as columns are always training objects. In "gower" and "heom"
+a missing value counts as just described also between an object and itself or its duplicate.
+
+How tables are read, and which columns are categorical, is in ``protoset.spaces.attributes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from protoset import kernels
+from protoset._arrays import row_pointers
+from protoset._validation import LARGEST, check_labels
+from protoset.spaces.attributes import MISSING, Attributes, Table
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+
+Learned = dict[str, np.ndarray]
+"""What a dissimilarity learned: "divisors" of the numbers, "shares" of the classes in each category."""
+
+
+class MixedSpace(Space):
+    """Dissimilarities between objects with numbers and categories.
+
+    Parameters
+    ----------
+    metric : {"gower", "heom", "hvdm", "overlap"}
+    rows, columns : Table
+    attributes : Attributes
+        Kinds of the attributes and their categories.
+    learned : dict of ndarray
+        What the kernel of the metric takes besides the objects.
+    """
+
+    def __init__(self, metric: str, rows: Table, columns: Table, attributes: Attributes, learned: Learned):
+        super().__init__(metric)
+        self._rows = rows
+        self._columns = columns
+        self._attributes = attributes
+        self._learned = learned
+
+    @classmethod
+    def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
+        """Make the space of the rows of a DataFrame, an array or a list; "hvdm" learns from their labels."""
+        attributes, table = Attributes.learn(X, parameters.get("categorical"), metric)
+        learned: Learned = {}
+        if metric in ("gower", "heom"):
+            learned = {"divisors": _ranges(table.numbers)}
+        elif metric == "hvdm":
+            classes, labels = _labels(y, len(table))
+            learned = {
+                "divisors": 4 * _deviations(table.numbers),
+                "shares": _class_shares(table.codes, attributes.sizes(), labels, len(classes)),
+            }
+        return cls(metric, table, table, attributes, learned)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row objects and of column objects."""
+        return len(self._rows), len(self._columns)
+
+    @property
+    def n_features(self) -> int:
+        """Number of attributes."""
+        return len(self._attributes.categories)
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Dissimilarities pair by pair."""
+        a, b = self._rows.take(rows), self._columns.take(columns)
+        objects = (a.numbers, b.numbers, a.codes, b.codes)
+        if self.metric == "gower":
+            return kernels.mixed.gower_block(*objects, self._learned["divisors"])
+        if self.metric == "heom":
+            return kernels.mixed.heom_block(*objects, self._learned["divisors"])
+        if self.metric == "hvdm":
+            starts = _starts(self._attributes.sizes())
+            return kernels.mixed.hvdm_block(*objects, self._learned["divisors"], self._learned["shares"], starts)
+        return kernels.mixed.overlap_block(*objects)
+
+    def cross(self, queries: Any) -> Self:
+        """Space from new objects to the columns of this one."""
+        table = self._attributes.read(queries, self.metric)
+        return type(self)(self.metric, table, self._columns, self._attributes, self._learned)
+
+    def prototypes(self, indices: np.ndarray) -> Self:
+        """Space without rows, to the given objects."""
+        none, kept = self._rows.take(slice(0, 0)), self._columns.take(indices)
+        return type(self)(self.metric, none, kept, self._attributes, self._learned)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the column objects, the categories and what was learned; categories are str, int, float or bool."""
+        arrays = {"numbers": self._columns.numbers, "codes": self._columns.codes}
+        return {"categories": self._attributes.state()}, arrays | self._learned
+
+    @classmethod
+    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Space without rows, to the stored objects."""
+        attributes = Attributes.from_state(values["categories"])
+        columns = Table(arrays["numbers"], arrays["codes"])
+        learned = {name: arrays[name] for name in LEARNED[metric]}
+        _check_stored(columns, attributes)
+        _check_learned(learned, columns, attributes)
+        return cls(metric, columns.take(slice(0, 0)), columns, attributes, learned)
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Neighbours with every pair computed once."""
+        return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+
+
+def _labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
+    if y is None:
+        raise ValueError(
+            "metric='hvdm' learns from the labels and requires y to be passed, but y is None; "
+            "pass one label per object, or use metric='heom'"
+        )
+    return check_labels(y, n_objects)
+
+
+def _ranges(numbers: np.ndarray) -> np.ndarray:
+    """Range of each attribute over the known values; 0 where there are none."""
+    ranges = np.fmax.reduce(numbers, axis=0) - np.fmin.reduce(numbers, axis=0)
+    return np.where(np.isnan(ranges), 0.0, ranges)
+
+
+def _deviations(numbers: np.ndarray) -> np.ndarray:
+    """Standard deviation of each attribute over the known values; 0 where there are none."""
+    ranges = _ranges(numbers)
+    # In units of the range, so that no square over- or underflows.
+    units = (numbers - np.fmin.reduce(numbers, axis=0)) / np.where(ranges > 0, ranges, 1.0)
+    counts = np.maximum((~np.isnan(units)).sum(axis=0), 1)
+    means = np.nansum(units, axis=0) / counts
+    return ranges * np.sqrt(np.nansum(np.square(units - means), axis=0) / counts)
+
+
+def _starts(sizes: list[int]) -> np.ndarray:
+    """First row of each attribute in the shares: a category that is not known, a missing one, then the categories."""
+    return row_pointers(np.array(sizes, np.int64) + 2)[:-1].astype(np.int64)
+
+
+def _class_shares(codes: np.ndarray, sizes: list[int], labels: np.ndarray, n_classes: int) -> np.ndarray:
+    """P(class | category), one row per category of each attribute (see ``_starts``); 0 where it has no objects."""
+    counts = np.zeros((sum(sizes) + 2 * len(sizes), n_classes))
+    for attribute, start in enumerate(_starts(sizes)):
+        np.add.at(counts, (start + 2 + codes[:, attribute], labels), 1.0)
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
+
+
+def _check_stored(table: Table, attributes: Attributes) -> None:
+    """Refuse objects from a file that the kernels could not read."""
+    sizes = np.array(attributes.sizes(), np.int64)
+    numbers, codes = table.numbers, table.codes
+    n_numeric = len(attributes.categories) - len(sizes)
+    if numbers.dtype != np.float64 or numbers.ndim != 2 or numbers.shape[1] != n_numeric or len(numbers) == 0:
+        raise ValueError("its numbers do not fit its attributes")
+    if codes.dtype != np.int32 or codes.shape != (len(numbers), len(sizes)):
+        raise ValueError("its codes do not fit its attributes")
+    if (np.abs(numbers) > LARGEST).any():
+        raise ValueError("its numbers are infinite or too large")
+    if (codes < MISSING).any() or (codes >= sizes).any():
+        raise ValueError("its codes are not those of categories")
+
+
+def _check_learned(learned: Learned, table: Table, attributes: Attributes) -> None:
+    """Refuse what a metric cannot have learned."""
+    for name, array in learned.items():
+        if array.dtype != np.float64 or not np.isfinite(array).all() or (array < 0).any():
+            raise ValueError(f"its {name} are not finite numbers of at least 0")
+    if "divisors" in learned and learned["divisors"].shape != (table.numbers.shape[1],):
+        raise ValueError("its divisors do not fit its attributes")
+    if "shares" in learned:
+        shares, sizes = learned["shares"], attributes.sizes()
+        if shares.ndim != 2 or len(shares) != sum(sizes) + 2 * len(sizes) or (shares > 1).any():
+            raise ValueError("its shares of classes do not fit its attributes")
+
+
+LEARNED = {"gower": ("divisors",), "heom": ("divisors",), "hvdm": ("divisors", "shares"), "overlap": ()}
+
+METRICS = tuple(
+    Dissimilarity(name, MixedSpace, "mixed attributes", ("categorical",), needs_fitting=bool(learned))
+    for name, learned in LEARNED.items()
+)

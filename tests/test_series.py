@@ -1,0 +1,330 @@
+"""Time series: dynamic time warping and its kin, and the search that passes over most pairs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from dtaidistance import dtw as dtaidistance_dtw
+from dtaidistance import dtw_ndim
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import cross_val_score
+
+from protoset import REPS, PrototypeClassifier, kernels
+from protoset.neighbors import build_lists
+from protoset.spaces import SearchCounters, base, make_space
+
+METRICS = ("dtw", "ddtw", "erp", "series_euclidean")
+EVERYTHING = slice(None)
+
+
+def naive_dtw(a, b, radius):
+    """Squared distance by the recursion as it stands; points are rows."""
+    table = np.full((len(a) + 1, len(b) + 1), np.inf)
+    table[0, 0] = 0
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            if abs(i - j) <= radius:
+                cost = ((a[i - 1] - b[j - 1]) ** 2).sum()
+                table[i, j] = cost + min(table[i - 1, j - 1], table[i - 1, j], table[i, j - 1])
+    return table[-1, -1]
+
+
+def naive_erp(a, b, gap):
+    table = np.zeros((len(a) + 1, len(b) + 1))
+    table[1:, 0] = np.cumsum([np.linalg.norm(x - gap) for x in a])
+    table[0, 1:] = np.cumsum([np.linalg.norm(x - gap) for x in b])
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            table[i, j] = min(
+                table[i - 1, j - 1] + np.linalg.norm(a[i - 1] - b[j - 1]),
+                table[i - 1, j] + np.linalg.norm(a[i - 1] - gap),
+                table[i, j - 1] + np.linalg.norm(b[j - 1] - gap),
+            )
+    return table[-1, -1]
+
+
+@st.composite
+def series_lists(draw, equal=False):
+    """Lists of short series, some of whole numbers so that ties occur; one or two channels."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, channels = draw(st.integers(2, 12)), draw(st.integers(1, 2))
+    tied, longest = draw(st.booleans()), draw(st.integers(1, 9))
+    lengths = np.full(n, longest) if equal else rng.integers(1, longest + 1, n)
+    make = (lambda size: rng.integers(0, 3, size).astype(float)) if tied else (lambda size: rng.normal(size=size))
+    return [make((channels, length)) for length in lengths]
+
+
+windows = st.one_of(st.none(), st.integers(0, 9), st.floats(0, 1))
+
+
+def radius_of(a, b, window):
+    longest, difference = max(len(a), len(b)), abs(len(a) - len(b))
+    radius = longest if window is None else window if isinstance(window, int) else int(window * longest + 1e-9)
+    return max(radius, difference)
+
+
+@given(series_lists(), windows, st.booleans())
+def test_dtw_against_the_recursion(series, window, squared):
+    block = make_space(series, "dtw", {"window": window, "squared": squared}).block(EVERYTHING, EVERYTHING)
+    for i, a in enumerate(series):
+        for j, b in enumerate(series):
+            expected = naive_dtw(a.T, b.T, radius_of(a.T, b.T, window))
+            assert block[i, j] == pytest.approx(expected if squared else np.sqrt(expected), rel=1e-12, abs=1e-12)
+    np.testing.assert_array_equal(block, block.T)
+
+
+@given(series_lists(), st.floats(-2, 2))
+def test_erp_against_the_recursion(series, gap):
+    block = make_space(series, "erp", {"gap": gap}).block(EVERYTHING, EVERYTHING)
+    for i, a in enumerate(series):
+        for j, b in enumerate(series):
+            assert block[i, j] == pytest.approx(naive_erp(a.T, b.T, gap), rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(block, block.T, rtol=1e-12)
+
+
+def test_agreement_with_dtaidistance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 40)).cumsum(axis=1)
+    for radius in (0, 1, 5, 39):
+        ours = make_space(X, "dtw", {"window": radius}).block(EVERYTHING, EVERYTHING)
+        # There a window of w admits |i - j| < w.
+        theirs = dtaidistance_dtw.distance_matrix(X, window=radius + 1, compact=False)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+    ragged = [rng.normal(size=length) for length in rng.integers(5, 30, 12)]
+    np.testing.assert_allclose(
+        make_space(ragged, "dtw").block(EVERYTHING, EVERYTHING),
+        dtaidistance_dtw.distance_matrix(ragged, compact=False),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+    several = rng.normal(size=(8, 3, 20))
+    np.testing.assert_allclose(
+        make_space(several, "dtw").block(EVERYTHING, EVERYTHING),
+        dtw_ndim.distance_matrix([series.T.copy() for series in several], compact=False),
+        rtol=1e-9,
+        atol=1e-9,
+    )
+
+
+def test_literal_distances():
+    """Worked out by hand: one point of b is matched twice."""
+    a, b = [0.0, 1.0, 3.0, 3.0], [0.0, 1.0, 1.0, 3.0]
+    space = make_space([a, b, [0.0, 2.0]], "dtw")
+    np.testing.assert_allclose(space.block(EVERYTHING, EVERYTHING)[0], [0, 0, np.sqrt(1 + 1 + 1)])
+    assert make_space([a, b], "dtw", {"window": 0}).block(EVERYTHING, EVERYTHING)[0, 1] == 2
+    assert make_space([a, b], "series_euclidean").block(EVERYTHING, EVERYTHING)[0, 1] == 2
+    assert make_space([a, b], "series_euclidean", {"squared": True}).block(EVERYTHING, EVERYTHING)[0, 1] == 4
+    assert make_space([a, b], "erp").block(EVERYTHING, EVERYTHING)[0, 1] == 2
+    derivatives = make_space([[0.0, 1.0, 4.0], [0.0, 0.0, 0.0]], "ddtw").block(EVERYTHING, EVERYTHING)
+    assert derivatives[0, 1] == ((1 - 0) + (4 - 0) / 2) / 2
+
+
+@given(series_lists(equal=True), st.integers(0, 9), st.integers(0, 2**32 - 1))
+def test_every_bound_is_below_the_distance(series, radius, seed):
+    """LB_Kim, LB_Keogh, LB_Improved, and the early end never above the cut-off."""
+    prepared = make_space(series, "dtw", {"window": radius})._rows
+    upper, lower = kernels.series.envelopes(prepared.values, prepared.starts, radius)
+    length = prepared.lengths[0]
+    points, high, low = (array.reshape(len(series), length, -1) for array in (prepared.values, upper, lower))
+    for t in range(length):
+        window = points[:, max(0, t - radius) : t + radius + 1]
+        np.testing.assert_array_equal(high[:, t], window.max(axis=1))
+        np.testing.assert_array_equal(low[:, t], window.min(axis=1))
+    parts = [slice(start, start + length) for start in prepared.starts[:-1]]
+    a, b = prepared.values[parts[0]], prepared.values[parts[1]]
+    distance = naive_dtw(points[0], points[1], radius)
+    assert kernels.series.kim(a, b) <= distance * (1 + 1e-9)
+    outside = np.maximum(np.maximum(points[0] - high[1], low[1] - points[0]), 0)
+    keogh = kernels.series.keogh(a, upper[parts[1]], lower[parts[1]], np.inf)
+    assert keogh == pytest.approx((outside**2).sum(), rel=1e-12)
+    assert keogh <= distance * (1 + 1e-9) + 1e-12
+    if a.ndim == 1:
+        room = [np.empty(length + 2 * radius) for _ in range(4)]
+        improved = kernels.series.improved(a, b, upper[parts[1]], lower[parts[1]], radius, keogh, *room)
+        assert keogh <= improved <= distance * (1 + 1e-9) + 1e-12
+    cutoff = distance * np.random.default_rng(seed).choice([0.5, 1.0, 2.0])
+    found = kernels.series.dtw_within(a, b, radius, cutoff, np.empty(0), np.empty(length + 2), np.empty(length + 2))
+    whole = kernels.series.dtw(a, b, radius, np.empty(length + 2), np.empty(length + 2))
+    assert found == whole or (found == np.inf and whole > cutoff)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(
+    series=series_lists(), equal=series_lists(equal=True), window=windows, k=st.integers(1, 5), squared=st.booleans()
+)
+def test_the_search_finds_what_whole_rows_hold(metric, series, equal, window, k, squared):
+    for given_series in (equal,) if metric == "series_euclidean" else (series, equal):
+        objects = [np.pad(one, ((0, 0), (0, 3)), mode="edge") for one in given_series]
+        parameters = {"erp": {"window": window}, "series_euclidean": {"squared": squared}}.get(
+            metric, {"window": window, "squared": squared}
+        )
+        space = make_space(objects, metric, parameters)
+        expected = space.kneighbors_by_block(np.arange(len(objects)), k, limit=len(objects))
+        for n_jobs in (1, 2):
+            found = space.kneighbors(k, limit=len(objects), n_jobs=n_jobs)
+            np.testing.assert_array_equal(found.counts, expected.counts)
+            np.testing.assert_array_equal(found.indices, expected.indices)
+            np.testing.assert_array_equal(found.distances, expected.distances)
+            assert found.closed.all()
+
+
+@pytest.mark.parametrize(("normalize", "smooth"), [(True, True), (False, False)])
+def test_a_larger_search_and_its_counters(normalize, smooth):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 60))
+    X = X.cumsum(axis=1) if smooth else X
+    space = make_space(X, "dtw", {"window": 0.1, "normalize": normalize})
+    lists = build_lists(space, 5)
+    expected = space.kneighbors_by_block(np.arange(150), 5, limit=150)
+    np.testing.assert_array_equal(lists.indices, expected.indices)
+    np.testing.assert_array_equal(lists.distances, expected.distances)
+    counters = lists.counters
+    assert counters.pairs == 150 * 149 // 2
+    assert counters.bounded + counters.abandoned + counters.computed == counters.pairs
+    assert counters.computed < (0.2 if smooth else 0.7) * counters.pairs
+    if smooth:
+        assert counters.bounded > 0.5 * counters.pairs
+    ragged = make_space([*X[:-1], X[-1][:30]], "dtw", {"window": 0.1}).kneighbors(5, limit=150).counters
+    assert ragged.bounded + ragged.abandoned + ragged.computed == ragged.pairs
+    assert ragged.abandoned > 0
+
+
+def test_ties_beyond_the_limit():
+    X = np.zeros((30, 8))
+    X[:3, 4] = 1.0
+    found = make_space(X, "dtw", {"window": 0}).kneighbors(3, limit=6)
+    expected = make_space(X, "dtw", {"window": 0}).kneighbors_by_block(np.arange(30), 3, limit=6)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.closed, expected.closed)
+    assert not found.closed.all()
+
+
+@given(series_lists(equal=True), series_lists(), windows, st.booleans())
+def test_nearest_is_the_first_smallest(equal, ragged, window, squared):
+    for objects in (equal, ragged):
+        space = make_space(objects, "dtw", {"window": window, "squared": squared})
+        columns = np.arange(len(objects))[::2]
+        block = space.block(EVERYTHING, columns)
+        for n_jobs in (1, 2):
+            positions, distances = space.nearest(EVERYTHING, columns, n_jobs=n_jobs)
+            np.testing.assert_array_equal(positions, block.argmin(axis=1))
+            np.testing.assert_array_equal(distances, block.min(axis=1))
+
+
+def test_forms_of_input_agree():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 9))
+    expected = make_space(X, "dtw").block(EVERYTHING, EVERYTHING)
+    forms = [X[:, None, :], list(X), X.tolist(), pd.DataFrame(X), [row[None, :] for row in X], X.astype(np.float32)]
+    for form in forms[:-1]:
+        np.testing.assert_array_equal(make_space(form, "dtw").block(EVERYTHING, EVERYTHING), expected)
+    np.testing.assert_allclose(make_space(forms[-1], "dtw").block(EVERYTHING, EVERYTHING), expected, rtol=1e-5)
+    objects = np.empty(12, object)
+    objects[:] = list(X)
+    np.testing.assert_array_equal(make_space(objects, "dtw").block(EVERYTHING, EVERYTHING), expected)
+
+
+def test_normalisation_is_per_series_and_channel():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 2, 10))
+    moved = X * np.array([3.0, 0.1])[None, :, None] + np.array([5.0, -7.0])[None, :, None]
+    a = make_space(X, "dtw", {"normalize": True}).block(EVERYTHING, EVERYTHING)
+    b = make_space(moved, "dtw", {"normalize": True}).block(EVERYTHING, EVERYTHING)
+    np.testing.assert_allclose(a, b, atol=1e-12)
+    flat = make_space([np.full(5, 0.1), np.zeros(5)], "dtw", {"normalize": True})
+    assert flat.block(EVERYTHING, EVERYTHING)[0, 1] == 0
+
+
+def test_progress_is_told():
+    seen = []
+    X = np.random.default_rng(0).normal(size=(70, 20))
+    make_space(X, "dtw").kneighbors(3, limit=70, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (70 * 69 // 2, 70 * 69 // 2)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_block_size_changes_nothing(monkeypatch):
+    space = make_space(np.random.default_rng(0).normal(size=(40, 12)), "erp")
+    expected = space.kneighbors(4, limit=40)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    for n_jobs in (1, 2):
+        found = space.kneighbors(4, limit=40, n_jobs=n_jobs)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+    assert isinstance(make_space([[1.0], [2.0, 3]], "dtw").kneighbors(1, limit=1).counters, SearchCounters)
+
+
+def shifted_bumps(n=60, length=40, seed=0):
+    """Two classes of bumps, narrow and wide, at different places."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    t = np.linspace(0, 1, length)
+    widths = np.where(y == 0, 0.05, 0.12)
+    X = np.exp(-(((t - rng.uniform(0.35, 0.65, n)[:, None]) / widths[:, None]) ** 2))
+    return X + 0.02 * rng.normal(size=X.shape), y
+
+
+def test_warping_serves_where_points_do_not():
+    X, y = shifted_bumps()
+    warped = PrototypeClassifier(REPS(0.2, metric="dtw", metric_params={"window": 0.3}))
+    stiff = PrototypeClassifier(REPS(0.2))
+    assert cross_val_score(warped, X, y, cv=5).mean() > 0.95
+    assert cross_val_score(warped, X, y, cv=5).mean() > cross_val_score(stiff, X, y, cv=5).mean()
+    ragged = [series[: 36 + i % 5] for i, series in enumerate(X)]
+    assert cross_val_score(warped, ragged, y, cv=5).mean() > 0.9
+
+
+BAD = [
+    ([[1.0, 2.0], []], {}, ValueError, "series without points in row 1; remove them"),
+    ([[1.0, np.nan], [1.0, 2.0]], {}, ValueError, "NaN or infinity in row 0; fill the gaps in.*list of arrays"),
+    (np.array([[1.0, np.inf], [1.0, 2.0]]), {}, ValueError, "NaN or infinity in row 0"),
+    ([[1.0, 2.0], "abc"], {}, TypeError, "row 1 of X is not a series of numbers"),
+    ([[1.0, 2.0], ["a", "b"]], {}, TypeError, "row 1 of X is not a series of numbers"),
+    ([np.zeros((2, 5)), np.zeros((3, 5))], {}, ValueError, "2 channels in row 0, but other numbers in row 1"),
+    (np.zeros(5), {}, ValueError, "Expected 2D array .* got the shape .5,."),
+    ([np.zeros((1, 2, 3))], {}, ValueError, "row 0 of X has the shape"),
+    ([], {}, ValueError, "0 sample"),
+    (7, {}, TypeError, "X=int is not understood"),
+    (np.full((3, 4), 1e200), {}, ValueError, "values above 1e.150 in rows 0, 1, 2"),
+    (np.zeros((3, 4)), {"window": -1}, ValueError, "window=-1 must be None for no band, an int"),
+    (np.zeros((3, 4)), {"window": 1.5}, ValueError, "window=1.5 as a float is a fraction.*pass an int"),
+    (np.zeros((3, 4)), {"window": "5"}, ValueError, "window='5' must be"),
+    (np.zeros((3, 4)), {"window": True}, ValueError, "window=True must be"),
+    (np.zeros((3, 4)), {"squared": 1}, ValueError, "squared=1 must be True or False"),
+    (np.zeros((3, 4)), {"radius": 1}, ValueError, r"does not know \['radius'\]; it takes \['window', 'squared'"),
+]
+
+
+@pytest.mark.parametrize(("X", "parameters", "error", "message"), BAD, ids=range(len(BAD)))
+def test_bad_input(X, parameters, error, message):
+    with pytest.raises(error, match=message):
+        make_space(X, "dtw", parameters)
+
+
+def test_bad_input_of_the_others():
+    with pytest.raises(ValueError, match="'ddtw' needs series of at least 3 points; row 0 of X have fewer"):
+        make_space([[1.0, 2.0], [1.0, 2.0, 3.0]], "ddtw")
+    with pytest.raises(ValueError, match="series of one length, got lengths from 2 to 3; use metric='dtw'"):
+        make_space([[1.0, 2.0], [1.0, 2.0, 3.0]], "series_euclidean")
+    with pytest.raises(ValueError, match="series of 2 points, but those in fit had 3"):
+        make_space(np.zeros((3, 3)), "series_euclidean").cross(np.zeros((1, 2)))
+    with pytest.raises(ValueError, match="series of 1 channels, but those in fit had 2"):
+        make_space(np.zeros((3, 2, 4)), "dtw").cross(np.zeros((1, 4)))
+    with pytest.raises(ValueError, match="gap=.* must be a number, or one for each of the 2 channels"):
+        make_space(np.zeros((3, 2, 4)), "erp", {"gap": [1, 2, 3]})
+
+
+def test_a_radius_below_the_difference_of_lengths_is_widened_to_it():
+    a, b = np.arange(5.0), np.arange(9.0)
+    narrow = make_space([a, b], "dtw", {"window": 1}).block(EVERYTHING, EVERYTHING)
+    assert narrow[0, 1] ** 2 == pytest.approx(naive_dtw(a[:, None], b[:, None], 4))
+
+
+def test_gunpoint(data_folder):
+    """The data of the archive's first example: warped prototypes against 1-NN on everything."""
+    parts = [np.loadtxt(data_folder / "ucr" / "GunPoint" / f"GunPoint_{part}.tsv.gz") for part in ("TRAIN", "TEST")]
+    (y, X), (y_test, X_test) = ((part[:, 0].astype(int), part[:, 1:]) for part in parts)
+    everything = PrototypeClassifier(REPS(1.0, metric="dtw")).fit(X, y)
+    assert everything.score(X_test, y_test) == pytest.approx(0.907, abs=0.001)  # the archive's published accuracy
+    classifier = PrototypeClassifier(REPS(0.4, metric="dtw", metric_params={"window": 0.1})).fit(X, y)
+    assert classifier.score(X_test, y_test) > 0.8
