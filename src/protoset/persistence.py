@@ -10,6 +10,8 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import isabstract
 from typing import Any
 
@@ -23,6 +25,7 @@ from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
 from protoset.selectors import BaseSelector
 from protoset.spaces import DISSIMILARITIES
+from protoset.spaces.callables import name_of
 
 FORMAT = "protoset-classifier"
 FORMAT_VERSION = 1
@@ -74,12 +77,14 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
     write_atomically(path, _pack(json.dumps(metadata, indent=1), arrays))
 
 
-def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
+def load(path: str | os.PathLike[str], *, metric: Callable[..., float] | None = None) -> PrototypeClassifier:
     """Read a classifier that ``save`` wrote. It predicts as before; it has no ``selector_``.
 
     Parameters
     ----------
     path : path-like
+    metric : callable, optional
+        The function that the classifier was fitted with, if its metric is one: files hold no code.
 
     Returns
     -------
@@ -98,15 +103,40 @@ def load(path: str | os.PathLike[str]) -> PrototypeClassifier:
         raise FileFormatError(
             f"{name!r} is not a protoset classifier, or is cut short; write it again with protoset.save"
         )
+    with _naming_damage(name), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        metadata = _read_metadata(archive, name)
+        arrays = _read_arrays(archive, metadata["arrays"])
+    _check_function(metadata, metric, name)
+    with _naming_damage(name):
+        return _restore(metadata, arrays, metric)
+
+
+@contextmanager
+def _naming_damage(name: str) -> Iterator[None]:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            metadata = _read_metadata(archive, name)
-            return _restore(metadata, _read_arrays(archive, metadata["arrays"]))
+        yield
     except FileFormatError:
         raise
     # Damage makes the readers of zip, JSON and arrays raise almost anything.
     except Exception as error:
         raise FileFormatError(f"{name!r} is damaged ({error}); write it again with protoset.save") from error
+
+
+def _check_function(metadata: dict[str, Any], metric: Any, name: str) -> None:
+    needed = metadata.get("metric") == "callable"
+    if metric is not None and not callable(metric):
+        raise TypeError(f"metric={metric!r} must be the function that the classifier was fitted with, or None")
+    if needed and metric is None:
+        space = metadata.get("space")
+        function = space.get("function") if isinstance(space, dict) else None
+        raise ValueError(
+            f"{name!r} was fitted with a function as its metric, {function}, and files hold no code; "
+            "pass the function: protoset.load(path, metric=function)"
+        )
+    if metric is not None and not needed:
+        raise ValueError(
+            f"{name!r} has metric={metadata.get('metric')!r} and brings all that it needs; leave metric out"
+        )
 
 
 def _pack(metadata: str, arrays: dict[str, np.ndarray]) -> bytes:
@@ -163,11 +193,13 @@ def _read_array(archive: zipfile.ZipFile, file: str) -> np.ndarray:
     return np.frombuffer(content, dtype, count, stream.tell()).reshape(shape).copy()
 
 
-def _restore(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> PrototypeClassifier:
-    classifier = PrototypeClassifier(_restore_selector(metadata["selector"]), rule=metadata["rule"])
+def _restore(
+    metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
+) -> PrototypeClassifier:
+    classifier = PrototypeClassifier(_restore_selector(metadata["selector"], function), rule=metadata["rule"])
     space = {name.removeprefix("space_"): array for name, array in arrays.items() if name.startswith("space_")}
-    metric = metadata["metric"]
-    classifier._prototypes = DISSIMILARITIES[metric].space.from_state(metric, metadata["space"], space)
+    metric: Any = metadata["metric"] if function is None else function
+    classifier._prototypes = DISSIMILARITIES[metadata["metric"]].space.from_state(metric, metadata["space"], space)
     classifier._beta = check_real("beta", metadata["beta"], above=1, remedy="it is part of the file")
     classifier._codes = arrays["codes"]
     classifier.sample_indices_ = arrays["sample_indices"]
@@ -218,6 +250,11 @@ def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
         value = value.item() if isinstance(value, np.generic) else value
         if key == "random_state" and not isinstance(value, int):
             value = None
+        if key == "metric" and callable(value):
+            value = {"callable": name_of(value)}
+        if key == "metric_params" and value is not None and callable(selector.metric):
+            # The folder is this machine's, and a file should not say where another one writes.
+            value = {name: part for name, part in value.items() if name != "memory"}
         try:
             json.dumps(value)
         except TypeError as error:
@@ -228,13 +265,18 @@ def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
     return {"name": name, "parameters": parameters}
 
 
-def _restore_selector(described: dict[str, Any] | None) -> BaseSelector | None:
+def _restore_selector(described: dict[str, Any] | None, function: Callable[..., float] | None) -> BaseSelector | None:
     if described is None:
         return None
     kind = getattr(selectors, str(described["name"]))
     if not (isinstance(kind, type) and issubclass(kind, BaseSelector)) or isabstract(kind):
         raise ValueError(f"selector {described['name']!r} is not known")
-    selector = kind(**described["parameters"])
+    parameters = dict(described["parameters"])
+    if isinstance(parameters.get("metric"), dict):
+        if function is None:
+            raise ValueError("its selector has a function as metric, its prototypes have none")
+        parameters["metric"] = function
+    selector = kind(**parameters)
     selector._check_parameters()
     return selector
 

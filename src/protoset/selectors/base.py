@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +25,7 @@ class BaseSelector(BaseEstimator, ABC):
     A subclass has the parameters ``metric`` and ``metric_params`` and writes ``_select``.
     """
 
-    metric: str
+    metric: str | Callable[..., float]
     metric_params: dict[str, Any] | None
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -8,6 +8,7 @@ The function ``rank_prototypes`` is the method; the class ``REPS`` is its estima
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -163,12 +164,20 @@ class REPS(BaseSelector):
         a grid of rates by cross-validation and takes the smallest size whose error is within one
         standard error of the lowest. The errors are those of the nearest prototype's class, also
         where a classifier then applies another rule.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Dissimilarity between objects. ``"precomputed"`` takes a square matrix, the condensed
-        vector of ``scipy.spatial.distance.pdist``, or a sparse graph of the nearest neighbours'
-        distances.
+    metric : str or callable, default="euclidean"
+        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, or a function.
+        ``"precomputed"`` takes a square matrix, the condensed vector of
+        ``scipy.spatial.distance.pdist``, or a sparse graph of the nearest neighbours' distances. A
+        function is called as ``metric(object, prototype)`` on any objects that a list or the rows
+        of an array hold, and returns a finite number of at least 0. It is never called on a
+        training object and itself. With ``n_jobs`` it is called in processes where it and the
+        objects can be pickled, else in threads.
     metric_params : dict, optional
-        Arguments of the metric.
+        Arguments of the metric. For a function, ``"symmetric": True`` says that d(a, b) = d(b, a),
+        so that each pair of training objects is computed once. ``"memory": folder`` keeps what was
+        computed in files, by the content of the objects and by the function's own code, defaults
+        and closure; delete them when something else that it calls or reads has changed. All others
+        are passed on to the function.
     beta : float, default=2.0
         Base of the rank-exponential features, above 1 and at most 1e6.
     C : float, default=1e-3
@@ -246,7 +255,7 @@ class REPS(BaseSelector):
         self,
         n_prototypes: int | float | str = "auto",
         *,
-        metric: str = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
         metric_params: dict[str, Any] | None = None,
         beta: float = 2.0,
         C: float = 1e-3,

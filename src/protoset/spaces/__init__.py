@@ -27,7 +27,8 @@ __all__ = [
 
 
 def _registered() -> dict[str, Dissimilarity]:
-    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return {record.name: record for module in modules for record in getattr(module, "METRICS", ())}
 
 
@@ -44,8 +45,8 @@ def make_space(
     ----------
     X : array-like, DataFrame, sparse matrix or list
         The training objects, of the kind that the metric takes.
-    metric : str
-        A name in ``DISSIMILARITIES``.
+    metric : str or callable
+        A name in ``DISSIMILARITIES``, or a function of two objects.
     metric_params : dict, optional
         Arguments of the metric.
     y : array-like, optional
@@ -55,15 +56,11 @@ def make_space(
     -------
     Space
     """
-    if not isinstance(metric, str) or metric not in DISSIMILARITIES:
-        raise ValueError(
-            f"metric={metric!r} is not known{did_you_mean(metric, DISSIMILARITIES)}; "
-            f"choose one of {sorted(DISSIMILARITIES)}, "
-            "or compute the dissimilarities yourself and pass them with metric='precomputed'"
-        )
-    record, metric_params = DISSIMILARITIES[metric], {} if metric_params is None else metric_params
+    record, metric_params = _record_of(metric), {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
+    if callable(metric):
+        return record.space.from_objects(X, metric, metric_params, y)
     unknown = [name for name in metric_params if name not in record.parameters]
     if unknown:
         takes = (
@@ -73,3 +70,17 @@ def make_space(
             f"metric_params={dict(metric_params)!r}: metric={metric!r} does not know {unknown}; it {takes}"
         )
     return record.space.from_objects(X, metric, metric_params, y)
+
+
+def _record_of(metric: Any) -> Dissimilarity:
+    if callable(metric):
+        return DISSIMILARITIES["callable"]
+    if isinstance(metric, str) and metric == "callable":
+        raise ValueError("metric='callable' stands for functions; pass the function itself, metric=function")
+    if isinstance(metric, str) and metric in DISSIMILARITIES:
+        return DISSIMILARITIES[metric]
+    names = sorted(DISSIMILARITIES.keys() - {"callable"})
+    raise ValueError(
+        f"metric={metric!r} is not known{did_you_mean(metric, names)}; choose one of {names}, pass a function of two "
+        "objects, or compute the dissimilarities yourself and pass them with metric='precomputed'"
+    )

@@ -1,0 +1,197 @@
+"""A function on pairs of objects, called in this process, in worker processes or in threads.
+
+    pairs -> tasks of about a quarter of a second -> outcomes in order
+
+How pairs are dealt out to tasks depends on the time they take; what a pair gives does not.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import reprlib
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+TASK_SECONDS = 0.25
+"""Time that a task should take: long enough to be worth sending, short enough to be lost."""
+
+LARGEST_TASK = 2**16
+"""Pairs in a task at most."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A pair that gave no dissimilarity: the exception that the function raised, or what it returned."""
+
+    error: Exception | None
+    returned: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Dissimilarities of the pairs from ``start`` on, up to the first failure."""
+
+    start: int
+    values: np.ndarray
+    seconds: float
+    failure: Failure | None = None
+
+
+class PairEvaluator:
+    """Calls a function on pairs of objects.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two objects and returns their dissimilarity.
+    arguments : dict
+        Further arguments of the function, by keyword.
+    n_jobs : int or None
+        Workers: processes where the function and the objects can be pickled, else threads.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any], n_jobs: int | None = 1):
+        self.function, self.arguments, self.n_jobs = function, dict(arguments), n_jobs
+        self._task_size = 8
+
+    def evaluate(
+        self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, naming: tuple[str, str]
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield the dissimilarities of the pairs ``rows[left]``, ``columns[right]``, some at a time and in order.
+
+        ``naming`` is what the two objects of a pair are called in errors.
+        """
+        # After a failure no more pairs are dealt out, but those under way are brought home: joblib warns of results
+        # that nobody takes, and a memory keeps them.
+        end = [len(left)]
+        failed: tuple[Failure, str] | None = None
+        for outcome in self._outcomes(rows, columns, left, right, end):
+            done = len(outcome.values)
+            yield slice(outcome.start, outcome.start + done), outcome.values
+            if outcome.failure is None:
+                self._learn(done, outcome.seconds)
+            elif failed is None:
+                bad = outcome.start + done
+                failed = outcome.failure, f"{naming[0]} {left[bad]} and {naming[1]}{right[bad]}"
+                end[0] = 0
+        if failed is not None:
+            _raise(*failed)
+
+    def _outcomes(
+        self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, end: list[int]
+    ) -> Iterator[Outcome]:
+        parts = self._parts(end)
+        if effective_n_jobs(self.n_jobs) == 1:
+            yield from (self._task(rows, columns, left, right, part)() for part in parts)
+            return
+        used = [rows[i] for i in np.unique(left)] + [columns[j] for j in np.unique(right)]
+        in_processes = all(_can_pickle(thing) for thing in (self.function, self.arguments, *used))
+        where = {"prefer": "processes"} if in_processes else {"require": "sharedmem"}
+        run = _run_remote if in_processes else Task.__call__
+        workers = Parallel(n_jobs=self.n_jobs, batch_size=1, return_as="generator", **where)
+        yield from workers(delayed(run)(self._task(rows, columns, left, right, part)) for part in parts)
+
+    def _parts(self, end: list[int]) -> Iterator[slice]:
+        start = 0
+        while start < end[0]:
+            stop = min(start + self._task_size, end[0])
+            yield slice(start, stop)
+            start = stop
+
+    def _task(self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, part: slice) -> Task:
+        # Only the objects that it needs: a task may be sent to another process.
+        used_rows, i = np.unique(left[part], return_inverse=True)
+        used_columns, j = np.unique(right[part], return_inverse=True)
+        objects = [rows[row] for row in used_rows], [columns[column] for column in used_columns]
+        return Task(self.function, self.arguments, part.start, *objects, i.tolist(), j.tolist())
+
+    def _learn(self, n_pairs: int, seconds: float) -> None:
+        wanted = n_pairs * TASK_SECONDS / max(seconds, 1e-9)
+        self._task_size = int(max(1, min(wanted, 2 * self._task_size, LARGEST_TASK)))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Pairs ``rows[i]``, ``columns[j]`` to call a function on."""
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+    start: int
+    rows: list[Any]
+    columns: list[Any]
+    i: list[int]
+    j: list[int]
+
+    def __call__(self) -> Outcome:
+        """Call the function on one pair after the other."""
+        began, values = time.perf_counter(), np.empty(len(self.i))
+        for place, (i, j) in enumerate(zip(self.i, self.j, strict=True)):
+            try:
+                returned = self.function(self.rows[i], self.columns[j], **self.arguments)
+            except Exception as error:
+                return Outcome(self.start, values[:place], 0.0, Failure(error))
+            values[place] = as_dissimilarity(returned)
+            if math.isnan(values[place]):
+                return Outcome(self.start, values[:place], 0.0, Failure(None, _shown(returned)))
+        return Outcome(self.start, values, time.perf_counter() - began)
+
+
+def as_dissimilarity(returned: Any) -> float:
+    """Return what a function returned as a float; NaN where it is not a finite number of at least 0."""
+    if isinstance(returned, (str, bytes, bytearray)) or returned is np.ma.masked:
+        return math.nan
+    if isinstance(returned, np.ndarray):
+        returned = returned.item() if returned.size == 1 else None
+    try:
+        number = float(returned)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
+    return number if 0 <= number < math.inf else math.nan
+
+
+def _shown(returned: Any) -> str:
+    return reprlib.repr(returned.item() if isinstance(returned, np.generic) else returned)
+
+
+def _raise(failure: Failure, pair: str) -> None:
+    if failure.error is None:
+        raise ValueError(
+            f"metric returned {failure.returned} for {pair}; a dissimilarity must be a finite number of at least 0"
+        )
+    raise RuntimeError(f"metric raised {type(failure.error).__name__} for {pair}: {failure.error}") from failure.error
+
+
+def _run_remote(task: Task) -> Outcome:
+    """Run a task so that its outcome can be sent back, with the lines where the function failed."""
+    outcome = task()
+    error = None if outcome.failure is None else outcome.failure.error
+    if error is None:
+        return outcome
+    lines = "".join(traceback.format_exception(error))
+    if not _survives_pickle(error):
+        error = RuntimeError(str(error))
+    error.add_note(f"In the worker:\n{lines}")
+    return Outcome(outcome.start, outcome.values, outcome.seconds, Failure(error))
+
+
+def _can_pickle(thing: Any) -> bool:
+    # Objects may raise anything here; then threads do the work.
+    try:
+        pickle.dumps(thing)
+    except Exception:
+        return False
+    return True
+
+
+def _survives_pickle(error: Exception) -> bool:
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        return False

@@ -1,0 +1,265 @@
+"""Dissimilarities of pairs that are known already, in a file.
+
+    function, its arguments          -> the name of a file
+    content of two objects           -> a key of 16 bytes in it
+
+A file is an SQLite database in WAL mode, written in whole batches: a process may be killed at any
+moment, and several may use it at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import os
+import re
+import sqlite3
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import joblib
+import numpy as np
+
+LAYOUT = 1
+BUSY_SECONDS = 60.0
+"""How long to wait for another process that writes to the same file."""
+
+KEYS_PER_QUERY = 500
+SCALARS = (bool, bytes, float, int, str, type(None))
+
+
+class PairFile:
+    """Values by key, on disk.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made if it is not there.
+    function : callable
+    arguments : dict
+        What the function is called with besides the two objects.
+    symmetric : bool
+        Whether a pair stands for both its orders.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        function: Callable[..., Any],
+        arguments: Mapping[str, Any],
+        symmetric: bool,
+    ):
+        self.symmetric = symmetric
+        name = re.sub(r"\W+", "-", getattr(function, "__qualname__", type(function).__qualname__)).strip("-")
+        key = function_digest(function, arguments, symmetric)
+        os.makedirs(folder, exist_ok=True)
+        self.path = os.path.join(os.fspath(folder), f"{name[:60]}-{key}.sqlite3")
+
+    def read(self, keys: list[bytes]) -> dict[bytes, float]:
+        """Those of the keys that are known, with their values."""
+        found: dict[bytes, float] = {}
+        with self._connection() as connection:
+            for start in range(0, len(keys), KEYS_PER_QUERY):
+                part = keys[start : start + KEYS_PER_QUERY]
+                places = ",".join("?" * len(part))
+                found.update(connection.execute(f"SELECT pair, value FROM pairs WHERE pair IN ({places})", part))
+        if not all(type(value) is float and 0 <= value < math.inf for value in found.values()):
+            raise self._damaged("it holds other values than dissimilarities")
+        return found
+
+    def write(self, keys: list[bytes], values: np.ndarray) -> None:
+        """Keep the values of keys, all of them or none."""
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            pairs = zip(keys, values.tolist(), strict=True)
+            connection.executemany("INSERT OR IGNORE INTO pairs VALUES (?, ?)", pairs)
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        # Opened for each use: connections survive neither threads nor forks.
+        try:
+            connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+            try:
+                _prepare(connection)
+                yield connection
+            finally:
+                connection.close()
+        except sqlite3.OperationalError as error:
+            raise OSError(
+                f"metric_params: memory: {self.path!r} cannot be used ({error}); "
+                "make sure that its folder can be written to and has space left, or pass another folder"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, why: str) -> ValueError:
+        return ValueError(
+            f"metric_params: memory: {self.path!r} is damaged ({why}); delete it, "
+            "with the files beside it that end in -wal and -shm, and what it held is computed anew"
+        )
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    # Of two that make the file at the same moment one is sent away at once, without the wait of other statements.
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS pairs (pair BLOB PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID"
+            )
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+
+
+class DiskMemory:
+    """Dissimilarities between row and column objects that a file knows.
+
+    Parameters
+    ----------
+    file : PairFile
+    rows, columns : list
+        The objects.
+    """
+
+    def __init__(self, file: PairFile, rows: list[Any], columns: list[Any]):
+        self.file = file
+        self._rows, self._columns = rows, columns
+
+    @functools.cached_property
+    def _row_digests(self) -> list[bytes]:
+        return [_object_digest(place, thing) for place, thing in enumerate(self._rows)]
+
+    @functools.cached_property
+    def _column_digests(self) -> list[bytes]:
+        if self._columns is self._rows:
+            return self._row_digests
+        return [_object_digest(place, thing) for place, thing in enumerate(self._columns)]
+
+    def lookup(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Values of pairs, NaN where they are not known."""
+        keys = self._keys(left, right)
+        known = self.file.read(keys) if keys else {}
+        return np.array([known.get(key, math.nan) for key in keys], np.float64)
+
+    def store(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """Keep the values of pairs."""
+        if len(values):
+            self.file.write(self._keys(left, right), values)
+
+    def _keys(self, left: np.ndarray, right: np.ndarray) -> list[bytes]:
+        pairs = (
+            (self._row_digests[i], self._column_digests[j]) for i, j in zip(left.tolist(), right.tolist(), strict=True)
+        )
+        if self.file.symmetric:
+            pairs = ((min(pair), max(pair)) for pair in pairs)
+        return [hashlib.blake2b(a + b, digest_size=16).digest() for a, b in pairs]
+
+
+def _object_digest(place: int, thing: Any) -> bytes:
+    try:
+        return bytes.fromhex(joblib.hash(canonical(thing)))
+    # Objects that cannot be pickled raise almost anything.
+    except Exception as error:
+        raise TypeError(
+            f"metric_params: memory recognises objects by their content, but object {place} of the type "
+            f"{type(thing).__name__} cannot be hashed ({error}); make it one that can be pickled, or leave memory out"
+        ) from error
+
+
+def canonical(thing: Any) -> Any:
+    """Return plain containers in a form that depends on what they hold alone, other things as they are.
+
+    The order of a set changes from one process to the next, and two lists that hold one object twice
+    or two equal ones are pickled differently.
+    """
+    kind = type(thing)
+    if kind in SCALARS:
+        return thing
+    if kind in (list, tuple):
+        return kind.__name__, [canonical(part) for part in thing]
+    if kind in (set, frozenset):
+        return kind.__name__, sorted((canonical(part) for part in thing), key=_sort_key)
+    if kind is dict:
+        items = [(canonical(key), canonical(value)) for key, value in thing.items()]
+        return "dict", sorted(items, key=lambda item: _sort_key(item[0]))
+    if kind is np.ndarray and not thing.dtype.hasobject:
+        return thing.copy(order="C")
+    return thing
+
+
+def _sort_key(part: Any) -> tuple[str, str]:
+    if type(part) in SCALARS:
+        return type(part).__name__, repr(part)
+    return "", joblib.hash(part)
+
+
+def function_digest(function: Callable[..., Any], arguments: Mapping[str, Any], symmetric: bool) -> str:
+    """Return what tells a function with its arguments from others: names, bytecode, defaults, closure.
+
+    Functions that it calls and global variables that it reads do not count.
+    """
+    try:
+        described = _describe(function, ()), {name: _describe(value, ()) for name, value in arguments.items()}
+        return joblib.hash(canonical((LAYOUT, sys.implementation.cache_tag, symmetric, *described)))
+    except Exception as error:
+        raise TypeError(
+            f"metric_params: memory recognises a function by its code, arguments and closure, but {function!r} "
+            f"holds something that cannot be hashed ({error}); pass a plain function, or leave memory out"
+        ) from error
+
+
+def _describe(thing: Any, inside: tuple[int, ...]) -> Any:
+    """Describe functions by what they do, other things by themselves; ``inside`` are those that lead here."""
+    if id(thing) in inside:
+        return "again", inside.index(id(thing))
+    inside = (*inside, id(thing))
+    if isinstance(thing, types.FunctionType):
+        cells = [_cell_contents(cell) for cell in thing.__closure__ or ()]
+        parts = (*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).items(), *cells)
+        names = thing.__module__, thing.__qualname__
+        return "function", *names, _describe_code(thing.__code__), [_describe(part, inside) for part in parts]
+    if isinstance(thing, functools.partial):
+        return "partial", [_describe(part, inside) for part in (thing.func, *thing.args, *thing.keywords.items())]
+    if isinstance(thing, types.MethodType):
+        return "method", _describe(thing.__func__, inside), thing.__self__
+    if isinstance(thing, types.ModuleType):
+        return "module", thing.__name__
+    if isinstance(thing, tuple):
+        return tuple(_describe(part, inside) for part in thing)
+    return _describe_instance(thing, inside) if callable(thing) else thing
+
+
+def _describe_instance(thing: Any, inside: tuple[int, ...]) -> Any:
+    # Functions that Numba compiled or a cache wraps, then objects of a class with a __call__ of its own.
+    inner = getattr(thing, "py_func", getattr(thing, "__wrapped__", None))
+    if inner is not None:
+        return "wrapped", _describe(inner, inside)
+    method = type(thing).__call__
+    if isinstance(method, types.FunctionType):
+        return "instance", _describe(method, inside), thing
+    return thing
+
+
+def _cell_contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "empty cell"
+
+
+def _describe_code(code: types.CodeType) -> Any:
+    constants = [_describe_code(part) if isinstance(part, types.CodeType) else part for part in code.co_consts]
+    names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
+    counts = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
+    return code.co_code, code.co_exceptiontable, names, counts, constants

@@ -1,0 +1,96 @@
+"""Objects made of plain values as JSON values and arrays of numbers, and back, type by type.
+
+None, bool, int, float, str, list      as they are in JSON
+tuple, set, frozenset                  {"tuple": [...]}, ...
+dict                                   {"dict": [[key, value], ...]}
+array of NumPy                         {"array": [dtype, start, shape]}, its numbers in one array per dtype
+number of NumPy                        {"array": [dtype, start, null]}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SCALARS = (bool, float, int, str, type(None))
+CONTAINERS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+NUMBERS = "fiub"
+"""Kinds of NumPy's types that a file may hold."""
+
+
+class Encoder:
+    """Turns objects into JSON values; collects the numbers of arrays.
+
+    Attributes
+    ----------
+    numbers : dict of str to list of ndarray
+        By dtype.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, list[np.ndarray]] = {}
+        self._lengths: dict[str, int] = {}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the numbers of all arrays, one array per dtype."""
+        return {name: np.concatenate(parts) for name, parts in self.numbers.items()}
+
+    def encode(self, thing: Any) -> Any:
+        """Return an object as JSON values; raises ``TypeError`` where it is not made of plain ones."""
+        kind = type(thing)
+        if kind in SCALARS:
+            return thing
+        if kind is list:
+            return [self.encode(part) for part in thing]
+        if kind is tuple:
+            return {"tuple": [self.encode(part) for part in thing]}
+        if kind in (set, frozenset):
+            # In an order of their own, so that equal objects make equal files.
+            return {kind.__name__: [self.encode(part) for part in sorted(thing, key=repr)]}
+        if kind is dict:
+            return {"dict": [[self.encode(key), self.encode(value)] for key, value in thing.items()]}
+        if (kind is np.ndarray or isinstance(thing, np.generic)) and thing.dtype.kind in NUMBERS:
+            return {"array": self._put(thing)}
+        raise TypeError(
+            f"the type {kind.__name__} cannot be written without pickle; make the objects of numbers, strings, "
+            "lists, tuples, sets, dicts and arrays of numbers, and let the metric make of them what it needs"
+        )
+
+    def _put(self, thing: Any) -> list[Any]:
+        array = np.asarray(thing)
+        array = array.astype(array.dtype.newbyteorder("="), copy=False)
+        name = array.dtype.str[1:]
+        start = self._lengths.get(name, 0)
+        self.numbers.setdefault(name, []).append(array.ravel())
+        self._lengths[name] = start + array.size
+        return [name, start, list(array.shape) if isinstance(thing, np.ndarray) else None]
+
+
+def decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Inverse of ``Encoder.encode``; raises ``ValueError``, ``KeyError`` or ``TypeError`` where something is amiss."""
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, list):
+        return [decode(part, arrays) for part in value]
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError("it holds an object of a kind that is not known")
+    [(kind, content)] = value.items()
+    if kind == "array":
+        name, start, shape = content
+        return _take(arrays[name], name, start, shape)
+    if kind == "dict":
+        return {decode(key, arrays): decode(part, arrays) for key, part in content}
+    return CONTAINERS[kind](decode(part, arrays) for part in content)
+
+
+def _take(flat: np.ndarray, name: str, start: int, shape: list[int] | None) -> Any:
+    lengths = [] if shape is None else shape
+    if not all(type(number) is int and number >= 0 for number in (start, *lengths)):
+        raise ValueError("it holds an array without a place or a shape")
+    size = int(np.prod(lengths, dtype=object))
+    if flat.ndim != 1 or flat.dtype.str[1:] != name or start + size > len(flat):
+        raise ValueError("it holds an array that reaches beyond its numbers")
+    if shape is None:
+        return flat[start]
+    return flat[start : start + size].reshape(lengths).copy()

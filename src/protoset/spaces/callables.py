@@ -1,0 +1,318 @@
+"""Any objects under any function d(a, b).
+
+The function is called on one pair at a time, in workers where the user asks for them. What is known
+of a training set is kept while it is in use, and in files where the user gives a folder.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+import reprlib
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from protoset._validation import refuse_masked
+from protoset.spaces._pair_evaluation import PairEvaluator
+from protoset.spaces._plain_objects import Encoder, decode
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+
+KNOWN_BYTES = 256 * 2**20
+"""Memory that the dissimilarities of a training set may take to be kept while it is in use."""
+
+STEP_PAIRS = 2**20
+"""Pairs that are listed at a time."""
+
+
+class CallableSpace(Space):
+    """Dissimilarities between any objects by a function.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(object, prototype, **arguments)`` returns a finite number of at least 0.
+    rows, columns : list
+        The objects; one and the same list in the space of a training set, where the dissimilarity of
+        an object from itself is 0 by definition.
+    arguments : dict
+        Further arguments of the function.
+    symmetric : bool
+        Whether d(a, b) = d(b, a); then each pair of a training set is computed once.
+    memory : path-like, optional
+        Folder of files in which what was computed is kept.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        rows: list[Any],
+        columns: list[Any],
+        arguments: Mapping[str, Any],
+        *,
+        symmetric: bool = False,
+        memory: str | os.PathLike[str] | None = None,
+    ):
+        super().__init__("callable")
+        self._function, self._arguments = function, dict(arguments)
+        self._rows, self._columns = rows, columns
+        self._symmetric, self._memory = symmetric, memory
+        self._evaluator = PairEvaluator(function, arguments)
+        self._told: Callable[[int], None] | None = None
+        # Shared with the copies that searches work with.
+        self._memories: dict[str, Any] = {}
+
+    @classmethod
+    def from_objects(cls, X: Any, metric: Any, parameters: Mapping[str, Any], y: Any = None) -> Self:
+        """Make the space of a sequence of objects; ``metric`` is the function."""
+        if not callable(metric):
+            raise ValueError(f"metric={metric!r} is no function; pass the function itself, metric=function")
+        arguments = dict(parameters)
+        symmetric, memory = arguments.pop("symmetric", False), arguments.pop("memory", None)
+        if not isinstance(symmetric, (bool, np.bool_)):
+            raise TypeError(f"metric_params: symmetric={symmetric!r} must be True or False")
+        _check_memory(memory)
+        _check_arguments(metric, arguments)
+        objects = _check_objects(X)
+        return cls(metric, objects, objects, arguments, symmetric=bool(symmetric), memory=memory)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row objects and of column objects."""
+        return len(self._rows), len(self._columns)
+
+    @property
+    def _is_training(self) -> bool:
+        return self._rows is self._columns
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Call the function on each pair; in the space of a training set on no object with itself."""
+        return self._block(np.arange(len(self._rows))[rows], np.arange(len(self._columns))[columns])
+
+    def upper_block(self, rows: slice) -> np.ndarray:
+        """Call the function on the pairs of consecutive rows with later objects; 0 for the others."""
+        every = np.arange(len(self._rows))
+        return self._block(every[rows], every[rows.start :], upper=True)
+
+    def _block(self, rows: np.ndarray, columns: np.ndarray, upper: bool = False) -> np.ndarray:
+        block = np.zeros((len(rows), len(columns)))
+        step = max(1, STEP_PAIRS // max(1, len(columns)))
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            wanted = self._wanted(part[:, None], columns, upper)
+            i, j = np.nonzero(wanted)
+            block[start : start + step][wanted] = self._values(part[i], columns[j])
+        return block
+
+    def _wanted(self, rows: np.ndarray, columns: np.ndarray, upper: bool) -> np.ndarray:
+        if upper:
+            return rows < columns
+        return rows != columns if self._is_training else np.ones((len(rows), len(columns)), bool)
+
+    def _values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Dissimilarities of pairs, each of them computed once."""
+        if not (self._symmetric and self._is_training):
+            return self._distinct_values(left, right)
+        codes, where = np.unique(
+            np.minimum(left, right) * len(self._rows) + np.maximum(left, right), return_inverse=True
+        )
+        return self._distinct_values(codes // len(self._rows), codes % len(self._rows))[where]
+
+    def _distinct_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        known, disk = self._known(), self._disk()
+        values = np.full(len(left), np.nan) if known is None else known.lookup(left, right)
+        if disk is not None:
+            unknown = np.flatnonzero(np.isnan(values))
+            values[unknown] = disk.lookup(left[unknown], right[unknown])
+        unknown = np.flatnonzero(np.isnan(values))
+        self._tell(len(values) - len(unknown))
+        left_out, right_out = left[unknown], right[unknown]
+        for part, found in self._evaluator.evaluate(self._rows, self._columns, left_out, right_out, self._naming):
+            values[unknown[part]] = found
+            if disk is not None:
+                disk.store(left_out[part], right_out[part], found)
+            self._tell(len(found))
+        if known is not None:
+            known.store(left, right, values)
+        return values
+
+    def _tell(self, n_pairs: int) -> None:
+        if self._told is not None:
+            self._told(n_pairs)
+
+    @property
+    def _naming(self) -> tuple[str, str]:
+        return ("objects", "") if self._is_training else ("query", "prototype ")
+
+    def _known(self) -> KnownMatrix | None:
+        if not self._is_training or 8 * len(self._rows) ** 2 > KNOWN_BYTES:
+            return None
+        if "known" not in self._memories:
+            self._memories["known"] = KnownMatrix(len(self._rows), self._symmetric)
+        return self._memories["known"]
+
+    def _disk(self) -> Any:
+        if self._memory is None:
+            return None
+        if "disk" not in self._memories:
+            # Not every Python has SQLite.
+            from protoset.spaces._pair_memory import DiskMemory, PairFile
+
+            file = PairFile(self._memory, self._function, self._arguments, self._symmetric)
+            self._memories["disk"] = DiskMemory(file, self._rows, self._columns)
+        return self._memories["disk"]
+
+    def cross(self, queries: Any) -> Self:
+        """Space from new objects to the columns of this one."""
+        return self._like(_check_objects(queries), self._columns)
+
+    def prototypes(self, indices: np.ndarray) -> Self:
+        """Space without rows, to the given objects."""
+        # A row of an array is a view that would keep the whole array alive.
+        kept = (self._columns[index] for index in np.asarray(indices).tolist())
+        return self._like([], [thing.copy() if isinstance(thing, np.ndarray) else thing for thing in kept])
+
+    def _like(self, rows: list[Any], columns: list[Any]) -> Self:
+        options: dict[str, Any] = {"symmetric": self._symmetric, "memory": self._memory}
+        return type(self)(self._function, rows, columns, self._arguments, **options)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the column objects, and the function's name and arguments; the function is not kept."""
+        encoder = Encoder()
+        values = {
+            "function": name_of(self._function),
+            "symmetric": self._symmetric,
+            "arguments": _encode(encoder, self._arguments, "metric_params"),
+            "objects": [_encode(encoder, thing, f"prototype {place}") for place, thing in enumerate(self._columns)],
+        }
+        return values, encoder.arrays()
+
+    @classmethod
+    def from_state(cls, metric: Any, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Space without rows, to the stored objects; ``metric`` is the function."""
+        arguments, objects = decode(values["arguments"], arrays), decode(values["objects"], arrays)
+        if not isinstance(arguments, dict) or not isinstance(objects, list) or not objects:
+            raise ValueError("it holds no objects, or no arguments of its function")
+        if not callable(metric) or type(values["symmetric"]) is not bool:
+            raise ValueError("its function is missing, or not known to be symmetric or not")
+        return cls(metric, [], objects, arguments, symmetric=values["symmetric"])
+
+    def nearest(
+        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest of the columns to each row."""
+        return super(CallableSpace, self._at_work(n_jobs)).nearest(rows, columns, n_jobs=1)
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Neighbours with every pair computed once, where the function is symmetric for both of its objects."""
+        n = len(self._rows)
+        if self._symmetric:
+            at_work = self._at_work(n_jobs, progress, n * (n - 1) // 2)
+            return at_work.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=1)
+        at_work = self._at_work(n_jobs, progress, n * (n - 1))
+        return at_work.kneighbors_by_block(np.arange(n), n_neighbors, limit=limit, n_jobs=1)
+
+    def _at_work(self, n_jobs: int | None, progress: Progress | None = None, n_pairs: int = 0) -> Self:
+        """Copy whose blocks are computed one after the other, each by all workers."""
+        space = copy.copy(self)
+        space._evaluator = PairEvaluator(self._function, self._arguments, n_jobs)
+        done = 0
+
+        def tell(n_more: int) -> None:
+            nonlocal done
+            done += n_more
+            if progress is not None and n_more:
+                progress(done, n_pairs)
+
+        space._told = tell
+        return space
+
+
+class KnownMatrix:
+    """Dissimilarities between n objects that were computed before, NaN where they were not.
+
+    Parameters
+    ----------
+    n_objects : int
+    symmetric : bool
+        Whether a pair stands for both its orders.
+    """
+
+    def __init__(self, n_objects: int, symmetric: bool):
+        self._values = np.full((n_objects, n_objects), np.nan)
+        self._symmetric = symmetric
+
+    def lookup(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Values of pairs, NaN where they are not known."""
+        return self._values[left, right]
+
+    def store(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
+        """Keep the values of pairs."""
+        self._values[left, right] = values
+        if self._symmetric:
+            self._values[right, left] = values
+
+
+def _encode(encoder: Encoder, thing: Any, name: str) -> Any:
+    try:
+        return encoder.encode(thing)
+    except RecursionError as error:
+        raise TypeError(f"{name} holds itself, or is too deep, and cannot be written without pickle") from error
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from error
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return the module and name of a function, for people to read."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _check_objects(X: Any) -> list[Any]:
+    refuse_masked(X)
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        raise TypeError(
+            "X is a DataFrame, and a function as metric compares single objects; "
+            "pass X.to_numpy() to compare its rows, or a list of objects"
+        )
+    if sparse.issparse(X):
+        raise TypeError("X is a sparse matrix, and a function as metric compares single objects; pass list(X.tocsr())")
+    # A set or dict has no order that labels could follow, and the characters of a string are hardly meant.
+    is_sequence = hasattr(X, "__len__") and hasattr(X, "__getitem__") and getattr(X, "ndim", 1) > 0
+    if isinstance(X, (str, bytes, Mapping)) or not is_sequence:
+        raise TypeError(f"X={reprlib.repr(X)} is not a sequence of objects; pass a list")
+    objects = list(X)
+    if not objects:
+        raise ValueError("Found 0 sample(s) in X while a minimum of 1 is required; pass at least one object.")
+    return objects
+
+
+def _check_memory(memory: Any) -> None:
+    if memory is None:
+        return
+    if not isinstance(memory, (str, os.PathLike)):
+        raise TypeError(f"metric_params: memory={memory!r} must be the path of a folder, or None")
+    if os.path.lexists(memory) and not os.path.isdir(memory):
+        raise NotADirectoryError(f"metric_params: memory={os.fspath(memory)!r} is there and not a folder; pass another")
+
+
+def _check_arguments(function: Callable[..., Any], arguments: dict[str, Any]) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None, None, **arguments)
+    except TypeError as error:
+        raise ValueError(
+            f"metric_params={arguments!r}: {name_of(function)} cannot be called with two objects and these ({error}); "
+            "'symmetric' and 'memory' are for the search, all others are passed on to the function"
+        ) from error
+
+
+METRICS = (Dissimilarity("callable", CallableSpace, "objects", ("symmetric", "memory"), symmetric=False, ragged=True),)
