@@ -2,6 +2,8 @@
 
 import logging
 import sys
+import time
+from collections.abc import Callable
 
 logger = logging.getLogger("protoset")
 
@@ -11,3 +13,24 @@ def report(verbose: int, message: str, *arguments: object) -> None:
     logger.info(message, *arguments)
     if verbose:
         sys.stderr.write(f"[protoset] {message % arguments}\n")
+
+
+INTERVAL = 2.0
+"""Seconds between two lines about the same work."""
+
+
+def reporter(verbose: int, what: str) -> Callable[[int, int], None] | None:
+    """Return a function of (done, total) that now and then says how far the work is; None unless ``verbose``."""
+    if not verbose:
+        return None
+    started = last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if done and now - last >= INTERVAL:
+            last = now
+            left = (now - started) * (total - done) / done
+            report(verbose, "%s: %.0f %% of %d, about %.0f s left", what, 100 * done / total, total, left)
+
+    return tell

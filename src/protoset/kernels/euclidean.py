@@ -114,3 +114,15 @@ def nan_distance_block(a, b):
                     known += 1
             block[i, j] = np.sqrt(total * d / known) if known > 0 else np.finfo(np.float64).max
     return block
+
+
+@njit(cache=True, nogil=True)
+def transform(X, matrix):
+    """Multiply each row of X with a matrix."""
+    n, d, m = X.shape[0], X.shape[1], matrix.shape[1]
+    images = np.zeros((n, m))
+    for i in range(n):
+        for f in range(d):
+            for g in range(m):
+                images[i, g] += X[i, f] * matrix[f, g]
+    return images

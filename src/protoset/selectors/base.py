@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from protoset._progress import report
 from protoset._validation import check_labels, unchanged_on_error
 from protoset.spaces import DISSIMILARITIES, Space, make_space
 
@@ -50,6 +51,11 @@ class BaseSelector(BaseEstimator, ABC):
         self._check_parameters()
         with unchanged_on_error(self):
             space = make_space(X, self.metric, self.metric_params, y=y)
+            self.metric_ = space.metric
+            if isinstance(self.metric, str) and self.metric == "auto":
+                report(
+                    getattr(self, "verbose", 0), "metric='auto' took %r for %d objects", space.metric, space.shape[0]
+                )
             if space.n_features is not None:
                 validate_data(self, X, skip_check_array=True)
                 self.n_features_in_ = space.n_features

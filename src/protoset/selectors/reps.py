@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from protoset._progress import report
+from protoset._progress import report, reporter
 from protoset._validation import check_choice, check_count, check_jobs, check_real, is_count
 from protoset.features import negligible_rank, rank_exponential
 from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
@@ -165,7 +165,9 @@ class REPS(BaseSelector):
         standard error of the lowest. The errors are those of the nearest prototype's class, also
         where a classifier then applies another rule.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, or a function.
+        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, a function, or
+        ``"auto"``: Euclidean for numbers in rows, "gower" for a DataFrame with other columns,
+        "levenshtein" for strings, "dtw" for series of several lengths or channels (see ``metric_``).
         ``"precomputed"`` takes a square matrix, the condensed vector of
         ``scipy.spatial.distance.pdist``, or a sparse graph of the nearest neighbours' distances. A
         function is called as ``metric(object, prototype)`` on any objects that a list or the rows
@@ -228,6 +230,11 @@ class REPS(BaseSelector):
         How far the weights are from the optimal ones at most, relatively (in the 2-norm).
     truncation_bound_ : float
         How far the cut of the neighbour lists moves the optimal objective at most.
+    metric_ : str
+        The metric that was used: what ``metric="auto"`` chose, else its name.
+    search_counters_ : SearchCounters or None
+        How many pairs of objects the neighbour search bounded away, abandoned and computed, where it
+        counts.
     size_curve_ : SizeCurve or None
         Error at each size tried, with ``n_prototypes="auto"``.
     classes_ : ndarray
@@ -371,6 +378,7 @@ class REPS(BaseSelector):
         self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
         self.n_iter_ = ranked.solution.n_iter
         self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+        self.search_counters_ = lists.counters
         self.size_curve_ = None
         n_prototypes = self.n_prototypes
         if n_prototypes == "auto":
@@ -394,7 +402,8 @@ class REPS(BaseSelector):
             return as_lists(neighbors, space.shape[0], self.ties)
         k = negligible_rank(self.beta) if self.n_neighbors == "auto" else int(self.n_neighbors)
         report(self.verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
-        lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs)
+        progress = reporter(self.verbose, "pairs compared")
+        lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs, progress=progress)
         n_open = int((~lists.closed).sum())
         if n_open and not space.partial:
             warnings.warn(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
+from protoset.spaces.automatic import choose_metric
 from protoset.spaces.base import Dissimilarity, NearestSoFar, Progress, RawLists, Rows, SearchCounters, Space
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Rows",
     "SearchCounters",
     "Space",
+    "choose_metric",
     "make_space",
 ]
 
@@ -46,7 +48,7 @@ def make_space(
     X : array-like, DataFrame, sparse matrix or list
         The training objects, of the kind that the metric takes.
     metric : str or callable
-        A name in ``DISSIMILARITIES``, or a function of two objects.
+        A name in ``DISSIMILARITIES``, a function of two objects, or "auto" (see ``choose_metric``).
     metric_params : dict, optional
         Arguments of the metric.
     y : array-like, optional
@@ -56,6 +58,7 @@ def make_space(
     -------
     Space
     """
+    metric = choose_metric(X) if isinstance(metric, str) and metric == "auto" else metric
     record, metric_params = _record_of(metric), {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
@@ -79,7 +82,7 @@ def _record_of(metric: Any) -> Dissimilarity:
         raise ValueError("metric='callable' stands for functions; pass the function itself, metric=function")
     if isinstance(metric, str) and metric in DISSIMILARITIES:
         return DISSIMILARITIES[metric]
-    names = sorted(DISSIMILARITIES.keys() - {"callable"})
+    names = ["auto", *sorted(DISSIMILARITIES.keys() - {"callable"})]
     raise ValueError(
         f"metric={metric!r} is not known{did_you_mean(metric, names)}; choose one of {names}, pass a function of two "
         "objects, or compute the dissimilarities yourself and pass them with metric='precomputed'"

@@ -67,7 +67,10 @@ class PairwiseSpace(Space):
         if self.metric == "haversine":
             return DistanceMetric.get_metric("haversine").pairwise(a, b)
         name = "cityblock" if self.metric in CITYBLOCK else self.metric
-        return cdist(a, b, name, **self._parameters)
+        block = cdist(a, b, name, **self._parameters)
+        if self.metric in BOOLEAN or self.metric == "braycurtis":
+            block[np.isnan(block)] = 0.0  # nothing in either: no difference
+        return block
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
@@ -85,7 +88,8 @@ class PairwiseSpace(Space):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column vectors and the metric's arguments."""
-        return {}, {"vectors": self._columns} | {name: np.asarray(value) for name, value in self._parameters.items()}
+        weights = {"w": self._parameters["w"]} if "w" in self._parameters else {}
+        return {"p": self._parameters.get("p")}, {"vectors": self._columns} | weights
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
@@ -93,9 +97,9 @@ class PairwiseSpace(Space):
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
         vectors = _check(arrays["vectors"], metric)
-        parameters = (
-            {} if metric != "minkowski" else _check_minkowski(vectors.shape[1], arrays["p"][()], arrays.get("w"))
-        )
+        parameters = {}
+        if metric == "minkowski":
+            parameters = _check_minkowski(vectors.shape[1], values["p"], arrays.get("w"))
         return cls(metric, vectors[:0], vectors, parameters)
 
     def kneighbors(
@@ -117,6 +121,9 @@ def _check(X: Any, metric: str) -> np.ndarray:
                 f"{name_rows(other)}; pass for example X > 0"
             )
         return X.astype(bool)
+    negative = np.flatnonzero((X < 0).any(axis=1))
+    if metric == "braycurtis" and len(negative):
+        raise ValueError(f"metric='braycurtis' compares amounts, but X holds negative ones in {name_rows(negative)}")
     if metric == "haversine" and X.shape[1] != 2:
         raise ValueError(f"metric='haversine' needs 2 features, latitude and longitude in radians, got {X.shape[1]}")
     return X.astype(np.float64, copy=False)

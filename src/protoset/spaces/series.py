@@ -434,5 +434,5 @@ METRICS = (
     Dissimilarity("dtw", SeriesSpace, "series", ("window", "squared", "normalize"), ragged=True, bounds=True),
     Dissimilarity("ddtw", SeriesSpace, "series", ("window", "squared", "normalize"), ragged=True, bounds=True),
     Dissimilarity("erp", SeriesSpace, "series", ("window", "gap", "normalize"), ragged=True),
-    Dissimilarity("series_euclidean", SeriesSpace, "series", ("squared", "normalize")),
+    Dissimilarity("series_euclidean", SeriesSpace, "series", ("squared", "normalize"), bounds=True),
 )

@@ -7,33 +7,30 @@
     seuclidean        coordinates are divided by their deviations in the training set
     mahalanobis       coordinates are whitened by the training set's covariance
 
-The search is scikit-learn's (its pairwise reductions, or a tree in few dimensions); it is fast
-because it works with inner products, which cost the last digits of small distances. So it only
-proposes candidates: their distances are computed directly, and a row is accepted when the bound
-on the rounding error proves that no neighbour, and no tie, was missed. The rare other rows are
-searched again, wider, and at last against every object.
+The search is scikit-learn's (its pairwise reductions, or a tree in few dimensions), or for many
+features that of faiss where it is installed. They are fast because they work with inner products,
+which cost the last digits of small distances. So they only propose candidates: their distances are
+computed directly, and a row is accepted when the bound on the rounding error proves that no
+neighbour, and no tie, was missed. The rare other rows are searched again, wider, and at last against
+every object.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._validation import check_vectors
+from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
-EXTRA_CANDIDATES = 3
 WIDER = 4
 
 
@@ -129,14 +126,14 @@ class VectorSpace(Space):
         b_norms = np.einsum("ij,ij->i", b, b)
         largest = np.sqrt(b_norms.max())
         found = []
-        with _openmp_threads(n_jobs):
+        with openmp_threads(n_jobs):
             for part in row_slices(len(wanted), len(among) * 8):
                 a = wanted[part] - centre
                 screen = a @ b.T
                 screen *= -2
                 screen += b_norms
                 norms = np.sqrt(np.einsum("ij,ij->i", a, a))
-                slack = 2 * _rounding(a.shape[1]) * (norms + largest) ** 2
+                slack = 2 * rounding(a.shape[1], float(np.finfo(np.float64).eps)) * (norms + largest) ** 2
                 found.append(kernels.euclidean.nearest_screened(wanted[part], among, screen, slack))
         return np.concatenate([p for p, _ in found]), self._measure(np.concatenate([d for _, d in found]))
 
@@ -151,13 +148,14 @@ class VectorSpace(Space):
         n = self.shape[0]
         k = min(n_neighbors, n - 1)
         centred = self._columns - self._columns.mean(axis=0, dtype=np.float64)
-        search = NearestNeighbors(n_neighbors=min(k + 1 + EXTRA_CANDIDATES, n), n_jobs=n_jobs).fit(centred)
-        with _openmp_threads(n_jobs):
-            narrow = self._propose(search, centred, np.arange(n), min(k + 1 + EXTRA_CANDIDATES, n), k, limit)
-            open_rows = np.flatnonzero(narrow.counts < 0)
-            if not len(open_rows):
-                return narrow
-            wide = self._propose(search, centred, open_rows, min(WIDER * (k + 1), limit + 1, n), k, limit)
+        candidates = make_candidates(centred, n_jobs)
+        narrow = self._propose(candidates, centred, np.arange(n), min(candidates.width(k + 1), n), k, limit)
+        open_rows = np.flatnonzero(narrow.counts < 0)
+        if not len(open_rows):
+            return narrow
+        if candidates.vanished:
+            candidates = SklearnCandidates(centred, n_jobs)  # what single precision leaves open
+        wide = self._propose(candidates, centred, open_rows, min(WIDER * (k + 1), limit + 1, n), k, limit)
         rest = open_rows[wide.counts < 0]
         images = VectorSpace("euclidean", self._rows, self._columns)
         full = images.kneighbors_by_block(rest, k, limit=limit, n_jobs=n_jobs) if len(rest) else None
@@ -165,7 +163,7 @@ class VectorSpace(Space):
 
     def _propose(
         self,
-        search: NearestNeighbors,
+        source: Candidates,
         centred: np.ndarray,
         rows: np.ndarray,
         width: int,
@@ -175,9 +173,10 @@ class VectorSpace(Space):
         """Search ``width`` candidates for each row; rows that stay unproved have the count -1."""
         parts = []
         for part in row_slices(len(rows), width * 28):
-            queries = centred[rows[part]]
-            approximate, candidates = search.kneighbors(queries, n_neighbors=width)
-            floor = _floor_outside(approximate[:, -1], queries, complete=width == len(centred))
+            approximate, candidates = source.nearest(rows[part], width)
+            floor = np.full(len(candidates), np.inf)
+            if width < len(centred):
+                floor = _floor_outside(approximate[:, -1], centred[rows[part]], source.error, source.vanished)
             indices = np.empty(candidates.shape, np.int32)
             distances = np.empty(candidates.shape)
             counts = kernels.euclidean.rerank_candidates(
@@ -189,22 +188,14 @@ class VectorSpace(Space):
         return RawLists.concatenate(parts)
 
 
-def _rounding(n_features: int) -> float:
-    """Bound on the error of a squared distance from inner products, over the squared sum of norms."""
-    return 4 * (n_features + 8) * float(np.finfo(np.float64).eps)
-
-
-def _floor_outside(last: np.ndarray, queries: np.ndarray, *, complete: bool) -> np.ndarray:
+def _floor_outside(last: np.ndarray, queries: np.ndarray, error: float, vanished: float) -> np.ndarray:
     """Distance that no object outside a row's candidates can be below.
 
     An object y outside has an approximate distance of at least ``last`` to the query x. Its error
     is at most e(|x| + |y|)^2. That is at most 9 e|x|^2 if |y| < 2|x|; otherwise the distance is at
     least |y|/2 and the error at most 9 e times its square.
     """
-    if complete:
-        return np.full(len(last), np.inf)
-    error = 9 * _rounding(queries.shape[1])
-    squared = last**2 * (1 - error) - error * np.einsum("ij,ij->i", queries, queries)
+    squared = last**2 * (1 - 9 * error) - 9 * error * np.einsum("ij,ij->i", queries, queries) - vanished
     return np.sqrt(np.maximum(squared, 0))
 
 
@@ -227,13 +218,6 @@ def _interleave(narrow: RawLists, open_rows: np.ndarray, wide: RawLists, full: R
     return RawLists(counts, indices, distances, closed)
 
 
-def _openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]:
-    """Hold scikit-learn's reductions to ``n_jobs`` threads; with None they use their own default."""
-    if n_jobs is None:
-        return contextlib.nullcontext()
-    return threadpool_limits(limits=effective_n_jobs(n_jobs))
-
-
 ANGULAR = ("cosine", "correlation")
 
 
@@ -242,7 +226,8 @@ def _images(X: np.ndarray, metric: str, learned: np.ndarray | None) -> np.ndarra
     if metric == "seuclidean" and learned is not None:
         return X / np.sqrt(learned)
     if metric == "mahalanobis" and learned is not None:
-        return X @ np.linalg.cholesky(learned)
+        # Not by BLAS, whose last digits depend on how many vectors there are.
+        return kernels.euclidean.transform(X.astype(np.float64, copy=False), np.linalg.cholesky(learned))
     return _directions(X, centred=metric == "correlation") if metric in ANGULAR else X
 
 

@@ -1,0 +1,234 @@
+"""Every registered dissimilarity through the whole library."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.utils import _safe_indexing
+
+from protoset import REPS, PrototypeClassifier, load, save
+from protoset.spaces import DISSIMILARITIES, Space, base, choose_metric, make_space
+
+N = 48
+Y = np.arange(N) % 2
+RNG = np.random.default_rng(0)
+VECTORS = RNG.normal(size=(N, 4)) + 1.5 * Y[:, None]
+SERIES = RNG.normal(size=(N, 12)).cumsum(axis=1) + 3 * Y[:, None] * np.sin(np.arange(12))
+TABLE = pd.DataFrame(
+    {
+        "number": np.where(RNG.random(N) < 0.1, np.nan, VECTORS[:, 0]),
+        "colour": pd.Categorical(np.where(RNG.random(N) < 0.3, "red", np.where(Y, "blue", "green"))),
+        "flag": RNG.random(N) < 0.2 + 0.6 * Y,
+        "word": np.where(RNG.random(N) < 0.4, "x", np.where(Y, "y", "z")),
+    }
+)
+WORDS = ["".join(RNG.choice(list("abcd" if label else "cdef"), RNG.integers(2, 7))) for label in Y]
+SETS = [frozenset(word) for word in WORDS]
+
+
+def jaccard(a, b):
+    return 1 - len(a & b) / len(a | b)
+
+
+OBJECTS = {
+    "vectors": VECTORS,
+    "mixed attributes": TABLE,
+    "series": SERIES,
+    "strings": WORDS,
+    "matrix": np.abs(VECTORS[:, None, :] - VECTORS[None, :, :]).sum(axis=2),
+    "objects": SETS,
+}
+SPECIAL = {
+    **dict.fromkeys(("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), VECTORS > 0.7),
+    "braycurtis": np.abs(VECTORS),
+    "haversine": np.clip(VECTORS[:, :2], -1.5, 1.5),
+    "nan_euclidean": np.where(RNG.random(VECTORS.shape) < 0.1, np.nan, VECTORS),
+}
+
+
+def case(name):
+    """Objects, metric and parameters for a registered dissimilarity."""
+    record = DISSIMILARITIES[name]
+    if record.requires:
+        pytest.importorskip({"strings": "rapidfuzz"}[record.requires])
+    X = SPECIAL.get(name, OBJECTS[record.kind])
+    if name == "nan_euclidean":
+        X[np.isnan(X).all(axis=1)] = 0.0
+    return X, (jaccard if name == "callable" else name)
+
+
+def take(X, rows, name):
+    return X[np.ix_(rows, np.arange(N))] if name == "precomputed" else _safe_indexing(X, rows)
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_the_whole_way(name, tmp_path):
+    X, metric = case(name)
+    selector = REPS(8, metric=metric).fit(X, Y)
+    assert set(Y[selector.sample_indices_]) == {0, 1}
+    matrix = make_space(X, metric, y=Y).block(slice(None), slice(None))
+    given_matrix = REPS(8, metric="precomputed").fit(np.where(np.eye(N, dtype=bool), 0, matrix), Y)
+    np.testing.assert_array_equal(given_matrix.sample_indices_, selector.sample_indices_)
+    np.testing.assert_array_equal(given_matrix.ranking_, selector.ranking_)
+
+    classifier = PrototypeClassifier(clone(selector)).fit(X, Y)
+    queries = take(X, np.arange(20), name)
+    predicted = classifier.predict(queries)
+    kept = classifier.sample_indices_
+    np.testing.assert_array_equal(predicted, Y[kept[matrix[:20][:, kept].argmin(axis=1)]])
+    np.testing.assert_array_equal(classifier.explain(queries).labels[:, 0], predicted)
+    assert classifier.predict_proba(queries).shape == (20, 2)
+
+    save(classifier, tmp_path / "model")
+    again = load(tmp_path / "model", metric=jaccard) if name == "callable" else load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict(queries), predicted)
+    np.testing.assert_array_equal(again.explain(queries).distances, classifier.explain(queries).distances)
+
+    scores = cross_val_score(PrototypeClassifier(REPS(0.3, metric=metric)), X, Y, cv=3, error_score="raise")
+    hopeless = ("correlation", "hamming", "russellrao", "yule")  # these do not see what sets the classes apart
+    assert scores.mean() > (0.3 if name in hopeless else 0.55)
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_what_the_flags_say(name, monkeypatch):
+    X, metric = case(name)
+    record = DISSIMILARITIES[name]
+    space = make_space(X, metric, y=Y)
+    block = space.block(slice(None), slice(None))
+    assert block.dtype == np.float64
+    assert (block >= 0).all()
+    if record.symmetric:
+        np.testing.assert_allclose(block, block.T, rtol=1e-12, atol=1e-15)
+    if record.sparse and record.kind == "vectors":
+        dense = make_space(np.round(X), name).block(slice(None), slice(None))
+        thin = make_space(sparse.csr_array(np.round(X)), name)
+        np.testing.assert_allclose(thin.block(slice(None), slice(None)), dense, rtol=1e-9, atol=1e-12)
+        raw = thin.kneighbors(5, limit=N)
+        expected = thin.kneighbors_by_block(np.arange(N), 5, limit=N)
+        np.testing.assert_array_equal(raw.indices, expected.indices)
+    raw = space.kneighbors(7, limit=N)
+    assert (raw.counters is not None) == record.bounds
+    expected = space.kneighbors_by_block(np.arange(N), 7, limit=N)
+    monkeypatch.setattr(base, "BLOCK_BYTES", 2000)
+    for found in (raw, space.kneighbors(7, limit=N, n_jobs=2)):
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+        np.testing.assert_array_equal(found.counts, expected.counts)
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_what_is_learned_comes_from_the_training_set(name):
+    """Queries change nothing about each other."""
+    X, metric = case(name)
+    columns = np.arange(24)
+    training = X[:24, :24] if name == "precomputed" else _safe_indexing(X, columns)
+    space = make_space(training, metric, y=Y[:24])
+    rest = X[24:, :24] if name == "precomputed" else _safe_indexing(X, np.arange(24, N))
+    together = space.cross(rest).block(slice(None), slice(None))
+    for row in range(3):
+        one = X[24 + row : 25 + row, :24] if name == "precomputed" else _safe_indexing(X, np.array([24 + row]))
+        np.testing.assert_array_equal(space.cross(one).block(slice(None), slice(None))[0], together[row])
+
+
+def test_the_registry():
+    assert len(DISSIMILARITIES) > 30
+    for name, record in DISSIMILARITIES.items():
+        assert record.name == name
+        assert issubclass(record.space, Space)
+        assert not inspect.isabstract(record.space)
+
+
+SCIPY = [name for name, record in DISSIMILARITIES.items() if record.kind == "vectors" and name != "nan_euclidean"]
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_vectors_against_scikit_learn(name):
+    from sklearn.metrics import pairwise_distances
+
+    X = SPECIAL.get(name, VECTORS)
+    expected = pairwise_distances(X, metric=name)
+    got = make_space(X, name).block(slice(None), slice(None))
+    others = ~np.eye(len(X), dtype=bool)
+    np.testing.assert_allclose(got[others], np.nan_to_num(expected[others]), rtol=1e-9, atol=1e-9)
+
+
+def test_nan_euclidean_against_scikit_learn():
+    from sklearn.metrics.pairwise import nan_euclidean_distances
+
+    X = np.where(np.random.default_rng(1).random((30, 5)) < 0.2, np.nan, np.random.default_rng(2).normal(size=(30, 5)))
+    X = X[~np.isnan(X).all(axis=1)]
+    expected = nan_euclidean_distances(X)
+    got = make_space(X, "nan_euclidean").block(slice(None), slice(None))
+    known = ~np.isnan(expected)
+    np.testing.assert_allclose(got[known], expected[known], rtol=1e-6, atol=1e-6)
+    assert (got[~known] == np.finfo(float).max).all()
+
+
+def test_what_has_no_direction():
+    """Zero vectors are at a right angle to all others and alike among themselves, sparse or not; so are constants."""
+    X = np.array([[0.0, 0, 0], [1, 2, 3], [2, 4, 6], [0, 0, 0]])
+    for form in (X, sparse.csr_matrix(X)):
+        block = make_space(form, "cosine").block(slice(None), slice(None))
+        np.testing.assert_allclose(block[0], [0, 1, 1, 0], atol=1e-15)
+        np.testing.assert_allclose(block[1], [1, 0, 0, 1], atol=1e-15)
+    block = make_space(X + 1, "correlation").block(slice(None), slice(None))
+    np.testing.assert_allclose(block[0], [0, 1, 1, 0], atol=1e-15)
+
+
+AUTOMATIC = [
+    (VECTORS, "euclidean"),
+    (VECTORS.tolist(), "euclidean"),
+    (sparse.csr_matrix(VECTORS), "euclidean"),
+    (pd.DataFrame(VECTORS), "euclidean"),
+    (TABLE, "gower"),
+    (TABLE[["number", "flag"]], "gower"),
+    (WORDS, "levenshtein"),
+    (np.array(WORDS), "levenshtein"),
+    (np.array(WORDS, dtype=object), "levenshtein"),
+    (pd.Series(WORDS), "levenshtein"),
+    ([word.encode() for word in WORDS], "levenshtein"),
+    (SERIES[:, None, :], "dtw"),
+    ([row[: 8 + i % 4] for i, row in enumerate(SERIES)], "dtw"),
+    ([row[None, :] for row in SERIES], "dtw"),
+]
+
+
+@pytest.mark.parametrize(("X", "expected"), AUTOMATIC, ids=range(len(AUTOMATIC)))
+def test_the_automatic_metric(X, expected, capsys):
+    if expected == "levenshtein":
+        pytest.importorskip("rapidfuzz")
+    assert choose_metric(X) == expected
+    selector = REPS(6, metric="auto", verbose=1).fit(X, Y)
+    assert selector.metric_ == expected
+    assert f"metric='auto' took '{expected}' for 48 objects" in capsys.readouterr().err
+    np.testing.assert_array_equal(selector.sample_indices_, REPS(6, metric=expected).fit(X, Y).sample_indices_)
+
+
+@pytest.mark.parametrize("X", [SETS, [{"a": 1}], 5, [], ["a", 1.0], [[1.0, "a"]]])
+def test_what_the_automatic_metric_does_not_know(X):
+    with pytest.raises(ValueError, match="metric='auto' does not know what .* is; name a metric, or pass a function"):
+        choose_metric(X)
+
+
+VECTOR_ERRORS = [
+    ("jaccard", VECTORS, {}, r"'jaccard' compares truth values, but X holds other numbers.*pass for example X > 0"),
+    ("haversine", VECTORS, {}, "'haversine' needs 2 features, latitude and longitude in radians, got 4"),
+    ("nan_euclidean", np.full((3, 2), np.nan), {}, "needs a known value in every row, rows 0, 1, 2 have none"),
+    ("braycurtis", VECTORS, {}, "compares amounts, but X holds negative ones in rows"),
+    ("minkowski", VECTORS, {"p": 0}, "metric_params: p=0 must be a finite number above 0"),
+    ("minkowski", VECTORS, {"w": [1, 2]}, "w must be 4 weights"),
+    ("seuclidean", VECTORS, {"V": [1, 2, 3]}, "V must be 4 variances above 0"),
+    ("mahalanobis", VECTORS, {"VI": np.eye(3)}, "VI must be a symmetric, positive definite 4 x 4 matrix"),
+    ("mahalanobis", VECTORS[:3], {}, "cannot learn from 3 objects with 4 features, because their covariance"),
+    ("cosine", sparse.csr_matrix(np.array([[1.0, np.nan], [0, 1]])), {}, "NaN, infinity or numbers above.*row 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "X", "parameters", "message"), VECTOR_ERRORS, ids=range(len(VECTOR_ERRORS)))
+def test_errors_of_vector_metrics(name, X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make_space(X, name, parameters)
