@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("import_time", "fit", "solver", "paper_fsr")
+BENCHMARKS = ("import_time", "fit", "solver", "strings", "paper_fsr")
 
 
 def main() -> int:
@@ -15,7 +15,7 @@ def main() -> int:
     failed = 0
     for name in BENCHMARKS:
         print(f"\n== {name}", flush=True)
-        arguments = [folder] if name == "paper_fsr" else []
+        arguments = [folder] if name in ("paper_fsr", "strings") else []
         failed |= subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=False).returncode
     return int(failed != 0)
 

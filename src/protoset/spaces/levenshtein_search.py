@@ -1,0 +1,128 @@
+"""The exact neighbour search of the Levenshtein distance.
+
+    strings ─▶ each string once ─▶ symbols as numbers, signatures ─▶ lists of the strings ─▶ lists of the objects
+
+A signature is a word whose bits say that the string has some symbol at least so many times. Bits
+that one string has and the other lacks are a lower bound on their distance, which takes a
+nanosecond and passes over nearly all pairs; ``kernels/strings.py`` has the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from protoset import kernels
+from protoset._arrays import row_numbers, row_pointers
+from protoset.spaces import base
+from protoset.spaces.base import Progress, RawLists, SearchCounters
+
+SIGNATURE_BITS = 64
+
+STRINGS_AT_ONCE = 512
+"""Strings that a worker searches for at once; it has few megabytes of arrays to set up."""
+
+ENTRY_BYTES = 8
+"""A neighbour and its distance, as the kernel writes them."""
+
+
+def search_levenshtein(
+    texts: Sequence[Any],
+    n_neighbors: int,
+    *,
+    limit: int,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> RawLists:
+    """Nearest others of every object, with all that tie with the last one.
+
+    The counters are of ordered pairs of different strings: what is there twice is searched once.
+
+    Parameters
+    ----------
+    texts : list of str, of bytes, or of tuples of int
+        The objects.
+    n_neighbors, limit, n_jobs, progress
+        As in ``Space.kneighbors``.
+    """
+    n_neighbors = min(n_neighbors, len(texts) - 1)
+    limit = min(max(limit, n_neighbors), len(texts) - 1)
+    # By length, so that one distance after the other takes as many steps; then alike strings are near each other.
+    distinct: list[Any] = sorted(set(texts), key=lambda text: (len(text), text))
+    position = {text: place for place, text in enumerate(distinct)}
+    string_of = np.array([position[text] for text in texts])
+    starts = row_pointers(np.array([len(text) for text in distinct]))
+    symbols, n_symbols = number_symbols(distinct)
+    signatures = make_signatures(symbols, starts)
+    members, member_starts = np.argsort(string_of, kind="stable"), row_pointers(np.bincount(string_of))
+
+    def search(first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int, int]:
+        shape = (last - first, limit + 1)
+        indices, distances = np.empty(shape, np.int32), np.empty(shape, np.int32)
+        counts, closed, abandoned, computed = kernels.strings.nearest_strings(
+            first, last, symbols, starts, n_symbols, signatures, members, member_starts, n_neighbors, indices, distances
+        )
+        listed = np.arange(limit + 1) < counts[:, None]
+        return counts, closed, indices[listed], distances[listed], abandoned, computed
+
+    step = max(1, min(STRINGS_AT_ONCE, base.BLOCK_BYTES // (ENTRY_BYTES * (limit + 1))))
+    edges = [*range(0, len(distinct), step), len(distinct)]
+    workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    parts = []
+    for part, last in zip(workers(delayed(search)(*ends) for ends in pairwise(edges)), edges[1:], strict=True):
+        parts.append(part)
+        if progress is not None:
+            progress(last, len(distinct))
+    counts, closed, indices, distances, abandoned, computed = zip(*parts, strict=True)
+    n_pairs = len(distinct) * (len(distinct) - 1)
+    counters = SearchCounters(n_pairs, n_pairs - sum(abandoned) - sum(computed), sum(abandoned), sum(computed))
+    lists = RawLists(*map(np.concatenate, (counts, indices, distances, closed)), counters)  # type: ignore[call-arg]
+    return _spread(lists, string_of)
+
+
+def _spread(lists: RawLists, string_of: np.ndarray) -> RawLists:
+    """Lists of the objects from those of their strings, which count every object among its own neighbours."""
+    counts = lists.counts[string_of] - 1
+    starts = row_pointers(counts)
+    indices, distances = np.empty(starts[-1], np.int32), np.empty(starts[-1])
+    list_starts = row_pointers(lists.counts)
+    kernels.strings.spread(string_of, list_starts, lists.indices, lists.distances, starts, indices, distances)
+    return RawLists(counts, indices, distances, lists.closed[string_of], lists.counters)
+
+
+def number_symbols(texts: list[Any]) -> tuple[np.ndarray, int]:
+    """Number the symbols of all texts, one text after the other; return also how many symbols there are."""
+    if isinstance(texts[0], str):
+        flat = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    elif isinstance(texts[0], bytes):
+        flat = np.frombuffer(b"".join(texts), np.uint8)
+    else:
+        flat = np.fromiter(chain.from_iterable(texts), np.int64)
+    values, symbols = np.unique(flat, return_inverse=True)
+    return symbols.astype(np.uint32), len(values)
+
+
+def make_signatures(symbols: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Words whose bits say: the string has this symbol at least so many times.
+
+    Of all symbols and numbers of times those get a bit that split the strings most evenly.
+    """
+    n_strings, row = len(starts) - 1, row_numbers(starts)
+    signatures = np.zeros(n_strings, np.uint64)
+    if len(symbols) == 0:
+        return signatures
+    ordered = symbols[np.lexsort((symbols, row))].astype(np.int64)
+    place = np.arange(len(ordered))
+    starts_anew = np.r_[True, (np.diff(ordered) != 0) | (np.diff(row) != 0)]
+    times = place - np.maximum.accumulate(np.where(starts_anew, place, 0))
+    _, kind, holders = np.unique(ordered * (times.max() + 1) + times, return_inverse=True, return_counts=True)
+    chosen = np.argsort(-holders * (n_strings - holders), kind="stable")[:SIGNATURE_BITS]
+    bit = np.full(len(holders), -1)
+    bit[chosen] = np.arange(len(chosen))
+    has_bit = bit[kind] >= 0
+    np.bitwise_or.at(signatures, row[has_bit], np.uint64(1) << bit[kind][has_bit].astype(np.uint64))
+    return signatures
