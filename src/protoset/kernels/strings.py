@@ -129,10 +129,11 @@ def distances_to(length, symbols, starts, others, slots, masks, cutoff, distance
 def collect(bounds, lowest, highest, work, near, ends):
     """Write the strings with a bound from ``lowest`` to ``highest`` by (bound, index), and where each bound ends."""
     n_near = 0
+    base, width = np.uint8(lowest), np.uint8(min(highest, LARGEST_BOUND) - lowest)
     for other in range(bounds.shape[0]):
-        # Written first and counted after: no branch to guess wrong.
+        # Written first and counted after, with one comparison: no branch to guess wrong. Below the base wraps around.
         work[n_near] = other
-        n_near += lowest <= bounds[other] <= highest
+        n_near += np.int64(np.uint8(bounds[other] - base) <= width)
     ends[:] = 0
     for entry in range(n_near):
         ends[bounds[work[entry]] + 1] += 1

@@ -80,8 +80,8 @@ def search_levenshtein(
     counts, closed, indices, distances, abandoned, computed = zip(*parts, strict=True)
     n_pairs = len(distinct) * (len(distinct) - 1)
     counters = SearchCounters(n_pairs, n_pairs - sum(abandoned) - sum(computed), sum(abandoned), sum(computed))
-    lists = RawLists(*map(np.concatenate, (counts, indices, distances, closed)), counters)  # type: ignore[call-arg]
-    return _spread(lists, string_of)
+    joined = [np.concatenate(arrays) for arrays in (counts, indices, distances, closed)]
+    return _spread(RawLists(joined[0], joined[1], joined[2], joined[3], counters), string_of)
 
 
 def _spread(lists: RawLists, string_of: np.ndarray) -> RawLists:
