@@ -24,14 +24,15 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+# In an environment of its own: some of the libraries that it compares with hold other packages back.
+bench: .venv-bench/.ready
+	.venv-bench/bin/python -m benchmarks
 
 figures: $(VENV)/.docs
 	$(BIN)/python docs/make_figures.py
 
 clean:
-	rm -rf $(VENV) demo-output bench-output
+	rm -rf $(VENV) .venv-bench demo-output
 
 # pip of the calling Python installs into the environment, so that a Python without ensurepip works too.
 $(BIN)/python:
@@ -44,6 +45,11 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[dev]'
+	@touch $@
+
+.venv-bench/.ready: pyproject.toml
+	$(PYTHON) -m venv --without-pip .venv-bench
+	$(PYTHON) -m pip --python .venv-bench/bin/python --disable-pip-version-check --quiet install --editable '.[peers]'
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python

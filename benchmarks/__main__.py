@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCHMARKS = ("import_time", "fit", "solver", "strings", "paper_fsr")
+BENCHMARKS = ("import_time", "fit", "solver", "series", "strings", "high_dimensional", "paper_fsr")
+WITH_DATA = ("series", "strings", "paper_fsr")
 
 
 def main() -> int:
@@ -15,7 +16,7 @@ def main() -> int:
     failed = 0
     for name in BENCHMARKS:
         print(f"\n== {name}", flush=True)
-        arguments = [folder] if name in ("paper_fsr", "strings") else []
+        arguments = [folder] if name in WITH_DATA else []
         failed |= subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=False).returncode
     return int(failed != 0)
 

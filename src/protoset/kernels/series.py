@@ -248,11 +248,8 @@ def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other
         turned = not turned
         size += shift
     if turned:
-        high, low = other_high, other_low
-    for t in range(n):
-        beyond = max(max(b[t] - high[t], low[t] - b[t]), 0.0)
-        bound += beyond * beyond
-    return bound
+        return bound + keogh(b, other_high, other_low, np.inf)
+    return bound + keogh(b, high, low, np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -268,9 +265,11 @@ def kim(a, b):
 def _fill_remaining(a, upper, lower, remaining):
     """What the points from each one on add at least."""
     n = a.shape[0]
+    for t in range(n):
+        remaining[t] = _outside(a, t, upper, lower) * SLACK
     remaining[n] = 0.0
     for t in range(n - 1, -1, -1):
-        remaining[t] = remaining[t + 1] + _outside(a, t, upper, lower) * SLACK
+        remaining[t] += remaining[t + 1]
 
 
 @njit(cache=True, nogil=True)
@@ -280,11 +279,20 @@ def _squared(threshold, root):
 
 
 @njit(cache=True, nogil=True)
+def _place_of_pair(i, j, n):
+    """Place of the pair i < j in a list of all pairs, row by row."""
+    return i * (2 * n - i - 1) // 2 + j - i - 1
+
+
+@njit(cache=True, nogil=True)
 def nearest_bounds(
-    values, starts, upper, lower, first_row, step,
+    values, starts, upper, lower, first_row, step, stored,
     distances, indices, counts, triggers, thresholds, cut_at, sizes,
 ):  # fmt: skip
-    """Push the lower bounds of every ``step``-th row's pairs with later series in place of distances."""
+    """Push the lower bounds of every ``step``-th row's pairs with later series in place of distances.
+
+    All bounds are kept in ``stored``, row by row, rounded down, unless it is empty.
+    """
     arrays = (distances, indices, counts, triggers, thresholds, cut_at, sizes)
     n = starts.shape[0] - 1
     for i in range(first_row, n, step):
@@ -298,8 +306,13 @@ def nearest_bounds(
                 bound = max(bound, keogh(a, upper[starts[j] : starts[j + 1]], lower[starts[j] : starts[j + 1]], cutoff))
             if bound <= cutoff:
                 bound = max(bound, keogh(b, a_upper, a_lower, cutoff))
-            push(i, j, bound, *arrays)
-            push(j, i, bound, *arrays)
+            if stored.shape[0] > 0:
+                stored[_place_of_pair(i, j, n)] = bound * (1.0 - 1e-6)
+            # Looked at here too: most pairs end here, and a call costs more than the comparison.
+            if bound <= thresholds[i]:
+                push(i, j, bound, *arrays)
+            if bound <= thresholds[j]:
+                push(j, i, bound, *arrays)
 
 
 @njit(cache=True, nogil=True)
@@ -332,7 +345,7 @@ def seed_search(
 
 @njit(cache=True, nogil=True)
 def bounded_search(
-    values, starts, upper, lower, seeds_indptr, seeds, first_row, step, radius, root,
+    values, starts, upper, lower, stored, seeds_indptr, seeds, first_row, step, radius, root,
     distances, indices, counts, triggers, thresholds, cut_at, sizes,
 ):  # fmt: skip
     """Pairs of every ``step``-th row with the later series that are not its seeds; all are equally long.
@@ -359,6 +372,9 @@ def bounded_search(
             if is_seed[j] == i:
                 continue
             cutoff = _squared(max(thresholds[i], thresholds[j]), root) / SLACK
+            if stored.shape[0] > 0 and stored[_place_of_pair(i, j, n)] > cutoff:
+                bounded += 1
+                continue
             b = values[starts[j] : starts[j + 1]]
             bound, turned = kim(a, b), False
             if bound <= cutoff:

@@ -34,7 +34,16 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._validation import LARGEST, check_flag, check_real, is_count, is_number, name_rows, refuse_masked
-from protoset.spaces.base import Dissimilarity, NearestSoFar, Progress, RawLists, Rows, SearchCounters, Space
+from protoset.spaces.base import (
+    BLOCK_BYTES,
+    Dissimilarity,
+    NearestSoFar,
+    Progress,
+    RawLists,
+    Rows,
+    SearchCounters,
+    Space,
+)
 
 SEEDS = 2
 """Series that each is compared with first, as a multiple of the neighbours it needs."""
@@ -229,7 +238,9 @@ class _Search:
         """Search among equally long series."""
         kernel, series = kernels.series, self.series
         upper, lower = kernel.envelopes(series.values, series.starts, self.radius)
-        seeds = self._seeds(upper, lower)
+        n_pairs = self.n * (self.n - 1) // 2
+        stored = np.empty(n_pairs if n_pairs * 4 <= BLOCK_BYTES else 0, np.float32)
+        seeds = self._seeds(upper, lower, stored)
 
         def seed(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
             return kernel.seed_search(
@@ -239,8 +250,8 @@ class _Search:
 
         def rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
             return kernel.bounded_search(
-                series.values, series.starts, upper, lower, seeds.indptr, seeds.indices, first, step, self.radius,
-                self.root, *nearest.arrays,
+                series.values, series.starts, upper, lower, stored, seeds.indptr, seeds.indices, first, step,
+                self.radius, self.root, *nearest.arrays,
             )  # fmt: skip
 
         first = self._in_stripes(seed, report=False)
@@ -259,12 +270,12 @@ class _Search:
 
         return self.nearest.lists(self._counters(*self._in_stripes(search, report=True)))
 
-    def _seeds(self, upper: np.ndarray, lower: np.ndarray) -> sparse.csr_matrix:
+    def _seeds(self, upper: np.ndarray, lower: np.ndarray, stored: np.ndarray) -> sparse.csr_matrix:
         """Pairs i < j of which one is among those with the smallest bounds of the other."""
         values, starts = self.series.values, self.series.starts
         n_seeds = min(SEEDS * self.n_neighbors, self.n - 1)
         by_bound = NearestSoFar(self.n, n_seeds, n_seeds)
-        kernels.series.nearest_bounds(values, starts, upper, lower, 0, 1, *by_bound.arrays)
+        kernels.series.nearest_bounds(values, starts, upper, lower, 0, 1, stored, *by_bound.arrays)
         raw = by_bound.lists()
         i, j = row_numbers(row_pointers(raw.counts)), raw.indices
         pairs = np.unique(np.minimum(i, j).astype(np.int64) * self.n + np.maximum(i, j))
