@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.keel import read_keel
+from benchmarks.kinds import surnames
 from benchmarks.paper_fsr import METHODS, TARGET, fixed_rate_errors, paper_table
 from protoset import REPS, PrototypeClassifier
 
@@ -16,6 +17,14 @@ def test_protein_dissimilarities(data_folder):
     classifier = PrototypeClassifier(REPS(0.2, metric="precomputed"))
     classifier.fit(matrix[np.ix_(train, train)], labels[train])
     assert classifier.score(matrix[np.ix_(test, train)], labels[test]) > 0.9
+
+
+def test_surnames(data_folder):
+    """Strings of 18 classes: the prototypes know far more than the largest class."""
+    names, nations = surnames(data_folder)
+    classifier = PrototypeClassifier(REPS(0.2, metric="levenshtein")).fit(names[:1000], nations[:1000])
+    largest = np.mean(nations[1000:] == "Russian")
+    assert classifier.score(names[1000:], nations[1000:]) > largest + 0.05
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
-from protoset.spaces import base, make_space, vectors
+from protoset.spaces import _candidates, base, make_space, vectors
 from protoset.spaces.precomputed import PrecomputedSpace
 from protoset.spaces.vectors import VectorSpace
 
@@ -283,3 +283,51 @@ def test_state_round_trip(kind):
         again.cross(given_queries).block(slice(None), slice(None)),
         space.cross(given_queries).block(slice(None), slice(None)),
     )
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_candidates_from_faiss_give_the_same_neighbours(offset, monkeypatch):
+    """Single precision proposes, double precision decides; what it cannot prove is searched again."""
+    pytest.importorskip("faiss")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2100, 40))
+    X[::50] = X[0]  # duplicates
+    X[5] *= 1e-30
+    X[7] *= 1e4
+    X += offset
+    with_faiss = make_space(X).kneighbors(9, limit=2100)
+    assert isinstance(_candidates.make_candidates(X, None), _candidates.FaissCandidates)
+    monkeypatch.setattr(_candidates, "FAISS_OBJECTS", 10**9)
+    without = make_space(X).kneighbors(9, limit=2100)
+    np.testing.assert_array_equal(with_faiss.indices, without.indices)
+    np.testing.assert_array_equal(with_faiss.distances, without.distances)
+    expected = make_space(X).kneighbors_by_block(np.arange(2100), 9, limit=2100)
+    np.testing.assert_array_equal(with_faiss.indices, expected.indices)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 25),
+    k=st.integers(1, 24),
+    limit=st.integers(1, 24),
+    tied=st.booleans(),
+)
+def test_the_nearest_so_far_in_any_order(seed, n, k, limit, tied):
+    """Pairs pushed in strips, in two searches that are merged: what whole rows hold, ties and limits included."""
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(0, 4, (n, n)).astype(float) if tied else rng.random((n, n))
+    matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
+    k = min(k, n - 1)
+    expected = make_space(matrix, "precomputed").kneighbors_by_block(np.arange(n), k, limit=limit)
+    whole, first, second = (base.NearestSoFar(n, k, limit) for _ in range(3))
+    cut = rng.integers(0, n)
+    whole.push_strip(0, matrix)
+    first.push_strip(0, matrix[:cut])
+    second.push_strip(cut, matrix[cut:, cut:])
+    first.settle()
+    second.push_all(first)
+    for found in (whole.lists(), second.lists()):
+        np.testing.assert_array_equal(found.counts, expected.counts)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+        np.testing.assert_array_equal(found.closed, expected.closed)
