@@ -168,13 +168,53 @@ def test_nan_euclidean_against_scikit_learn():
     assert (got[~known] == np.finfo(float).max).all()
 
 
+def test_a_constant_column_sets_nothing_apart():
+    """Its variance is not 0 but a rounding error, beside which every difference would be huge."""
+    X = np.column_stack([np.random.default_rng(0).normal(size=60), np.full(60, 0.1)])
+    space = make_space(X, "seuclidean")
+    np.testing.assert_allclose(
+        space.cross([[0.0, 0.1], [0.0, 0.1001]]).block([1], [0]), space.cross([[0.0, 0.1]]).block([0], [0]), rtol=1e-3
+    )
+
+
+def test_mahalanobis_does_not_mind_scales():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    scaled = X * np.array([1e-5, 1, 1e5])
+    np.testing.assert_allclose(
+        make_space(scaled, "mahalanobis").block(slice(None), slice(None)),
+        make_space(X, "mahalanobis").block(slice(None), slice(None)),
+        rtol=1e-6,
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-130, 1.0, 1e149])
+def test_minkowski_neither_overflows_nor_vanishes(scale):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    got = make_space(X * scale, "minkowski", {"p": 3}).block(slice(None), slice(None))
+    np.testing.assert_allclose(
+        got / scale, make_space(X, "minkowski", {"p": 3}).block(slice(None), slice(None)), rtol=1e-9
+    )
+
+
+def test_a_tiny_query_is_no_tiny_training_set():
+    classifier = PrototypeClassifier(REPS(8)).fit(VECTORS, Y)
+    assert classifier.predict([[1e-200, 0, 0, 0]]) == classifier.predict([[0.0, 0, 0, 0]])
+
+
 def test_what_has_no_direction():
     """Zero vectors are at a right angle to all others and alike among themselves, sparse or not; so are constants."""
     X = np.array([[0.0, 0, 0], [1, 2, 3], [2, 4, 6], [0, 0, 0]])
     for form in (X, sparse.csr_matrix(X)):
         block = make_space(form, "cosine").block(slice(None), slice(None))
-        np.testing.assert_allclose(block[0], [0, 1, 1, 0], atol=1e-15)
+        np.testing.assert_array_equal(block[0], [0, 1, 1, 0])
         np.testing.assert_allclose(block[1], [1, 0, 0, 1], atol=1e-15)
+    with_zero = np.vstack([np.zeros((1, 4)), VECTORS, np.zeros((1, 4))])
+    for form in (with_zero, sparse.csr_matrix(with_zero)):
+        space = make_space(form, "cosine")
+        found, expected = space.kneighbors(3, limit=N + 2), space.kneighbors_by_block(np.arange(N + 2), 3, limit=N + 2)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(space.nearest(columns=np.arange(1, N))[0][0], 0)
     block = make_space(X + 1, "correlation").block(slice(None), slice(None))
     np.testing.assert_allclose(block[0], [0, 1, 1, 0], atol=1e-15)
 
@@ -221,6 +261,14 @@ VECTOR_ERRORS = [
     ("braycurtis", VECTORS, {}, "compares amounts, but X holds negative ones in rows"),
     ("minkowski", VECTORS, {"p": 0}, "metric_params: p=0 must be a finite number above 0"),
     ("minkowski", VECTORS, {"w": [1, 2]}, "w must be 4 weights"),
+    ("minkowski", VECTORS, {"w": ["a"] * 4}, r"metric_params: w=\['a', 'a', 'a', 'a'\] must be numbers"),
+    ("minkowski", VECTORS, {"p": 1000}, "p=1000 must be .* at most 50.*metric='chebyshev'"),
+    ("seuclidean", VECTORS, {"V": "abc"}, "metric_params: V='abc' must be numbers"),
+    ("seuclidean", VECTORS, {"V": [1e-320] * 4}, "makes of X numbers above 1e.150; scale X, or pass other"),
+    ("mahalanobis", VECTORS[:1], {}, "cannot learn from 1 objects"),
+    ("euclidean", sparse.csr_matrix(VECTORS * 1j), {}, "2D sparse matrix of real numbers, got complex128"),
+    ("euclidean", sparse.csr_matrix(VECTORS * 1e-200), {}, "squared distances of such values vanish"),
+    ("nan_euclidean", VECTORS * 1e200, {}, "values above 1e.150 in rows"),
     ("seuclidean", VECTORS, {"V": [1, 2, 3]}, "V must be 4 variances above 0"),
     ("mahalanobis", VECTORS, {"VI": np.eye(3)}, "VI must be a symmetric, positive definite 4 x 4 matrix"),
     ("mahalanobis", VECTORS[:3], {}, "cannot learn from 3 objects with 4 features, because their covariance"),
@@ -232,3 +280,19 @@ VECTOR_ERRORS = [
 def test_errors_of_vector_metrics(name, X, parameters, message):
     with pytest.raises(ValueError, match=message):
         make_space(X, name, parameters)
+
+
+def test_dense_queries_to_sparse_vectors():
+    space = make_space(sparse.csr_matrix(VECTORS), "cosine")
+    np.testing.assert_allclose(
+        space.cross(VECTORS[:5]).block(slice(None), slice(None)),
+        make_space(VECTORS, "cosine").block(slice(0, 5), slice(None)),
+        atol=1e-12,
+    )
+    for bad, message in (
+        ((60, 4), "Expected 2D array"),
+        (VECTORS[0], "Reshape your data"),
+        (np.ma.masked_array(VECTORS), "masked"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            space.cross(bad)

@@ -168,6 +168,43 @@ def test_the_search_finds_what_whole_rows_hold(metric, series, equal, window, k,
             assert found.closed.all()
 
 
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(20, 90),
+    length=st.integers(1, 14),
+    window=st.sampled_from([0, 1, 2, 0.1, 0.2, None]),
+    k=st.integers(1, 6),
+    kind=st.sampled_from(["noise", "walk", "tied", "large", "small"]),
+)
+def test_the_search_is_exact_where_bounds_matter(seed, n, length, window, k, kind):
+    """Many short series, so that every bound decides about some pair."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 5, (n, length)).astype(float) if kind == "tied" else rng.normal(size=(n, length))
+    X = {"walk": X.cumsum(axis=1), "large": X * 1e100, "small": X * 1e-100}.get(kind, X)
+    space = make_space(X, "dtw", {"window": window})
+    found, expected = space.kneighbors(k, limit=n), space.kneighbors_by_block(np.arange(n), k, limit=n)
+    np.testing.assert_array_equal(found.counts, expected.counts)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+def test_a_bound_that_was_none():
+    """LB_Kim plus what LB_Improved adds to LB_Keogh is no bound: series 4 is as near to series 5 as 1 and 3."""
+    X = np.array([[4, 1], [1, 2], [4, 0], [1, 2], [1, 2], [1, 0]], float)
+    found = make_space(X, "dtw", {"window": 1}).kneighbors(1, limit=6)
+    assert found.indices[-3:].tolist() == [1, 3, 4]
+
+
+@pytest.mark.parametrize("window", [10**6, 2**63 - 1, 2**80])
+def test_a_radius_beyond_the_length_is_no_band(window):
+    X = np.random.default_rng(0).normal(size=(20, 6))
+    np.testing.assert_array_equal(
+        make_space(X, "dtw", {"window": window}).block(EVERYTHING, EVERYTHING),
+        make_space(X, "dtw").block(EVERYTHING, EVERYTHING),
+    )
+    make_space(X, "dtw", {"window": window}).kneighbors(3, limit=20)
+
+
 @pytest.mark.parametrize(("normalize", "smooth"), [(True, True), (False, False)])
 def test_a_larger_search_and_its_counters(normalize, smooth):
     rng = np.random.default_rng(0)
@@ -285,6 +322,10 @@ BAD = [
     ([np.zeros((1, 2, 3))], {}, ValueError, "row 0 of X has the shape"),
     ([], {}, ValueError, "0 sample"),
     (7, {}, TypeError, "X=int is not understood"),
+    ({(1.0, 2.0), (3.0, 4.0)}, {}, TypeError, "X=set is not understood"),
+    ([np.ma.masked_array([1.0, 99.0], [0, 1])], {}, TypeError, "masked array"),
+    ([np.array(["1", "2"], object)], {}, TypeError, "row 0 of X is not a series of numbers"),
+    (np.full((3, 4), 1e-200), {}, ValueError, "no value above 1e-200, and squared differences of such values vanish"),
     (np.full((3, 4), 1e200), {}, ValueError, "values above 1e.150 in rows 0, 1, 2"),
     (np.zeros((3, 4)), {"window": -1}, ValueError, "window=-1 must be None for no band, an int"),
     (np.zeros((3, 4)), {"window": 1.5}, ValueError, "window=1.5 as a float is a fraction.*pass an int"),

@@ -55,6 +55,14 @@ def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
     raise ValueError(f"{name}={value!r} must be a whole number of at least {least}; {remedy}")
 
 
+def as_numbers(name: str, value: Any) -> np.ndarray:
+    """Return ``value`` as an array of float64."""
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}={value!r} must be numbers: {error}") from error
+
+
 def check_flag(name: str, value: Any) -> bool:
     """Return ``value`` if it is True or False."""
     if isinstance(value, (bool, np.bool_)):
@@ -91,8 +99,11 @@ LARGEST, SMALLEST = 1e150, 1e-140
 """Limits of numbers whose squares neither overflow nor vanish."""
 
 
-def check_vectors(X: Any) -> np.ndarray:
-    """Return finite numbers as rows of an array, float32 or float64, without copying what is one."""
+def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
+    """Return finite numbers as rows of an array, float32 or float64, without copying what is one.
+
+    Training vectors must not all be so small that the squares of their differences vanish; queries may.
+    """
     refuse_masked(X)
     X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
     largest = max(abs(float(X.min())), abs(float(X.max())))
@@ -106,7 +117,7 @@ def check_vectors(X: Any) -> np.ndarray:
         raise ValueError(
             f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}"
         )
-    if 0 < largest < SMALLEST:
+    if 0 < largest < SMALLEST and not queries:
         raise ValueError(
             f"X holds no value above {largest:g}, and squared distances of such values vanish; "
             f"scale X to above {SMALLEST:g}"

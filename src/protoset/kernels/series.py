@@ -40,7 +40,7 @@ def band_radius(n, m, radius, fraction):
         radius = int(fraction * max(n, m) + 1e-9)
     elif radius < 0:
         radius = max(n, m)
-    return max(radius, abs(n - m))
+    return max(min(radius, max(n, m)), abs(n - m))
 
 
 @njit(cache=True, nogil=True, fastmath=_FINITE)
@@ -279,6 +279,12 @@ def _squared(threshold, root):
 
 
 @njit(cache=True, nogil=True)
+def _rounded_down(bound):
+    """A bound that stays one in single precision."""
+    return min(bound * (1.0 - 1e-6), 3e38) if bound > 1e-30 else 0.0
+
+
+@njit(cache=True, nogil=True)
 def _place_of_pair(i, j, n):
     """Place of the pair i < j in a list of all pairs, row by row."""
     return i * (2 * n - i - 1) // 2 + j - i - 1
@@ -307,7 +313,7 @@ def nearest_bounds(
             if bound <= cutoff:
                 bound = max(bound, keogh(b, a_upper, a_lower, cutoff))
             if stored.shape[0] > 0:
-                stored[_place_of_pair(i, j, n)] = bound * (1.0 - 1e-6)
+                stored[_place_of_pair(i, j, n)] = _rounded_down(bound)
             # Looked at here too: most pairs end here, and a call costs more than the comparison.
             if bound <= thresholds[i]:
                 push(i, j, bound, *arrays)
@@ -360,7 +366,8 @@ def bounded_search(
     room = length + 2 * radius
     work = (np.empty(room), np.empty(room), np.empty(room), np.empty(room))
     is_seed = np.full(n, -1, np.int64)
-    left, left_bounds, left_turned = np.empty(n, np.int64), np.empty(n), np.empty(n, np.bool_)
+    left, left_turned = np.empty(n, np.int64), np.empty(n, np.bool_)
+    left_bounds, left_keogh = np.empty(n), np.empty(n)
     bounded, abandoned, computed = 0, 0, 0
     for i in range(first_row, n, step):
         a = values[starts[i] : starts[i + 1]]
@@ -376,18 +383,19 @@ def bounded_search(
                 bounded += 1
                 continue
             b = values[starts[j] : starts[j + 1]]
-            bound, turned = kim(a, b), False
+            bound, turned, larger = kim(a, b), False, 0.0
             if bound <= cutoff:
                 one_way = keogh(a, upper[starts[j] : starts[j + 1]], lower[starts[j] : starts[j + 1]], cutoff)
                 bound = max(bound, one_way)
                 if bound <= cutoff:
                     other_way = keogh(b, a_upper, a_lower, cutoff)
-                    turned = other_way > one_way
+                    turned, larger = other_way > one_way, max(one_way, other_way)
                     bound = max(bound, other_way)
             if bound > cutoff:
                 bounded += 1
                 continue
-            left[n_left], left_bounds[n_left], left_turned[n_left] = j, bound, turned
+            left[n_left], left_turned[n_left] = j, turned
+            left_bounds[n_left], left_keogh[n_left] = bound, larger
             n_left += 1
         for place in np.argsort(left_bounds[:n_left]):
             j = left[place]
@@ -399,9 +407,9 @@ def bounded_search(
             b_upper, b_lower = upper[starts[j] : starts[j + 1]], lower[starts[j] : starts[j + 1]]
             if values.ndim == 1:
                 if left_turned[place]:
-                    bound = improved(b, a, a_upper, a_lower, radius, left_bounds[place], *work)
+                    bound = improved(b, a, a_upper, a_lower, radius, left_keogh[place], *work)
                 else:
-                    bound = improved(a, b, b_upper, b_lower, radius, left_bounds[place], *work)
+                    bound = improved(a, b, b_upper, b_lower, radius, left_keogh[place], *work)
                 if bound * SLACK > cutoff:
                     bounded += 1
                     continue

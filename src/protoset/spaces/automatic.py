@@ -21,6 +21,8 @@ def choose_metric(X: Any) -> str:
         return "euclidean" if all(_is_numeric(dtype) for dtype in X.dtypes) else "gower"
     if sparse.issparse(X):
         return "euclidean"
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
+        X = X.tolist()  # plain numbers, or else
     if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
         return "dtw" if X.ndim == 3 else "euclidean"
     objects = list(X) if hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)) else []

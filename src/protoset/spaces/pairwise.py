@@ -15,7 +15,7 @@ from sklearn.metrics import DistanceMetric
 from sklearn.utils import check_array
 
 from protoset import kernels
-from protoset._validation import check_real, check_vectors, name_rows, refuse_masked
+from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, name_rows, refuse_masked
 from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -67,6 +67,10 @@ class PairwiseSpace(Space):
         if self.metric == "haversine":
             return DistanceMetric.get_metric("haversine").pairwise(a, b)
         name = "cityblock" if self.metric in CITYBLOCK else self.metric
+        if self.metric == "minkowski":
+            # In units of the largest number, so that no power overflows or vanishes.
+            unit = float(np.abs(self._columns).max()) or 1.0
+            return cdist(a / unit, b / unit, name, **self._parameters) * unit
         block = cdist(a, b, name, **self._parameters)
         if self.metric in BOOLEAN or self.metric == "braycurtis":
             block[np.isnan(block)] = 0.0  # nothing in either: no difference
@@ -74,7 +78,7 @@ class PairwiseSpace(Space):
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
-        queries = _check(queries, self.metric)
+        queries = _check(queries, self.metric, queries=True)
         if queries.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
@@ -109,10 +113,10 @@ class PairwiseSpace(Space):
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
-def _check(X: Any, metric: str) -> np.ndarray:
+def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:
     if metric == "nan_euclidean":
         return _check_with_gaps(X)
-    X = check_vectors(X)
+    X = check_vectors(X, queries=queries)
     if metric in BOOLEAN:
         other = np.flatnonzero(~np.isin(X, (0, 1)).all(axis=1))
         if len(other):
@@ -132,6 +136,9 @@ def _check(X: Any, metric: str) -> np.ndarray:
 def _check_with_gaps(X: Any) -> np.ndarray:
     refuse_masked(X)
     X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+    large = np.flatnonzero((np.abs(X) > LARGEST).any(axis=1))
+    if len(large):
+        raise ValueError(f"X holds values above {LARGEST:g} in {name_rows(large)}, whose squares overflow; scale X")
     empty = np.flatnonzero(np.isnan(X).all(axis=1))
     if len(empty):
         raise ValueError(
@@ -141,10 +148,11 @@ def _check_with_gaps(X: Any) -> np.ndarray:
 
 
 def _check_minkowski(n_features: int, p: Any = 2, w: Any = None) -> dict[str, Any]:
-    p = check_real("metric_params: p", p, above=0, remedy="p=1 is the city-block distance, p=2 the Euclidean one")
+    remedy = "p=1 is the city-block distance, p=2 the Euclidean one; for a large p use metric='chebyshev'"
+    p = check_real("metric_params: p", p, above=0.01, most=50, remedy=remedy)
     if w is None:
         return {"p": p}
-    w = np.asarray(w, np.float64)
+    w = as_numbers("metric_params: w", w)
     if w.shape != (n_features,) or not (w >= 0).all() or not np.isfinite(w).all():
         raise ValueError(f"metric_params: w must be {n_features} weights, finite and not negative, got {w!r}")
     return {"p": p, "w": w}

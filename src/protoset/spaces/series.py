@@ -33,7 +33,17 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
-from protoset._validation import LARGEST, check_flag, check_real, is_count, is_number, name_rows, refuse_masked
+from protoset._validation import (
+    LARGEST,
+    SMALLEST,
+    as_numbers,
+    check_flag,
+    check_real,
+    is_count,
+    is_number,
+    name_rows,
+    refuse_masked,
+)
 from protoset.spaces.base import (
     BLOCK_BYTES,
     Dissimilarity,
@@ -44,6 +54,9 @@ from protoset.spaces.base import (
     SearchCounters,
     Space,
 )
+
+NO_BAND = 2**31
+"""A radius that no series reaches."""
 
 SEEDS = 2
 """Series that each is compared with first, as a multiple of the neighbours it needs."""
@@ -112,6 +125,12 @@ class SeriesSpace(Space):
         """Make the space of an array or list of series."""
         checked = _check_parameters(metric, parameters)
         series = _prepare(X, metric, checked)
+        largest = float(np.abs(series.values).max())
+        if 0 < largest < SMALLEST:
+            raise ValueError(
+                f"X holds no value above {largest:g}, and squared differences of such values vanish; scale X to above "
+                f"{SMALLEST:g}"
+            )
         checked["gap"] = _check_gap(checked["gap"], series.n_channels) if metric == "erp" else None
         return cls(metric, series, series, checked)
 
@@ -338,7 +357,7 @@ def _check_parameters(metric: str, given: Mapping[str, Any]) -> dict[str, Any]:
     if metric == "series_euclidean":
         window = 0  # a band in which every point has but one partner
     return {
-        "window": window if window is None or isinstance(window, float) else int(window),
+        "window": window if window is None or isinstance(window, float) else min(int(window), NO_BAND),
         "squared": check_flag("metric_params: squared", given.get("squared", False)),
         "normalize": check_flag("metric_params: normalize", given.get("normalize", False)),
         "gap": given.get("gap", 0.0),
@@ -348,7 +367,7 @@ def _check_parameters(metric: str, given: Mapping[str, Any]) -> dict[str, Any]:
 def _check_gap(gap: Any, n_channels: int) -> np.ndarray:
     if is_number(gap):
         return np.full(n_channels, check_real("metric_params: gap", gap, above=-np.inf, remedy="0 is usual"))
-    gap = np.asarray(gap, np.float64)
+    gap = as_numbers("metric_params: gap", gap)
     if gap.shape != (n_channels,) or not np.isfinite(gap).all():
         raise ValueError(f"metric_params: gap={gap!r} must be a number, or one for each of the {n_channels} channels")
     return gap
@@ -389,25 +408,24 @@ def _as_list(X: Any) -> list[np.ndarray]:
                 "Reshape your data: a single series with X.reshape(1, -1)"
             )
         return [_one_series(series, row) for row, series in enumerate(X)]
-    if not hasattr(X, "__len__") or isinstance(X, (str, bytes)):
+    if not hasattr(X, "__len__") or isinstance(X, (str, bytes, set, frozenset, dict)):
         raise TypeError(f"X={type(X).__name__} is not understood; pass series as an array or a list of arrays")
     return [_one_series(series, row) for row, series in enumerate(X)]
 
 
 def _one_series(series: Any, row: int) -> np.ndarray:
+    refuse_masked(series)
     try:
         array = np.asarray(series)
-        if array.dtype.kind not in "fiub":
-            array = array.astype(np.float64) if array.dtype.kind == "O" else _refuse(array, row)
+        if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
+            array = array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise type(error)(f"row {row} of X is not a series of numbers: {error}") from error
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"row {row} of X is not a series of numbers: it has the dtype {array.dtype}")
     if array.ndim not in (1, 2):
         raise ValueError(f"row {row} of X has the shape {array.shape}; a series is 1-D, or 2-D as (channels, points)")
     return (array[:, None] if array.ndim == 1 else array.T).astype(np.float64)
-
-
-def _refuse(array: np.ndarray, row: int) -> np.ndarray:
-    raise TypeError(f"it has the dtype {array.dtype}")
 
 
 def _check_points(parts: list[np.ndarray]) -> None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_sums
-from protoset._validation import LARGEST, name_rows
+from protoset._validation import LARGEST, SMALLEST, check_vectors, name_rows
 from protoset.spaces.base import Progress, RawLists, Rows, Space
 
 
@@ -35,6 +35,11 @@ class SparseVectorSpace(Space):
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
         """Make the space of the rows of a sparse matrix."""
         X = _check_sparse(X, metric)
+        if X.nnz and np.abs(X.data).max() < SMALLEST:
+            raise ValueError(
+                f"X holds no value above {np.abs(X.data).max():g}, and squared distances of such values vanish; "
+                f"scale X to above {SMALLEST:g}"
+            )
         return cls(metric, X, X)
 
     @property
@@ -61,6 +66,8 @@ class SparseVectorSpace(Space):
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors, sparse or dense, to the columns of this one."""
+        if not sparse.issparse(queries):
+            queries = sparse.csr_matrix(check_vectors(queries, queries=True))
         queries = _check_sparse(queries, self.metric)
         if queries.shape[1] != self.n_features:
             raise ValueError(
@@ -96,6 +103,10 @@ class SparseVectorSpace(Space):
 
 def _check_sparse(X: Any, metric: str) -> sparse.csr_matrix:
     """Return a checked CSR copy; rows of length 1 for "cosine"."""
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"metric={metric!r} needs a 2D sparse matrix of real numbers, got {X.dtype} of shape {X.shape}"
+        )
     X = sparse.csr_matrix(X, dtype=np.float64, copy=True)
     if X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(

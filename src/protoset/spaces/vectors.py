@@ -26,7 +26,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._validation import check_vectors
+from protoset._validation import LARGEST, as_numbers, check_vectors
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
 from protoset.spaces.sparse_vectors import SparseVectorSpace
@@ -78,8 +78,16 @@ class VectorSpace(Space):
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
-        transposed = np.ascontiguousarray(self._columns[columns].T)
-        return self._measure(kernels.euclidean.distance_block(self._rows[rows], transposed))
+        a, b = self._rows[rows], self._columns[columns]
+        block = self._measure(kernels.euclidean.distance_block(a, np.ascontiguousarray(b.T)))
+        if self.metric in ANGULAR:
+            # Exactly, where one of two has no direction, so that these tie.
+            block[(a[:, -1] > 0)[:, None] != (b[:, -1] > 0)[None, :]] = 1.0
+        return block
+
+    def _has_directions(self) -> bool:
+        """Whether distances of images are all there is to those of the metric."""
+        return self.metric not in ANGULAR or not (self._rows[:, -1].any() or self._columns[:, -1].any())
 
     def _measure(self, distances: np.ndarray) -> np.ndarray:
         """Turn Euclidean distances of images into those of the metric."""
@@ -89,7 +97,7 @@ class VectorSpace(Space):
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
-        queries = check_vectors(queries)
+        queries = check_vectors(queries, queries=True)
         if queries.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
@@ -110,7 +118,7 @@ class VectorSpace(Space):
         """Space without rows, to the stored vectors; of sparse vectors where they were sparse."""
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
-        images, learned = check_vectors(arrays["images"]), arrays.get("learned")
+        images, learned = check_vectors(arrays["images"], queries=True), arrays.get("learned")
         wanted = {"seuclidean": images.shape[1:], "mahalanobis": images.shape[1:] * 2}.get(metric)
         if (None if learned is None else learned.shape) != wanted:
             raise ValueError("what was learned does not fit the vectors")
@@ -120,6 +128,8 @@ class VectorSpace(Space):
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row; inner products screen, true distances decide."""
+        if not self._has_directions():
+            return super().nearest(rows, columns, n_jobs=n_jobs)
         wanted, among = self._rows[rows], self._columns[columns]
         centre = among.mean(axis=0, dtype=np.float64)
         b = among - centre
@@ -141,6 +151,8 @@ class VectorSpace(Space):
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:
         """Exact neighbours by proposing candidates and proving them complete."""
+        if not self._has_directions():
+            return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
         return replace(raw, distances=self._measure(raw.distances))
 
@@ -223,12 +235,18 @@ ANGULAR = ("cosine", "correlation")
 
 def _images(X: np.ndarray, metric: str, learned: np.ndarray | None) -> np.ndarray:
     """Vectors whose Euclidean distances are those of the metric, up to ``_measure``."""
-    if metric == "seuclidean" and learned is not None:
-        return X / np.sqrt(learned)
-    if metric == "mahalanobis" and learned is not None:
-        # Not by BLAS, whose last digits depend on how many vectors there are.
-        return kernels.euclidean.transform(X.astype(np.float64, copy=False), np.linalg.cholesky(learned))
-    return _directions(X, centred=metric == "correlation") if metric in ANGULAR else X
+    if metric in ANGULAR:
+        return _directions(X, centred=metric == "correlation")
+    if learned is None:
+        return X
+    X = X.astype(np.float64, copy=False)
+    # Not by BLAS, whose last digits depend on how many vectors there are.
+    images = X / np.sqrt(learned) if learned.ndim == 1 else kernels.euclidean.transform(X, np.linalg.cholesky(learned))
+    if not np.abs(images).max() <= LARGEST:
+        raise ValueError(
+            f"metric={metric!r} makes of X numbers above {LARGEST:g}; scale X, or pass other metric_params"
+        )
+    return images
 
 
 def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
@@ -246,9 +264,9 @@ def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
 
 def _variances(X: np.ndarray, V: Any) -> np.ndarray:
     if V is None:
-        V = np.var(X, axis=0, ddof=1, dtype=np.float64)
-        return np.where(V > 0, V, 1.0)  # a constant column sets nothing apart
-    V = np.asarray(V, np.float64)
+        varies = X.max(axis=0) > X.min(axis=0)
+        return np.where(varies, np.var(X, axis=0, ddof=1, dtype=np.float64), 1.0)  # a constant sets nothing apart
+    V = as_numbers("metric_params: V", V)
     if V.shape != (X.shape[1],) or not (V > 0).all() or not np.isfinite(V).all():
         raise ValueError(f"metric_params: V must be {X.shape[1]} variances above 0, got {V!r}")
     return V
@@ -257,16 +275,21 @@ def _variances(X: np.ndarray, V: Any) -> np.ndarray:
 def _inverse_covariance(X: np.ndarray, VI: Any) -> np.ndarray:
     d = X.shape[1]
     if VI is None:
-        covariance = np.atleast_2d(np.cov(X, rowvar=False, dtype=np.float64))
-        if np.linalg.matrix_rank(covariance, hermitian=True) < d:
+        deviations = np.std(X, axis=0, dtype=np.float64)
+        scaled = (X - X.mean(axis=0, dtype=np.float64)) / np.where(deviations > 0, deviations, 1.0)
+        if len(X) < 2 or np.linalg.matrix_rank(scaled) < d:
             raise ValueError(
                 f"metric='mahalanobis' cannot learn from {len(X)} objects with {d} features, because their covariance "
                 "has no inverse; drop constant or dependent features, or pass metric_params={'VI': ...}"
             )
-        VI = np.linalg.inv(covariance)
-    VI = np.asarray(VI, np.float64)
-    if VI.shape != (d, d) or not np.allclose(VI, VI.T) or np.linalg.eigvalsh(VI).min() <= 0:
-        raise ValueError(f"metric_params: VI must be a symmetric, positive definite {d} x {d} matrix")
+        inverse = np.linalg.inv(np.atleast_2d(np.cov(scaled, rowvar=False))) / np.outer(deviations, deviations)
+        VI = (inverse + inverse.T) / 2
+    VI = as_numbers("metric_params: VI", VI)
+    symmetric = VI.shape == (d, d) and np.allclose(VI, VI.T, rtol=1e-8, atol=0)
+    try:
+        np.linalg.cholesky(VI if symmetric else np.full((1, 1), -1.0))
+    except np.linalg.LinAlgError:
+        raise ValueError(f"metric_params: VI must be a symmetric, positive definite {d} x {d} matrix") from None
     return VI
 
 
