@@ -19,6 +19,30 @@ def _distance(a, b):
 
 
 @njit(cache=True, nogil=True)
+def _distances(x, X, others, distances):
+    """Distances of x to the given rows of X, four at a time: their sums do not wait for each other."""
+    n = others.shape[0]
+    first = 0
+    while first + 4 <= n:
+        a, b = X[others[first]], X[others[first + 1]]
+        c, d = X[others[first + 2]], X[others[first + 3]]
+        total_a = total_b = total_c = total_d = 0.0
+        for feature in range(x.shape[0]):
+            value = np.float64(x[feature])
+            difference_a, difference_b = value - np.float64(a[feature]), value - np.float64(b[feature])
+            difference_c, difference_d = value - np.float64(c[feature]), value - np.float64(d[feature])
+            total_a += difference_a * difference_a
+            total_b += difference_b * difference_b
+            total_c += difference_c * difference_c
+            total_d += difference_d * difference_d
+        distances[first], distances[first + 1] = np.sqrt(total_a), np.sqrt(total_b)
+        distances[first + 2], distances[first + 3] = np.sqrt(total_c), np.sqrt(total_d)
+        first += 4
+    for place in range(first, n):
+        distances[place] = _distance(x, X[others[place]])
+
+
+@njit(cache=True, nogil=True)
 def distance_block(A, B_columns):
     """Distances of the rows of A to the columns of B_columns (features x objects)."""
     n_rows, n_features = A.shape
@@ -46,14 +70,16 @@ def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances)
     """
     counts = np.empty(rows.shape[0], np.int64)
     width = candidates.shape[1]
+    found = np.empty(width)
     for r in range(rows.shape[0]):
         own = rows[r]
+        _distances(X[own], X, candidates[r], found)
         size = 0
         for position in range(width):
             j = candidates[r, position]
             if j == own:
                 continue
-            distance = _distance(X[own], X[j])
+            distance = found[position]
             # The candidates come almost sorted: insertion is cheap.
             hole = size
             while hole > 0 and (

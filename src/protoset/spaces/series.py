@@ -58,7 +58,7 @@ from protoset.spaces.base import (
 NO_BAND = 2**31
 """A radius that no series reaches."""
 
-SEEDS = 2
+SEEDS = 3
 """Series that each is compared with first, as a multiple of the neighbours it needs."""
 
 
