@@ -123,7 +123,7 @@ def test_literal_distances():
 def test_every_bound_is_below_the_distance(series, radius, seed):
     """LB_Kim, LB_Keogh, LB_Improved, and the early end never above the cut-off."""
     prepared = make_space(series, "dtw", {"window": radius})._rows
-    upper, lower = kernels.series.envelopes(prepared.values, prepared.starts, radius)
+    upper, lower = kernels.series_search.envelopes(prepared.values, prepared.starts, radius)
     length = prepared.lengths[0]
     points, high, low = (array.reshape(len(series), length, -1) for array in (prepared.values, upper, lower))
     for t in range(length):
@@ -133,14 +133,14 @@ def test_every_bound_is_below_the_distance(series, radius, seed):
     parts = [slice(start, start + length) for start in prepared.starts[:-1]]
     a, b = prepared.values[parts[0]], prepared.values[parts[1]]
     distance = naive_dtw(points[0], points[1], radius)
-    assert kernels.series.kim(a, b) <= distance * (1 + 1e-9)
+    assert kernels.series_search.kim(a, b) <= distance * (1 + 1e-9)
     outside = np.maximum(np.maximum(points[0] - high[1], low[1] - points[0]), 0)
-    keogh = kernels.series.keogh(a, upper[parts[1]], lower[parts[1]], np.inf)
+    keogh = kernels.series_search.keogh(a, upper[parts[1]], lower[parts[1]], np.inf)
     assert keogh == pytest.approx((outside**2).sum(), rel=1e-12)
     assert keogh <= distance * (1 + 1e-9) + 1e-12
     if a.ndim == 1:
         room = [np.empty(length + 2 * radius) for _ in range(4)]
-        improved = kernels.series.improved(a, b, upper[parts[1]], lower[parts[1]], radius, keogh, *room)
+        improved = kernels.series_search.improved(a, b, upper[parts[1]], lower[parts[1]], radius, keogh, *room)
         assert keogh <= improved <= distance * (1 + 1e-9) + 1e-12
     cutoff = distance * np.random.default_rng(seed).choice([0.5, 1.0, 2.0])
     found = kernels.series.dtw_within(a, b, radius, cutoff, np.empty(0), np.empty(length + 2), np.empty(length + 2))

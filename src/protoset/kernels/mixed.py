@@ -22,6 +22,17 @@ def _scaled(difference, divisor):
 
 
 @njit(cache=True, nogil=True)
+def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
+    """Sum of the squared differences of the numbers; 1 for one that is missing in either."""
+    total = 0.0
+    for k in range(divisors.shape[0]):
+        difference = abs(a_numbers[i, k] - b_numbers[j, k])
+        scaled = 1.0 if np.isnan(difference) else _scaled(difference, divisors[k])
+        total += scaled * scaled
+    return total
+
+
+@njit(cache=True, nogil=True)
 def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
     """Mean difference over the attributes known in both; 1 where there are none."""
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
@@ -48,11 +59,7 @@ def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
-            total = 0.0
-            for k in range(ranges.shape[0]):
-                difference = abs(a_numbers[i, k] - b_numbers[j, k])
-                scaled = 1.0 if np.isnan(difference) else _scaled(difference, ranges[k])
-                total += scaled * scaled
+            total = _squared_numbers(a_numbers, i, b_numbers, j, ranges)
             for k in range(a_codes.shape[1]):
                 total += a_codes[i, k] != b_codes[j, k] or a_codes[i, k] == -1
             block[i, j] = np.sqrt(total)
@@ -68,11 +75,7 @@ def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts)
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
-            total = 0.0
-            for k in range(divisors.shape[0]):
-                difference = abs(a_numbers[i, k] - b_numbers[j, k])
-                scaled = 1.0 if np.isnan(difference) else _scaled(difference, divisors[k])
-                total += scaled * scaled
+            total = _squared_numbers(a_numbers, i, b_numbers, j, divisors)
             for k in range(a_codes.shape[1]):
                 if a_codes[i, k] != b_codes[j, k]:
                     a_row, b_row = starts[k] + 2 + a_codes[i, k], starts[k] + 2 + b_codes[j, k]

@@ -1,152 +1,32 @@
 """REPS: prototype selection based on rank-exponential features.
 
-    neighbour lists -> features, rho -> weights -> degradations -> scores -> ranking -> cut
-
-The function ``rank_prototypes`` is the method; the class ``REPS`` is its estimator.
+The method is the function ``rank_prototypes`` (in ``protoset.selectors.ranking``); the class here is
+its estimator, which finds the neighbours before it and cuts the ranking after it.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._progress import report, reporter
 from protoset._validation import check_choice, check_count, check_jobs, check_real, is_count
-from protoset.features import negligible_rank, rank_exponential
+from protoset.features import negligible_rank
 from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, cut, resolve_size
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.size import size_curve
-from protoset.solvers import LOSSES, SOLVERS, Loss, Solution, dual_bound, solve
+from protoset.solvers import LOSSES, SOLVERS, Loss
 from protoset.spaces import Space
-
-Score = Literal["adjusted", "literal"]
-SCORES: tuple[Score, ...] = ("adjusted", "literal")
-
-WEIGHT_TOL = 1e-6
-"""Relative error of the weights that a fit is solved to, besides its duality gap."""
-
-LARGEST_BLUR = 1e-3
-"""Part of the largest weight up to which weights may count as 0 because their proof is weak."""
-
-WEIGHT_WARNING = 1e-3
-"""Relative error of the weights above which a fit warns."""
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
-
-SCORE_DECIMALS = 6
-"""Scores that agree to this many decimals are tied."""
-
-
-@dataclass(frozen=True)
-class RankedPrototypes:
-    """Every training object as a prototype, judged.
-
-    Attributes
-    ----------
-    weights : ndarray
-        Weights w >= 0 of the max-margin problem.
-    degradations : ndarray
-        -log_beta(w / max w): 0 for the best, infinite where the weight is 0.
-    scores : ndarray
-        Smaller is better.
-    ranking : ndarray of int
-        All objects, best first.
-    solution : Solution
-        How the weights were found.
-    truncation_bound : float
-        How far the cut lists move the smallest objective at most.
-    """
-
-    weights: np.ndarray
-    degradations: np.ndarray
-    scores: np.ndarray
-    ranking: np.ndarray
-    solution: Solution
-    truncation_bound: float
-
-
-def rank_prototypes(
-    lists: NeighborLists,
-    codes: np.ndarray,
-    *,
-    beta: float = 2.0,
-    C: float = 1e-3,
-    loss: Loss = "mean",
-    score: Score = "adjusted",
-    solver: str = "auto",
-    tol: float = 1e-6,
-) -> RankedPrototypes:
-    """Judge every object as a prototype.
-
-    Parameters
-    ----------
-    lists : NeighborLists
-        Each object's nearest others.
-    codes : ndarray of int
-        Class of each object.
-    beta, C, loss, score, solver, tol
-        As in :class:`REPS`.
-
-    Returns
-    -------
-    RankedPrototypes
-    """
-    constraints = rank_exponential(lists, codes, beta)
-    solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
-    if not solution.weight_error <= WEIGHT_WARNING and solution.gap <= tol:
-        warnings.warn(
-            f"the solver {solution.solver!r} proves the weights only to a relative error of "
-            f"{solution.weight_error:.2e}; use solver='auto', or lower C",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    weights = proven_weights(solution)
-    alpha = degradations(weights, beta)
-    best_ranks = lists.best_ranks()
-    scores = alpha + best_ranks if score == "adjusted" else _literal_scores(weights, best_ranks, beta)
-    features = constraints.features
-    support = np.bincount(features.indices, features.data, minlength=lists.n_objects)
-    # Rounded, so that what is tied but for rounding errors is ordered by support too; index is the last resort.
-    ranking = np.lexsort((-np.round(support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
-    scale = 1.0 if loss == "mean" else 2.0
-    bound = scale * constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
-    return RankedPrototypes(weights, alpha, scores, ranking, solution, bound)
-
-
-def proven_weights(solution: Solution) -> np.ndarray:
-    """Weights of a solution, 0 where its proof does not tell them from 0.
-
-    A class far from all others gets weights many orders of magnitude below the largest. What the
-    solver leaves there depends on its path; ordered by it, the row order would decide.
-    """
-    weights = solution.weights
-    blur = solution.weight_error * float(np.linalg.norm(weights))
-    return np.where(weights > min(blur, LARGEST_BLUR * float(weights.max())), weights, 0.0)
-
-
-def degradations(weights: np.ndarray, beta: float) -> np.ndarray:
-    """Degradations -log_beta(w / max w); all 0 where every weight is 0, as nothing tells them apart."""
-    largest = weights.max()
-    if largest == 0:
-        return np.zeros(len(weights))
-    with np.errstate(divide="ignore"):
-        return np.abs(np.log(weights / largest)) / np.log(beta)
-
-
-def _literal_scores(weights: np.ndarray, best_ranks: np.ndarray, beta: float) -> np.ndarray:
-    """Score as the paper prints it, log w + best rank with the largest kept, turned to smaller is better."""
-    with np.errstate(divide="ignore"):
-        printed = np.log(weights) / np.log(beta) + np.where(np.isfinite(best_ranks), best_ranks, 0.0)
-    return -printed
 
 
 class REPS(BaseSelector):

@@ -139,13 +139,17 @@ class Space(ABC):
     ----------
     metric : str
         The name by which users ask for this dissimilarity.
+    rows, columns : sequence
+        The objects as the space keeps them; one and the same in the space of a training set.
     """
 
     partial: ClassVar[bool] = False
     """Whether only the dissimilarities to some neighbours are known."""
 
-    def __init__(self, metric: str):
+    def __init__(self, metric: str, rows: Any, columns: Any):
         self.metric = metric
+        self._rows = rows
+        self._columns = columns
 
     @classmethod
     @abstractmethod
@@ -165,9 +169,9 @@ class Space(ABC):
         """
 
     @property
-    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of row objects and of column objects."""
+        return len(self._rows), len(self._columns)
 
     @property
     def n_features(self) -> int | None:

@@ -56,9 +56,8 @@ class CallableSpace(Space):
         symmetric: bool = False,
         memory: str | os.PathLike[str] | None = None,
     ):
-        super().__init__("callable")
+        super().__init__("callable", rows, columns)
         self._function, self._arguments = function, dict(arguments)
-        self._rows, self._columns = rows, columns
         self._symmetric, self._memory = symmetric, memory
         self._evaluator = PairEvaluator(function, arguments)
         self._told: Callable[[int], None] | None = None
@@ -78,11 +77,6 @@ class CallableSpace(Space):
         _check_arguments(metric, arguments)
         objects = _check_objects(X)
         return cls(metric, objects, objects, arguments, symmetric=bool(symmetric), memory=memory)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of row objects and of column objects."""
-        return len(self._rows), len(self._columns)
 
     @property
     def _is_training(self) -> bool:

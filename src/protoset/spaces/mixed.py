@@ -58,9 +58,7 @@ class MixedSpace(Space):
     """
 
     def __init__(self, metric: str, rows: Table, columns: Table, attributes: Attributes, learned: Learned):
-        super().__init__(metric)
-        self._rows = rows
-        self._columns = columns
+        super().__init__(metric, rows, columns)
         self._attributes = attributes
         self._learned = learned
 
@@ -78,11 +76,6 @@ class MixedSpace(Space):
                 "shares": _class_shares(table.codes, attributes.sizes(), labels, len(classes)),
             }
         return cls(metric, table, table, attributes, learned)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of row objects and of column objects."""
-        return len(self._rows), len(self._columns)
 
     @property
     def n_features(self) -> int:

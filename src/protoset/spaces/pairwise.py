@@ -36,9 +36,7 @@ class PairwiseSpace(Space):
     """
 
     def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, parameters: dict[str, Any]):
-        super().__init__(metric)
-        self._rows = rows
-        self._columns = columns
+        super().__init__(metric, rows, columns)
         self._parameters = parameters
 
     @classmethod
@@ -48,11 +46,6 @@ class PairwiseSpace(Space):
             return SparseVectorSpace.from_objects(X, metric, parameters)  # type: ignore[return-value]
         X = _check(X, metric)
         return cls(metric, X, X, {} if metric != "minkowski" else _check_minkowski(X.shape[1], **parameters))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of row vectors and of column vectors."""
-        return len(self._rows), len(self._columns)
 
     @property
     def n_features(self) -> int:

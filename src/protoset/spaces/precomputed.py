@@ -36,9 +36,8 @@ class PrecomputedSpace(Space):
     """
 
     def __init__(self, matrix: Any, columns: np.ndarray, n_training: int, training_columns: np.ndarray):
-        super().__init__("precomputed")
+        super().__init__("precomputed", matrix, columns)
         self._matrix = matrix
-        self._columns = columns
         self._n_training = n_training
         self._training_columns = training_columns
 

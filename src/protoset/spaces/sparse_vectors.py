@@ -26,11 +26,6 @@ class SparseVectorSpace(Space):
 
     METRICS: ClassVar[tuple[str, ...]] = ("euclidean", "l2", "sqeuclidean", "cosine", "cityblock", "manhattan", "l1")
 
-    def __init__(self, metric: str, rows: sparse.csr_matrix, columns: sparse.csr_matrix):
-        super().__init__(metric)
-        self._rows = rows
-        self._columns = columns
-
     @classmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
         """Make the space of the rows of a sparse matrix."""

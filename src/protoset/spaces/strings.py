@@ -49,10 +49,8 @@ class StringSpace(Space):
     def __init__(
         self, metric: str, kind: str, rows: Sequence[Text], columns: Sequence[Text], numbers: dict[Hashable, int]
     ):
-        super().__init__(metric)
+        super().__init__(metric, rows, columns)
         self._kind = kind
-        self._rows = rows
-        self._columns = columns
         self._numbers = numbers
 
     @classmethod
@@ -64,11 +62,6 @@ class StringSpace(Space):
         numbers: dict[Hashable, int] = {}
         texts = _encode(objects, kind, numbers)
         return cls(metric, kind, texts, texts, numbers)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of row strings and of column strings."""
-        return len(self._rows), len(self._columns)
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances from rapidfuzz."""

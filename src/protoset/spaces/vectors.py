@@ -47,9 +47,7 @@ class VectorSpace(Space):
     """
 
     def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, learned: np.ndarray | None = None):
-        super().__init__(metric)
-        self._rows = rows
-        self._columns = columns
+        super().__init__(metric, rows, columns)
         self._learned = learned
 
     @classmethod
@@ -65,11 +63,6 @@ class VectorSpace(Space):
             learned = _inverse_covariance(X, parameters.get("VI"))
         images = _images(X, metric, learned)
         return cls(metric, images, images, learned)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of row vectors and of column vectors."""
-        return len(self._rows), len(self._columns)
 
     @property
     def n_features(self) -> int:
