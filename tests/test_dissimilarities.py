@@ -296,3 +296,23 @@ def test_dense_queries_to_sparse_vectors():
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             space.cross(bad)
+
+
+@pytest.mark.parametrize("name", ["euclidean", "cityblock", "precomputed", "dtw", "heom"])
+def test_a_classifier_keeps_its_prototypes_alone(name):
+    """Nothing of the other training objects stays in memory, not even behind a view of no rows."""
+    X, _ = case(name)
+    classifier = PrototypeClassifier(REPS(4, metric=name)).fit(X, Y)
+    for array in _arrays_of(classifier._prototypes):
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        assert len(owner) <= (4 * SERIES.shape[1] if name == "dtw" else 8)
+
+
+def _arrays_of(thing):
+    for value in vars(thing).values() if hasattr(thing, "__dict__") else ():
+        if isinstance(value, np.ndarray):
+            yield value
+        elif type(value).__module__.startswith("protoset"):
+            yield from _arrays_of(value)

@@ -125,6 +125,15 @@ def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
     return X
 
 
+def check_width(n_features: int, expected: int, metric: str) -> None:
+    """Refuse queries with another number of features than the training vectors."""
+    if n_features != expected:
+        raise ValueError(
+            f"X has {n_features} features, but {metric} is expecting {expected} features as input; "
+            "pass the same columns as in fit"
+        )
+
+
 def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and, for each object, the position of its class among them."""
     if y is None:

@@ -188,7 +188,10 @@ class Space(ABC):
 
     @abstractmethod
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows whose columns are the given ones: what predictions ``cross`` from."""
+        """Space without rows whose columns are the given ones: what predictions ``cross`` from.
+
+        It keeps none of the other objects alive.
+        """
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -102,8 +102,8 @@ class MixedSpace(Space):
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, to the given objects."""
-        none, kept = self._rows.take(slice(0, 0)), self._columns.take(indices)
-        return type(self)(self.metric, none, kept, self._attributes, self._learned)
+        kept = self._columns.take(indices)
+        return type(self)(self.metric, kept.take(slice(0, 0)), kept, self._attributes, self._learned)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column objects, the categories and what was learned; categories are str, int, float or bool."""

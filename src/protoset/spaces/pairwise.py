@@ -15,7 +15,7 @@ from sklearn.metrics import DistanceMetric
 from sklearn.utils import check_array
 
 from protoset import kernels
-from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, name_rows, refuse_masked
+from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, check_width, name_rows, refuse_masked
 from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -72,16 +72,13 @@ class PairwiseSpace(Space):
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
         queries = _check(queries, self.metric, queries=True)
-        if queries.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
-                "features as input; pass the same columns as in fit"
-            )
+        check_width(queries.shape[1], self.n_features, self.metric)
         return type(self)(self.metric, queries, self._columns, self._parameters)
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, to the given vectors."""
-        return type(self)(self.metric, self._rows[:0], self._columns[indices], self._parameters)
+        chosen = self._columns[indices]
+        return type(self)(self.metric, chosen[:0], chosen, self._parameters)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column vectors and the metric's arguments."""

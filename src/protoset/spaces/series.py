@@ -107,8 +107,8 @@ class SeriesSpace(Space):
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, to the given series."""
-        nothing = self._rows.take(np.arange(0))
-        return type(self)(self.metric, nothing, self._columns.take(indices), self._parameters)
+        chosen = self._columns.take(indices)
+        return type(self)(self.metric, chosen.take(np.arange(0)), chosen, self._parameters)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the prepared column series and the arguments."""

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_sums
-from protoset._validation import LARGEST, SMALLEST, check_vectors, name_rows
+from protoset._validation import LARGEST, SMALLEST, check_vectors, check_width, name_rows
 from protoset.spaces.base import Progress, RawLists, Rows, Space
 
 
@@ -64,16 +64,13 @@ class SparseVectorSpace(Space):
         if not sparse.issparse(queries):
             queries = sparse.csr_matrix(check_vectors(queries, queries=True))
         queries = _check_sparse(queries, self.metric)
-        if queries.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
-                "features as input; pass the same columns as in fit"
-            )
+        check_width(queries.shape[1], self.n_features, self.metric)
         return type(self)(self.metric, queries, self._columns)
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, to the given vectors."""
-        return type(self)(self.metric, self._rows[:0], self._columns[indices])
+        chosen = self._columns[indices]
+        return type(self)(self.metric, chosen[:0], chosen)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the entries of the column vectors."""

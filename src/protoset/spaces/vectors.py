@@ -26,7 +26,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._validation import LARGEST, as_numbers, check_vectors
+from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
 from protoset.spaces.sparse_vectors import SparseVectorSpace
@@ -91,16 +91,13 @@ class VectorSpace(Space):
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
         queries = check_vectors(queries, queries=True)
-        if queries.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has {queries.shape[1]} features, but {self.metric} is expecting {self.n_features} "
-                "features as input; pass the same columns as in fit"
-            )
+        check_width(queries.shape[1], self.n_features, self.metric)
         return type(self)(self.metric, _images(queries, self.metric, self._learned), self._columns, self._learned)
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, to the given vectors."""
-        return type(self)(self.metric, self._rows[:0], self._columns[indices], self._learned)
+        chosen = self._columns[indices]
+        return type(self)(self.metric, chosen[:0], chosen, self._learned)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the images of the column vectors."""
@@ -158,8 +155,8 @@ class VectorSpace(Space):
         open_rows = np.flatnonzero(narrow.counts < 0)
         if not len(open_rows):
             return narrow
-        if candidates.vanished:
-            candidates = SklearnCandidates(centred, n_jobs)  # what single precision leaves open
+        if not isinstance(candidates, SklearnCandidates):
+            candidates = SklearnCandidates(centred, n_jobs)  # for what single precision leaves open
         wide = self._propose(candidates, centred, open_rows, min(WIDER * (k + 1), limit + 1, n), k, limit)
         rest = open_rows[wide.counts < 0]
         images = VectorSpace("euclidean", self._rows, self._columns)
