@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, PrototypeClassifier
 from protoset.classifier import class_supports, decide
+from protoset.selectors import FCNN
 
 from conftest import labelled_vectors, overlapping
 
@@ -239,12 +240,8 @@ def test_the_users_selector_is_not_fitted():
 
 
 def test_a_selector_without_degradations_cannot_adjust():
-    class Every(REPS):
-        def _select(self, space, codes, neighbors):
-            self.sample_indices_ = np.arange(space.shape[0])
-
     X, _, y, _ = SPLIT
-    assert PrototypeClassifier(Every()).fit(X, y).degradations_ is None
-    assert (PrototypeClassifier(Every()).fit(X, y).explain(X[:2]).degradations == 0).all()
-    with pytest.raises(ValueError, match="rule='adjusted' needs degradations, which Every does not learn"):
-        PrototypeClassifier(Every(), rule="adjusted").fit(X, y)
+    assert PrototypeClassifier(FCNN()).fit(X, y).degradations_ is None
+    assert (PrototypeClassifier(FCNN()).fit(X, y).explain(X[:2]).degradations == 0).all()
+    with pytest.raises(ValueError, match="rule='adjusted' needs degradations, which FCNN does not learn"):
+        PrototypeClassifier(FCNN(), rule="adjusted").fit(X, y)

@@ -52,7 +52,7 @@ PARAMETERS = [
     ({"C": 5e-324}, "C=5e-324 must be"),
     ({"C": 1e160}, "C=1e.160 must be"),
     ({"beta": 1e16}, "beta=1e.16 must be"),
-    ({"random_state": "seed"}, "'seed' cannot be used to seed"),
+    ({"random_state": "seed"}, "random_state='seed' must be None, a whole number"),
     ({"tol": 0.0}, "tol=0.0 must be a finite number above 0"),
     ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1; pass a count or 'auto'"),
     ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be"),

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 
@@ -77,6 +77,16 @@ def check_jobs(n_jobs: Any) -> None:
             f"n_jobs={n_jobs!r} must be None, a number of workers, or negative to leave some processors free; "
             "n_jobs=-1 takes all of them"
         )
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what is no source of randomness."""
+    try:
+        check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            f"random_state={random_state!r} must be None, a whole number from 0 to 4294967295, or a RandomState"
+        ) from error
 
 
 def is_number(value: Any) -> bool:

@@ -16,7 +16,7 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._validation import check_choice, check_count, name_rows
-from protoset.spaces import Progress, RawLists, SearchCounters, Space, make_space
+from protoset.spaces import Progress, RawLists, SearchCounters, TrainingSpace, make_space
 
 Ties = Literal["min", "average", "ordinal"]
 TIES: tuple[Ties, ...] = ("min", "average", "ordinal")
@@ -188,7 +188,7 @@ class NeighborLists:
 
 
 def build_lists(
-    space: Space,
+    space: TrainingSpace,
     n_neighbors: int,
     *,
     ties: Ties = "min",
@@ -199,8 +199,7 @@ def build_lists(
 
     Parameters
     ----------
-    space : Space
-        Space of the training objects.
+    space : TrainingSpace
     n_neighbors : int
         Length of the lists; all others where there are fewer. Lists are longer where several
         objects tie at the last place, as far as ``LISTS_BYTES`` allows.

@@ -8,7 +8,18 @@ of protoset. Compiled code is cached on disk. Each kernel has a plain NumPy twin
 import importlib
 from types import ModuleType
 
-__all__ = ["coordinate", "euclidean", "lists", "mixed", "nearest", "series", "series_search", "sparse", "strings"]
+__all__ = [
+    "coordinate",
+    "euclidean",
+    "lists",
+    "mixed",
+    "nearest",
+    "series",
+    "series_search",
+    "sparse",
+    "strings",
+    "voting",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -1,8 +1,43 @@
-"""Selectors: which training objects to keep."""
+"""Selectors: which training objects to keep. One method per file; a file registers its method by being there."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
 
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.enn import ENN
+from protoset.selectors.fcnn import FCNN
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import SizeCurve
 
-__all__ = ["REPS", "BaseSelector", "RankedPrototypes", "SizeCurve", "rank_prototypes"]
+__all__ = [
+    "ENN",
+    "FCNN",
+    "REPS",
+    "BaseSelector",
+    "RankedPrototypes",
+    "SizeCurve",
+    "all_selectors",
+    "rank_prototypes",
+]
+
+
+def all_selectors() -> list[tuple[str, type[BaseSelector]]]:
+    """Return every selector as (name, class), by name.
+
+    Examples
+    --------
+    >>> from protoset.selectors import all_selectors
+    >>> "REPS" in dict(all_selectors())
+    True
+    """
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    found = {
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if isinstance(thing, type) and issubclass(thing, BaseSelector) and thing is not BaseSelector
+    }
+    return sorted(((selector.__name__, selector) for selector in found), key=lambda pair: pair[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,9 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from protoset._progress import report
-from protoset._validation import check_labels, unchanged_on_error
-from protoset.spaces import DISSIMILARITIES, Space, make_space
+from protoset._validation import check_count, check_jobs, check_labels, check_seed, unchanged_on_error
+from protoset.selectors._medoids import medoid
+from protoset.spaces import DISSIMILARITIES, CountedSpace, Space, TrainingSpace, make_space
 
 SPARSE = {name for name, record in DISSIMILARITIES.items() if record.sparse}
 
@@ -23,11 +24,28 @@ SPARSE = {name for name, record in DISSIMILARITIES.items() if record.sparse}
 class BaseSelector(BaseEstimator, ABC):
     """Base of all selectors: learns which training objects to keep.
 
-    A subclass has the parameters ``metric`` and ``metric_params`` and writes ``_select``.
+    A subclass has the parameters ``metric``, ``metric_params``, ``n_jobs`` and ``verbose``, where it
+    needs them also ``n_neighbors`` and ``random_state``, and writes ``_select``.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int
+        The objects kept, ascending.
+    classes_ : ndarray
+        The labels, sorted.
+    fallback_classes_ : ndarray
+        The labels of which the method kept nothing, so that the medoid of the class was added.
+    n_distances_ : int
+        Dissimilarities that the method asked for; a search for everyone's neighbours counts as all pairs.
     """
 
     metric: str | Callable[..., float]
     metric_params: dict[str, Any] | None
+    n_jobs: int | None
+    verbose: int
+
+    _takes_graphs: ClassVar[bool] = False
+    """Whether the distances to some neighbours are enough, as a sparse graph holds them."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Select prototypes.
@@ -53,23 +71,40 @@ class BaseSelector(BaseEstimator, ABC):
             space = make_space(X, self.metric, self.metric_params, y=y)
             self.metric_ = space.metric
             if isinstance(self.metric, str) and self.metric == "auto":
-                report(
-                    getattr(self, "verbose", 0), "metric='auto' took %r for %d objects", space.metric, space.shape[0]
-                )
+                report(self.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
             if space.n_features is not None:
                 validate_data(self, X, skip_check_array=True)
                 self.n_features_in_ = space.n_features
             self.classes_, codes = check_labels(y, space.shape[0])
-            self._select(space, codes, neighbors)
+            if space.partial and not self._takes_graphs:
+                raise ValueError(
+                    f"{type(self).__name__} asks for dissimilarities that a sparse graph does not hold; "
+                    "pass X as a dense matrix"
+                )
+            counted = CountedSpace(space)
+            kept = self._select(counted, codes, neighbors)
+            missing = np.setdiff1d(codes, codes[kept]) if self._keeps_every_class() else np.empty(0, int)
+            medoids = [medoid(counted, np.flatnonzero(codes == code)) for code in missing]
+            self.sample_indices_ = np.sort(np.concatenate([kept, medoids]).astype(np.int64))
+            self.fallback_classes_ = self.classes_[missing]
+            self.n_distances_ = counted.n_distances
+            report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
         return space, codes
 
-    @abstractmethod
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before any work is done."""
+        check_jobs(self.n_jobs)
+        if hasattr(self, "n_neighbors"):
+            check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass the number of neighbours that vote")
+        if hasattr(self, "random_state"):
+            check_seed(self.random_state)
 
     @abstractmethod
-    def _select(self, space: Space, codes: np.ndarray, neighbors: Any) -> None:
-        """Set ``sample_indices_`` and the other fitted attributes; ``neighbors`` are ready-made lists or None."""
+    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+        """Return the objects to keep, and set attributes; ``neighbors`` are ready-made lists or None."""
+
+    def _keeps_every_class(self) -> bool:
+        return True
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Select prototypes and return them with their labels.
@@ -101,5 +136,7 @@ class BaseSelector(BaseEstimator, ABC):
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.metric == "precomputed"
         tags.input_tags.sparse = isinstance(self.metric, str) and self.metric in SPARSE
+        if self.metric == "precomputed":
+            tags.input_tags.sparse = self._takes_graphs
         tags.input_tags.positive_only = self.metric == "precomputed"
         return tags

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._progress import report, reporter
-from protoset._validation import check_choice, check_count, check_jobs, check_real, is_count
+from protoset._validation import check_choice, check_count, check_jobs, check_real, check_seed, is_count
 from protoset.features import negligible_rank
 from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, cut, resolve_size
@@ -23,7 +23,7 @@ from protoset.selectors.base import BaseSelector
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.size import size_curve
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import Space
+from protoset.spaces import TrainingSpace
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
@@ -119,6 +119,10 @@ class REPS(BaseSelector):
         Error at each size tried, with ``n_prototypes="auto"``.
     classes_ : ndarray
         The labels, sorted.
+    fallback_classes_ : ndarray
+        Labels of which the method kept nothing; always empty.
+    n_distances_ : int
+        Dissimilarities asked for; the search counts as all pairs, or as those that it computed.
     n_features_in_ : int
         Number of features, or of training objects with ``metric="precomputed"``.
     n_iter_ : int
@@ -137,6 +141,8 @@ class REPS(BaseSelector):
     >>> len(selector.select(6))
     6
     """
+
+    _takes_graphs = True
 
     def __init__(
         self,
@@ -236,12 +242,11 @@ class REPS(BaseSelector):
         check_choice("allocation", self.allocation, ALLOCATIONS)
         check_choice("solver", self.solver, SOLVERS)
         check_jobs(self.n_jobs)
-        if self.random_state is not None:
-            check_random_state(self.random_state)
+        check_seed(self.random_state)
         if not (isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"):
             check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
 
-    def _select(self, space: Space, codes: np.ndarray, neighbors: Any) -> None:
+    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
         if self.n_prototypes != "auto":
             resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
         elif space.partial:
@@ -274,10 +279,12 @@ class REPS(BaseSelector):
             )
             n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
         size = resolve_size(n_prototypes, np.bincount(codes), self.allocation)
-        self.sample_indices_ = cut(self.ranking_, codes, size, self.allocation)
-        report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
+        return cut(self.ranking_, codes, size, self.allocation)
 
-    def _lists(self, space: Space, neighbors: Any) -> NeighborLists:
+    def _keeps_every_class(self) -> bool:
+        return self.allocation != "global"
+
+    def _lists(self, space: TrainingSpace, neighbors: Any) -> NeighborLists:
         if neighbors is not None:
             return as_lists(neighbors, space.shape[0], self.ties)
         k = negligible_rank(self.beta) if self.n_neighbors == "auto" else int(self.n_neighbors)

@@ -9,7 +9,7 @@ import numpy as np
 
 from protoset.neighbors import NeighborLists
 from protoset.selectors.allocation import Allocation, cut, resolve_size
-from protoset.spaces import Space
+from protoset.spaces import TrainingSpace
 
 RATES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 N_FOLDS = 5
@@ -51,7 +51,7 @@ def stratified_folds(codes: np.ndarray, n_folds: int, random_state: np.random.Ra
 
 
 def size_curve(
-    space: Space,
+    space: TrainingSpace,
     lists: NeighborLists,
     codes: np.ndarray,
     rank: Callable[[NeighborLists, np.ndarray], np.ndarray],
@@ -68,7 +68,7 @@ def size_curve(
 
     Parameters
     ----------
-    space : Space
+    space : TrainingSpace
     lists : NeighborLists
     codes : ndarray of int
     rank : callable
@@ -100,7 +100,7 @@ def size_curve(
 
 
 def _nearest_prototype(
-    space: Space, lists: NeighborLists, rows: np.ndarray, prototypes: np.ndarray, n_jobs: int | None
+    space: TrainingSpace, lists: NeighborLists, rows: np.ndarray, prototypes: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
     member = np.zeros(lists.n_objects, bool)
     member[prototypes] = True

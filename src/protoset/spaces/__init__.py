@@ -11,11 +11,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
+from protoset.spaces._counting import CountedSpace
 from protoset.spaces.automatic import choose_metric
-from protoset.spaces.base import Dissimilarity, NearestSoFar, Progress, RawLists, Rows, SearchCounters, Space
+from protoset.spaces.base import (
+    Dissimilarity,
+    NearestSoFar,
+    Progress,
+    RawLists,
+    Rows,
+    SearchCounters,
+    Space,
+    TrainingSpace,
+)
 
 __all__ = [
     "DISSIMILARITIES",
+    "CountedSpace",
     "Dissimilarity",
     "NearestSoFar",
     "Progress",
@@ -23,6 +34,7 @@ __all__ = [
     "Rows",
     "SearchCounters",
     "Space",
+    "TrainingSpace",
     "choose_metric",
     "make_space",
 ]

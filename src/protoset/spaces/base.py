@@ -16,7 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -130,6 +130,34 @@ class RawLists:
         return cls(counts, indices, distances, closed)
 
 
+class TrainingSpace(Protocol):
+    """All that a method asks about the training objects; see :class:`Space` for what it gets."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row objects and of column objects."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether only the dissimilarities to some neighbours are known."""
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Dissimilarities of the given rows to the given columns."""
+
+    def nearest(
+        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest of the columns to each row."""
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Nearest others of every training object."""
+
+    def central_member(self, members: np.ndarray) -> int | None:
+        """Member nearest to the mean of the members; None where objects have no coordinates."""
+
+
 class Space(ABC):
     """Dissimilarities from row objects to column objects.
 
@@ -143,7 +171,7 @@ class Space(ABC):
         The objects as the space keeps them; one and the same in the space of a training set.
     """
 
-    partial: ClassVar[bool] = False
+    partial: bool = False
     """Whether only the dissimilarities to some neighbours are known."""
 
     def __init__(self, metric: str, rows: Any, columns: Any):
@@ -241,6 +269,10 @@ class Space(ABC):
             Told how much is done, where that takes long.
         """
         return self.kneighbors_by_block(np.arange(self.shape[0]), n_neighbors, limit=limit, n_jobs=n_jobs)
+
+    def central_member(self, members: np.ndarray) -> int | None:
+        """Return the member nearest to the mean of the members; None where objects have no coordinates."""
+        return None
 
     def kneighbors_by_block(
         self, rows: np.ndarray, n_neighbors: int, *, limit: int, n_jobs: int | None = None

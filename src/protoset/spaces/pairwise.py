@@ -96,6 +96,13 @@ class PairwiseSpace(Space):
             parameters = _check_minkowski(vectors.shape[1], values["p"], arrays.get("w"))
         return cls(metric, vectors[:0], vectors, parameters)
 
+    def central_member(self, members: np.ndarray) -> int | None:
+        """Return the member nearest to the mean of the members; None where a mean is no such vector."""
+        if self.metric in (*BOOLEAN, "hamming", "haversine", "nan_euclidean"):
+            return None
+        mean = self._columns[members].mean(axis=0, keepdims=True, dtype=np.float64)
+        return int(members[self.cross(mean).block(slice(None), members).argmin()])
+
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:

@@ -59,6 +59,11 @@ class SparseVectorSpace(Space):
             return np.where(empty == other, sums / 2, 1.0)
         return np.sqrt(sums) if self.metric in ("euclidean", "l2") else sums
 
+    def central_member(self, members: np.ndarray) -> int:
+        """Return the member nearest to the mean of the members."""
+        mean = sparse.csr_matrix(self._columns[members].mean(axis=0))
+        return int(members[type(self)(self.metric, mean, self._columns).block(slice(None), members).argmin()])
+
     def cross(self, queries: Any) -> Self:
         """Space from new vectors, sparse or dense, to the columns of this one."""
         if not sparse.issparse(queries):

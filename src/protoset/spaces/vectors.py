@@ -137,6 +137,12 @@ class VectorSpace(Space):
                 found.append(kernels.euclidean.nearest_screened(wanted[part], among, screen, slack))
         return np.concatenate([p for p, _ in found]), self._measure(np.concatenate([d for _, d in found]))
 
+    def central_member(self, members: np.ndarray) -> int:
+        """Return the member whose image is nearest to the mean of the images."""
+        images = self._columns[members].astype(np.float64, copy=False)
+        distances = kernels.euclidean.distance_block(images.mean(axis=0, keepdims=True), np.ascontiguousarray(images.T))
+        return int(members[distances.argmin()])
+
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:

@@ -1,0 +1,74 @@
+"""Kernels for votes of the k nearest: (distance, index) decides who is nearer, the nearest of tied classes wins."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def majority(neighbors, codes):
+    """Class that most of each row's neighbours have, that of the nearest among tied ones.
+
+    A row lists its neighbours nearest first and ends at the first -1; without any its class is -1.
+    """
+    n, k = neighbors.shape
+    winners = np.full(n, -1, np.int64)
+    for row in range(n):
+        most = 0
+        for first in range(k):
+            if neighbors[row, first] < 0:
+                break
+            code = codes[neighbors[row, first]]
+            votes = 0
+            for other in range(first, k):
+                if neighbors[row, other] < 0:
+                    break
+                votes += codes[neighbors[row, other]] == code
+            if votes > most:
+                most = votes
+                winners[row] = code
+    return winners
+
+
+@njit(cache=True, nogil=True)
+def first_members(indptr, indices, rows, member, k):
+    """The first k listed objects that are members, for each of ``rows``; -1 where the list has no more."""
+    found = np.full((rows.shape[0], k), -1, np.int64)
+    for position in range(rows.shape[0]):
+        count = 0
+        for entry in range(indptr[rows[position]], indptr[rows[position] + 1]):
+            if member[indices[entry]]:
+                found[position, count] = indices[entry]
+                count += 1
+                if count == k:
+                    break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def push_nearer(rows, block, columns, neighbors, distances):
+    """Let new objects into the sorted lists of the k nearest, by (distance, index).
+
+    ``block`` has the distances of ``rows`` to the objects ``columns``. Lists end with index -1 at an
+    infinite distance. An object does not enter its own list.
+    """
+    k = neighbors.shape[1]
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        for c in range(columns.shape[0]):
+            distance, column = block[r, c], columns[c]
+            last = neighbors[row, k - 1]
+            if distance > distances[row, k - 1] or column == row:
+                continue
+            if distance == distances[row, k - 1] and last >= 0 and column > last:
+                continue
+            hole = k - 1
+            while hole > 0 and (
+                neighbors[row, hole - 1] < 0
+                or distances[row, hole - 1] > distance
+                or (distances[row, hole - 1] == distance and neighbors[row, hole - 1] > column)
+            ):
+                distances[row, hole] = distances[row, hole - 1]
+                neighbors[row, hole] = neighbors[row, hole - 1]
+                hole -= 1
+            distances[row, hole] = distance
+            neighbors[row, hole] = column

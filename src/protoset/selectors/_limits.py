@@ -1,0 +1,106 @@
+"""Long searches: how far they are, and how they end early with the best found so far."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from protoset._progress import reporter
+from protoset._validation import check_real
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search is.
+
+    Attributes
+    ----------
+    n_evaluations, max_evaluations : float
+        Work done, and work to do, in the unit of the method.
+    accuracy : float
+        Leave-one-out accuracy on the training set of the best set so far.
+    n_prototypes : int
+        Its size.
+    seconds : float
+        Since the search began.
+    """
+
+    n_evaluations: float
+    max_evaluations: float
+    accuracy: float
+    n_prototypes: int
+    seconds: float
+
+
+Callback = Callable[[SearchProgress], Any]
+"""Told how far a search is; ends it by returning True."""
+
+
+class SearchLimits:
+    """When a search is to end early: at a time limit, at a callback's word, at Ctrl-C.
+
+    Parameters
+    ----------
+    max_time : float or None
+        Seconds.
+    callback : callable or None
+        Called as ``callback(SearchProgress)``; the search ends when it returns True.
+    verbose : int
+    what : str
+        Name of the unit of work, for the lines of ``verbose``.
+
+    Attributes
+    ----------
+    reason : str or None
+        Why the search ended early.
+    """
+
+    def __init__(self, max_time: float | None, callback: Callback | None, verbose: int, what: str):
+        self._started = time.monotonic()
+        self._max_time, self._callback, self._tell = max_time, callback, reporter(verbose, what)
+        self.reason: str | None = None
+
+    def reached(self, n_evaluations: float, max_evaluations: float, accuracy: float, n_prototypes: int) -> bool:
+        """Whether to stop now; tells the callback."""
+        seconds = time.monotonic() - self._started
+        if self._tell is not None:
+            self._tell(int(n_evaluations), int(max_evaluations))
+        if self._callback is not None:
+            progress = SearchProgress(n_evaluations, max_evaluations, accuracy, n_prototypes, seconds)
+            if self._callback(progress) is True:
+                self.reason = "at the callback's word"
+        if self.reason is None and self._max_time is not None and seconds >= self._max_time:
+            self.reason = f"at max_time={self._max_time:g} seconds"
+        return self.reason is not None
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Take Ctrl-C as the end of the search: what is inside must leave the best set behind at any moment."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.reason = "by an interruption"
+
+    def warn(self, n_evaluations: float, max_evaluations: float) -> None:
+        """Warn if the search ended early."""
+        if self.reason is not None:
+            warnings.warn(
+                f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "
+                "evaluations; the best set so far is kept",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+
+def check_limits(max_time: Any, callback: Any) -> None:
+    """Refuse limits that are none."""
+    if max_time is not None:
+        check_real("max_time", max_time, above=0, remedy="pass seconds, or None for no limit")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback={callback!r} must be a function of one SearchProgress, or None")

@@ -1,0 +1,16 @@
+"""The member of a group that is nearest to all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protoset.spaces import TrainingSpace
+from protoset.spaces.base import row_slices
+
+
+def medoid(space: TrainingSpace, members: np.ndarray) -> int:
+    """Member with the smallest sum of dissimilarities from the members; the lowest index among ties."""
+    sums = np.empty(len(members))
+    for part in row_slices(len(members), len(members) * 8):
+        sums[part] = space.block(members, members[part]).sum(axis=0)
+    return int(members[sums.argmin()])

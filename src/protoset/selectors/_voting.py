@@ -1,0 +1,93 @@
+"""Votes of the nearest: who is nearest among the members of a set, and which class they vote for.
+
+Leave-one-out by index: an object is never its own neighbour, but a duplicate of it may be. Equal
+distances are ordered by index. A tied vote goes to the class of the nearest of the tied neighbours.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protoset import kernels
+from protoset._progress import report, reporter
+from protoset.neighbors import NeighborLists, build_lists
+from protoset.spaces import TrainingSpace
+from protoset.spaces.base import row_slices
+
+LIST_LENGTH = 50
+"""Neighbours to search of each object at least: a few more than a vote needs cost hardly more."""
+
+
+class NearestMembers:
+    """The k nearest members of a growing set, of every object.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+    k : int
+
+    Attributes
+    ----------
+    neighbors : ndarray of int64, shape (n_objects, k)
+        Nearest first; -1 where there are fewer members.
+    distances : ndarray of shape (n_objects, k)
+        Infinite where there are fewer members.
+    """
+
+    def __init__(self, space: TrainingSpace, k: int):
+        self._space = space
+        n = space.shape[0]
+        self.neighbors, self.distances = np.full((n, k), -1, np.int64), np.full((n, k), np.inf)
+
+    def add(self, members: np.ndarray, rows: np.ndarray) -> None:
+        """Let new members in, for the objects ``rows``."""
+        for part in row_slices(len(rows), len(members) * 8):
+            block = self._space.block(rows[part], members)
+            kernels.voting.push_nearer(rows[part], block, members, self.neighbors, self.distances)
+
+    def votes(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Class that the nearest members of each of ``rows`` vote for; -1 where there is none."""
+        return kernels.voting.majority(self.neighbors[rows], codes)
+
+
+def nearest_members(
+    space: TrainingSpace, lists: NeighborLists, rows: np.ndarray, members: np.ndarray, k: int
+) -> np.ndarray:
+    """Find the k nearest members of each row in its list, and by distances where the list has too few.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+    lists : NeighborLists
+        Of all training objects.
+    rows, members : ndarray of int
+        Members ascending.
+    k : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows, k)
+        Nearest first; -1 where there are fewer members besides the row itself.
+    """
+    member = np.zeros(lists.n_objects, bool)
+    member[members] = True
+    found = kernels.voting.first_members(lists.indptr, lists.indices, rows, member, k)
+    short = np.flatnonzero((found[:, -1] < 0) & (np.diff(lists.indptr)[rows] < lists.n_objects - 1))
+    if len(short):
+        nearest = NearestMembers(space, k)
+        nearest.add(members, rows[short])
+        found[short] = nearest.neighbors[rows[short]]
+    return found
+
+
+def outvoted(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, members: np.ndarray, k: int) -> np.ndarray:
+    """Whether the k nearest other members of each member vote for another class than its own."""
+    votes = kernels.voting.majority(nearest_members(space, lists, members, members, k), codes)
+    return (votes >= 0) & (votes != codes[members])
+
+
+def search_lists(space: TrainingSpace, n_neighbors: int, n_jobs: int | None, verbose: int) -> NeighborLists:
+    """Search the lists that votes are counted from, and say so where asked to."""
+    length = min(max(2 * n_neighbors, LIST_LENGTH), space.shape[0] - 1)
+    report(verbose, "searching %d neighbours of %d objects", length, space.shape[0])
+    return build_lists(space, length, n_jobs=n_jobs, progress=reporter(verbose, "pairs compared"))

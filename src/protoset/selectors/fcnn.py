@@ -1,0 +1,143 @@
+"""FCNN, the fast condensed nearest neighbour rule (Angiulli 2007).
+
+The set starts with one object per class. Each round, every member of the set adds the nearest of the
+objects that it helps to misclassify; the rounds end when nothing outside the set is misclassified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from protoset._validation import check_choice
+from protoset.selectors._medoids import medoid
+from protoset.selectors._voting import NearestMembers
+from protoset.selectors.base import BaseSelector
+from protoset.spaces import TrainingSpace
+
+Start = Literal["auto", "centroid", "medoid"]
+STARTS: tuple[Start, ...] = ("auto", "centroid", "medoid")
+
+
+def fcnn(space: TrainingSpace, codes: np.ndarray, *, n_neighbors: int = 1, start: Start = "auto") -> np.ndarray:
+    """Condense a training set.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+    codes : ndarray of int
+        Class of each object.
+    n_neighbors, start
+        As in :class:`FCNN`.
+
+    Returns
+    -------
+    ndarray of int
+        The objects kept, ascending.
+    """
+    nearest = NearestMembers(space, n_neighbors)
+    is_member = np.zeros(len(codes), bool)
+    added = class_centres(space, codes, start)
+    while len(added):
+        is_member[added] = True
+        outside = np.flatnonzero(~is_member)
+        nearest.add(added, outside)
+        wrong = outside[nearest.votes(outside, codes) != codes[outside]]
+        added = _nearest_misled(nearest, wrong)
+    return np.flatnonzero(is_member)
+
+
+def class_centres(space: TrainingSpace, codes: np.ndarray, start: Start) -> np.ndarray:
+    """One object per class, ascending: the nearest to its mean, or its medoid."""
+    centres = []
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        centre = None if start == "medoid" else space.central_member(members)
+        if centre is None and start == "centroid":
+            raise ValueError("start='centroid' needs objects with coordinates, which these do not have; use 'medoid'")
+        centres.append(medoid(space, members) if centre is None else centre)
+    return np.sort(centres)
+
+
+def _nearest_misled(nearest: NearestMembers, wrong: np.ndarray) -> np.ndarray:
+    """For every member the nearest of the misclassified objects that have it among their neighbours."""
+    members, distances = nearest.neighbors[wrong].ravel(), nearest.distances[wrong].ravel()
+    misled = np.repeat(wrong, nearest.neighbors.shape[1])
+    order = np.lexsort((misled, distances, members))
+    order = order[members[order] >= 0]
+    _, first = np.unique(members[order], return_index=True)
+    return np.unique(misled[order][first])
+
+
+class FCNN(BaseSelector):
+    """Fast condensed nearest neighbour rule: grows a set until it classifies the training set.
+
+    With one neighbour the set is consistent: the nearest prototype classifies every training object
+    correctly, except where identical objects have different labels.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        How many nearest prototypes vote; all of them while there are fewer.
+    start : {"auto", "centroid", "medoid"}, default="auto"
+        The first prototype of each class: the member nearest to the mean of the class, or the
+        medoid of the class. "auto" takes the first where objects have coordinates.
+    metric : str or callable, default="euclidean"
+        Dissimilarity between objects, as in :class:`REPS`.
+    metric_params : dict, optional
+        Arguments of the metric.
+    n_jobs : int, optional
+        Workers of searches; this method makes none.
+    verbose : int, default=0
+        Above 0, print the stages to stderr.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int
+        The objects kept, ascending.
+    classes_ : ndarray
+        The labels, sorted.
+    fallback_classes_ : ndarray
+        Labels of which the method kept nothing; always empty.
+    n_distances_ : int
+        Dissimilarities that were computed.
+
+    References
+    ----------
+    F. Angiulli, "Fast nearest neighbor condensation for large data sets classification", IEEE
+    Transactions on Knowledge and Data Engineering 19 (2007) 1450-1464.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset.selectors import FCNN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> len(FCNN().fit(X, y).sample_indices_)
+    17
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 1,
+        *,
+        start: Start = "auto",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.n_neighbors = n_neighbors
+        self.start = start
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("start", self.start, STARTS)
+
+    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+        return fcnn(space, codes, n_neighbors=min(self.n_neighbors, len(codes) - 1), start=self.start)

@@ -1,0 +1,75 @@
+"""A space that counts what is asked of it, so that the costs of methods compare without a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protoset.spaces.base import Progress, RawLists, Rows, Space
+
+
+class CountedSpace:
+    """The space of a training set, with a count of the dissimilarities asked of it.
+
+    Parameters
+    ----------
+    space : Space
+        Space of the training objects.
+
+    Attributes
+    ----------
+    n_distances : int
+        Dissimilarities asked for so far. A search for everyone's neighbours counts as all pairs, or
+        as those that it computed where it counts for itself.
+    """
+
+    def __init__(self, space: Space):
+        self.space = space
+        self.n_distances = 0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row objects and of column objects."""
+        return self.space.shape
+
+    @property
+    def partial(self) -> bool:
+        """Whether only the dissimilarities to some neighbours are known."""
+        return self.space.partial
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Dissimilarities of the given rows to the given columns."""
+        self.n_distances += self._count(rows, columns)
+        return self.space.block(rows, columns)
+
+    def nearest(
+        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest of the columns to each row, as positions and distances."""
+        self.n_distances += self._count(rows, columns)
+        return self.space.nearest(rows, columns, n_jobs=n_jobs)
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Nearest others of every training object."""
+        raw = self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+        n = self.shape[0]
+        if raw.counters is not None:
+            self.n_distances += raw.counters.abandoned + raw.counters.computed
+        elif not self.partial:
+            self.n_distances += n * (n - 1) // 2
+        return raw
+
+    def central_member(self, members: np.ndarray) -> int | None:
+        """Member nearest to the mean of the members; None where objects have no coordinates."""
+        found = self.space.central_member(members)
+        self.n_distances += 0 if found is None else len(members)
+        return found
+
+    def _count(self, rows: Any, columns: Any) -> int:
+        n_rows, n_columns = self.shape
+        return len(range(n_rows)[rows] if isinstance(rows, slice) else rows) * len(
+            range(n_columns)[columns] if isinstance(columns, slice) else columns
+        )
