@@ -51,3 +51,9 @@ def overlapping(n, d=3, n_classes=3, seed=0):
     centres = rng.normal(size=(n_classes, d))
     y = rng.integers(0, n_classes, n)
     return centres[y] + rng.normal(size=(n, d)), y
+
+
+def vote(neighbors, codes):
+    """Most frequent class of the neighbours, nearest first; that of the nearest among tied ones."""
+    classes = [codes[j] for j in neighbors]
+    return max(classes, key=lambda code: (classes.count(code), -classes.index(code)))

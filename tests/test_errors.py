@@ -31,10 +31,7 @@ PARAMETERS = [
     ({"n_prototypes": 0}, "n_prototypes=0 must be a whole number of at least 1; pass a count, a rate"),
     ({"n_prototypes": -3}, "n_prototypes=-3 must be"),
     ({"n_prototypes": 151}, "n_prototypes=151 is more than the 150 training objects; pass at most 150"),
-    (
-        {"n_prototypes": 2},
-        "n_prototypes=2 is less than the 3 classes.*pass at least 3, or allocation='global'",
-    ),
+    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3"),
     ({"n_prototypes": 0.0}, r"n_prototypes=0.0 must be a count \(int\), a rate in \(0, 1\]"),
     ({"n_prototypes": 1.5}, r"n_prototypes=1.5 must be a count \(int\), a rate in \(0, 1\]"),
     ({"n_prototypes": float("nan")}, "n_prototypes=nan must be"),
@@ -309,7 +306,7 @@ def test_unfitted():
 def test_select_refuses_what_fit_refuses():
     selector = REPS().fit(X, Y)
     for bad, message in (
-        (0, "must be at least 1"),
+        (0, "must be a whole number of at least 1"),
         (151, "is more than"),
         (2, "less than the 3 classes"),
         (1.2, "a rate"),

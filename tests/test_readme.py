@@ -8,8 +8,7 @@ import sys
 import pytest
 
 import protoset
-from protoset import classifier
-from protoset.selectors import reps
+from protoset import classifier, selectors
 
 from conftest import ROOT
 
@@ -56,7 +55,10 @@ def test_shell_blocks_name_only_commands_that_exist():
             assert words[:2] == ["pip", "install"], line
 
 
-@pytest.mark.parametrize("module", [reps, classifier])
+EXAMPLES = [classifier, selectors, *{sys.modules[selector.__module__] for _, selector in selectors.all_selectors()}]
+
+
+@pytest.mark.parametrize("module", sorted(EXAMPLES, key=lambda module: module.__name__))
 def test_docstring_examples(module):
     assert doctest.testmod(module).failed == 0
     assert doctest.testmod(module).attempted > 0

@@ -12,6 +12,7 @@ __all__ = [
     "coordinate",
     "euclidean",
     "lists",
+    "medoids",
     "mixed",
     "nearest",
     "series",

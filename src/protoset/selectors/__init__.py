@@ -5,18 +5,28 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from protoset.selectors.allknn import AllKNN
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.cnn import CNN
 from protoset.selectors.enn import ENN
 from protoset.selectors.fcnn import FCNN
+from protoset.selectors.kmedoids import KMedoids
+from protoset.selectors.random import RandomSelector
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
+from protoset.selectors.renn import RENN
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import SizeCurve
 
 __all__ = [
+    "CNN",
     "ENN",
     "FCNN",
+    "RENN",
     "REPS",
+    "AllKNN",
     "BaseSelector",
+    "KMedoids",
+    "RandomSelector",
     "RankedPrototypes",
     "SizeCurve",
     "all_selectors",

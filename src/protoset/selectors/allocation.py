@@ -6,10 +6,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from protoset._validation import is_count, is_number
+from protoset._validation import check_count, is_count, is_number
 
 Allocation = Literal["proportional", "equal", "global"]
 ALLOCATIONS: tuple[Allocation, ...] = ("proportional", "equal", "global")
+STRATIFIED: tuple[Allocation, ...] = ("proportional", "equal")
+"""The allocations that give every class its places."""
+
+
+def check_size(n_prototypes: Any, *, automatic: bool = False) -> None:
+    """Refuse what is neither a count nor a rate, nor "auto" where the size may be automatic."""
+    if is_count(n_prototypes):
+        choices = "a count, a rate in (0, 1] or 'auto'" if automatic else "a count or a rate in (0, 1]"
+        check_count("n_prototypes", n_prototypes, least=1, remedy=f"pass {choices}")
+    elif not (is_number(n_prototypes) and 0 < n_prototypes <= 1):
+        choices = "a count (int), a rate in (0, 1] (float) or 'auto'"
+        if not automatic:
+            choices = "a count (int) or a rate in (0, 1] (float)"
+        raise ValueError(f"n_prototypes={n_prototypes!r} must be {choices}")
 
 
 def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation) -> int:
@@ -20,22 +34,16 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
     """
     n = int(class_sizes.sum())
     least = 1 if allocation == "global" else int((class_sizes > 0).sum())
-    if is_count(n_prototypes):
-        if n_prototypes > n:
-            raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
-        if n_prototypes < 1:
-            raise ValueError(
-                f"n_prototypes={n_prototypes} must be at least 1; pass a count, a rate in (0, 1] or 'auto'"
-            )
-        if n_prototypes < least:
-            raise ValueError(
-                f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
-                f"pass at least {least}, or allocation='global' if classes may go without"
-            )
-        return int(n_prototypes)
-    if is_number(n_prototypes) and 0 < n_prototypes <= 1:
+    if not is_count(n_prototypes):
         return min(n, max(least, round(float(n_prototypes) * n)))
-    raise ValueError(f"n_prototypes={n_prototypes!r} must be a count (int), a rate in (0, 1] (float) or 'auto'")
+    if n_prototypes > n:
+        raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
+    if n_prototypes < least:
+        raise ValueError(
+            f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
+            f"pass at least {least}"
+        )
+    return int(n_prototypes)
 
 
 def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:

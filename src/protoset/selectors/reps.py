@@ -15,10 +15,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._progress import report, reporter
-from protoset._validation import check_choice, check_count, check_jobs, check_real, check_seed, is_count
+from protoset._validation import check_choice, check_count, check_jobs, check_real, check_seed
 from protoset.features import negligible_rank
 from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
-from protoset.selectors.allocation import ALLOCATIONS, Allocation, cut, resolve_size
+from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.size import size_curve
@@ -222,17 +222,15 @@ class REPS(BaseSelector):
                 f"n_prototypes={n_prototypes!r} must be a count (int) or a rate in (0, 1] (float); "
                 "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
             )
+        check_size(n_prototypes)
         size = resolve_size(n_prototypes, np.bincount(self._codes), allocation)
         return cut(self.ranking_, self._codes, size, allocation)
 
     def _check_parameters(self) -> None:
         if isinstance(self.n_prototypes, str):
             check_choice("n_prototypes", self.n_prototypes, ("auto",))
-        elif is_count(self.n_prototypes):
-            check_count("n_prototypes", self.n_prototypes, least=1, remedy="pass a count, a rate in (0, 1] or 'auto'")
         else:
-            # Any training set will do to see whether a rate is one.
-            resolve_size(self.n_prototypes, np.array([1, 1]), "global")
+            check_size(self.n_prototypes, automatic=True)
         check_real("beta", self.beta, above=1, most=LARGEST_BETA, remedy="the paper's choice is beta=2")
         check_real("C", self.C, above=SMALLEST_C, most=LARGEST_C, remedy="the paper's choice is C=0.001")
         check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6")

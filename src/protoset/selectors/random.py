@@ -1,0 +1,85 @@
+"""A stratified random set: what every method has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from protoset._validation import check_choice
+from protoset.selectors.allocation import STRATIFIED, Allocation, check_size, cut, resolve_size
+from protoset.selectors.base import BaseSelector
+from protoset.spaces import TrainingSpace
+
+
+class RandomSelector(BaseSelector):
+    """Stratified random selection.
+
+    Parameters
+    ----------
+    n_prototypes : int or float, default=0.1
+        How many objects to keep: a count of at least the number of classes, or a rate in (0, 1],
+        which always keeps at least one object per class.
+    allocation : {"proportional", "equal"}, default="proportional"
+        Places per class: proportional to its size, or as equal as the classes allow.
+    metric : str or callable, default="euclidean"
+        Dissimilarity of the classifier that uses the set, as in :class:`REPS`; none is computed.
+    metric_params : dict, optional
+        Arguments of the metric.
+    n_jobs : int, optional
+        Workers of searches; this method makes none.
+    random_state : int or RandomState, optional
+        Draws the objects.
+    verbose : int, default=0
+        Above 0, print the stages to stderr.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int
+        The objects kept, ascending.
+    classes_ : ndarray
+        The labels, sorted.
+    fallback_classes_ : ndarray
+        Labels of which nothing was kept; always empty.
+    n_distances_ : int
+        Dissimilarities that were computed: 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset.selectors import RandomSelector
+    >>> X, y = load_iris(return_X_y=True)
+    >>> len(RandomSelector(0.1, random_state=0).fit(X, y).sample_indices_)
+    15
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int | float = 0.1,
+        *,
+        allocation: Allocation = "proportional",
+        metric: str | Callable[..., float] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ):
+        self.n_prototypes = n_prototypes
+        self.allocation = allocation
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_size(self.n_prototypes)
+        check_choice("allocation", self.allocation, STRATIFIED)
+
+    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+        size = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
+        order = check_random_state(self.random_state).permutation(len(codes))
+        return cut(order, codes, size, self.allocation)

@@ -1,0 +1,117 @@
+"""ENN, RENN and AllKNN against literal versions, and the votes that they count."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from protoset import kernels
+from protoset.neighbors import build_lists
+from protoset.selectors import ENN, RENN, AllKNN, _voting
+from protoset.selectors._voting import NearestMembers, nearest_members
+from protoset.spaces import make_space
+
+from conftest import labelled_vectors, vote
+
+
+def literal_nearest(matrix, i, members, k):
+    return sorted((j for j in members if j != i), key=lambda j: (matrix[i, j], j))[:k]
+
+
+def literal_enn(matrix, codes, k, members):
+    kept = []
+    for i in members:
+        nearest = literal_nearest(matrix, i, members, k)
+        if not nearest or vote(nearest, codes) == codes[i]:
+            kept.append(i)
+    return kept
+
+
+def without_fallback(selector, y):
+    """What the method itself kept: one object of each fallback class was added."""
+    kept = selector.sample_indices_
+    return kept[~np.isin(y[kept], selector.fallback_classes_)].tolist()
+
+
+@pytest.fixture(params=[50, 2], ids=["long lists", "short lists"])
+def list_length(request, monkeypatch):
+    """Short lists run out, so that distances have to be computed."""
+    monkeypatch.setattr(_voting, "LIST_LENGTH", request.param)
+
+
+@pytest.mark.usefixtures("list_length")
+class TestLiteral:
+    @given(labelled_vectors(tied=True), st.integers(1, 4))
+    def test_enn(self, data, k):
+        X, y = data
+        matrix = cdist(X, X, "cityblock")
+        selector = ENN(k, metric="cityblock").fit(X, y)
+        expected = literal_enn(matrix, y, k, range(len(y)))
+        assert without_fallback(selector, y) == [i for i in expected if y[i] not in selector.fallback_classes_]
+        assert set(selector.fallback_classes_) == set(y) - set(y[expected])
+
+    @given(labelled_vectors(tied=True), st.integers(1, 4))
+    def test_renn(self, data, k):
+        X, y = data
+        matrix = cdist(X, X, "cityblock")
+        selector = RENN(k, metric="cityblock").fit(X, y)
+        kept, rounds = list(range(len(y))), 0
+        while True:
+            left, rounds = literal_enn(matrix, y, k, kept), rounds + 1
+            if left == kept:
+                break
+            kept = left
+        assert without_fallback(selector, y) == kept
+        assert selector.n_iter_ == rounds
+
+    @given(labelled_vectors(tied=True), st.integers(1, 4))
+    def test_all_knn(self, data, k):
+        X, y = data
+        matrix = cdist(X, X, "cityblock")
+        selector = AllKNN(k, metric="cityblock").fit(X, y)
+        kept = set(range(len(y)))
+        for smaller in range(1, k + 1):
+            kept &= set(literal_enn(matrix, y, smaller, range(len(y))))
+        assert without_fallback(selector, y) == sorted(kept)
+
+
+@given(labelled_vectors(tied=True), st.integers(1, 4), st.integers(1, 6), st.integers(0, 99))
+def test_nearest_members_by_list_and_by_distance(data, k, length, seed):
+    X, _ = data
+    space = make_space(X, "cityblock")
+    matrix = cdist(X, X, "cityblock")
+    members = np.flatnonzero(np.random.default_rng(seed).random(len(X)) < 0.5)
+    if not len(members):
+        return
+    found = nearest_members(space, build_lists(space, length), np.arange(len(X)), members, k)
+    for i, row in enumerate(found):
+        assert [j for j in row if j >= 0] == literal_nearest(matrix, i, members, k)
+
+
+@given(labelled_vectors(tied=True), st.integers(1, 4), st.integers(0, 99))
+def test_members_may_come_in_any_order(data, k, seed):
+    X, y = data
+    order = np.random.default_rng(seed).permutation(len(X))
+    nearest = NearestMembers(make_space(X, "cityblock"), k)
+    everyone = np.arange(len(X))
+    for part in np.array_split(order, 3):
+        if len(part):
+            nearest.add(part, everyone)
+    matrix = cdist(X, X, "cityblock")
+    votes = nearest.votes(everyone, y)
+    for i in everyone:
+        expected = literal_nearest(matrix, i, everyone, k)
+        assert [j for j in nearest.neighbors[i] if j >= 0] == expected
+        np.testing.assert_array_equal(nearest.distances[i, : len(expected)], matrix[i, expected])
+        assert votes[i] == vote(expected, y)
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=0, max_size=6), min_size=1, max_size=5))
+def test_majority(rows):
+    codes = np.arange(4)
+    neighbors = np.full((len(rows), 6), -1)
+    for i, row in enumerate(rows):
+        neighbors[i, : len(row)] = row
+    expected = [vote(row, codes) if row else -1 for row in rows]
+    assert kernels.voting.majority(neighbors, codes).tolist() == expected
