@@ -8,8 +8,10 @@ import pkgutil
 from protoset.selectors.allknn import AllKNN
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.cnn import CNN
+from protoset.selectors.drop3 import DROP3
 from protoset.selectors.enn import ENN
 from protoset.selectors.fcnn import FCNN
+from protoset.selectors.icf import ICF
 from protoset.selectors.kmedoids import KMedoids
 from protoset.selectors.random import RandomSelector
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
@@ -19,8 +21,10 @@ from protoset.selectors.size import SizeCurve
 
 __all__ = [
     "CNN",
+    "DROP3",
     "ENN",
     "FCNN",
+    "ICF",
     "RENN",
     "REPS",
     "AllKNN",
