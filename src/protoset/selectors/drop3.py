@@ -109,9 +109,7 @@ class Candidates:
 
     def fill(self, reserve: int) -> None:
         """Fill the lists that have fewer than ``reserve`` candidates left."""
-        short = kernels.dropping.running_out(
-            self._edited, self.listed, self.complete, self.cursors, self.kept, reserve
-        )
+        short = kernels.dropping.running_out(self._edited, self.listed, self.complete, self.cursors, self.kept, reserve)
         rows = self._edited[short]
         self._nearest.neighbors[rows], self._nearest.distances[rows] = -1, np.inf
         self._nearest.add(np.flatnonzero(self.kept), rows)
@@ -169,7 +167,7 @@ class DROP3(BaseSelector):
     >>> from protoset.selectors import DROP3
     >>> X, y = load_iris(return_X_y=True)
     >>> len(DROP3().fit(X, y).sample_indices_)
-    17
+    9
     """
 
     def __init__(

@@ -153,7 +153,7 @@ class ICF(BaseSelector):
     >>> from protoset.selectors import ICF
     >>> X, y = load_iris(return_X_y=True)
     >>> len(ICF().fit(X, y).sample_indices_)
-    17
+    58
     """
 
     def __init__(

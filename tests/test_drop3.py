@@ -1,0 +1,181 @@
+"""DROP3 against a literal version on a full matrix, and what must hold of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from protoset import kernels
+from protoset.neighbors import build_lists
+from protoset.selectors import DROP3, ENN, _enemies, _voting
+from protoset.selectors.drop3 import drop3
+from protoset.spaces import make_space
+
+from conftest import labelled_vectors, overlapping
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def nearest_of(D, x, members):
+    """Members besides x, nearest first; ties by index."""
+    return sorted((m for m in members if m != x), key=lambda m: (D[x, m], m))
+
+
+def vote(y, neighbors):
+    """Class that most have, that of the nearest among tied ones; None without neighbours."""
+    counts = {}
+    for neighbor in neighbors:
+        counts[y[neighbor]] = counts.get(y[neighbor], 0) + 1
+    return max(counts, key=counts.get, default=None)  # the first of the largest, in the order of neighbours
+
+
+def literal_drop3(D, y, k):
+    """As the publication has it: every list and every vote computed anew."""
+    everyone = range(len(y))
+    edited = [x for x in everyone if vote(y, nearest_of(D, x, everyone)[:k]) == y[x]]
+    enemy = {x: min((D[x, e] for e in edited if y[e] != y[x]), default=np.inf) for x in edited}
+    kept = set(edited)
+    for x in sorted(edited, key=lambda x: (-enemy[x], x)):
+        associates = [a for a in edited if x in nearest_of(D, a, kept)[: k + 1]]
+        correct_with = sum(vote(y, nearest_of(D, a, kept)[:k]) == y[a] for a in associates)
+        correct_without = sum(vote(y, nearest_of(D, a, kept - {x})[:k]) == y[a] for a in associates)
+        if correct_without >= correct_with:
+            kept.remove(x)
+    return sorted(kept)
+
+
+def run(D, y, k):
+    space = make_space(D, "precomputed")
+    lists = _voting.search_lists(space, k + 1, None, 0)
+    return drop3(space, lists, np.unique(y, return_inverse=True)[1], n_neighbors=k)
+
+
+@pytest.fixture
+def _short_lists(monkeypatch):
+    monkeypatch.setattr(_voting, "LIST_LENGTH", 1)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@given(st.data(), st.integers(1, 3))
+def test_is_the_literal_method(tied, data, k):
+    X, y = data.draw(labelled_vectors(tied=tied))
+    k = min(k, len(y) - 1)
+    D = cdist(X, X)
+    np.testing.assert_array_equal(run(D, y, k), literal_drop3(D, y, k))
+
+
+@pytest.mark.usefixtures("_short_lists")
+@pytest.mark.parametrize("tied", [False, True])
+@given(st.data(), st.integers(1, 3))
+def test_is_the_literal_method_where_lists_run_out(tied, data, k):
+    X, y = data.draw(labelled_vectors(tied=tied, max_objects=50))
+    k = min(k, len(y) - 1)
+    D = cdist(X, X)
+    np.testing.assert_array_equal(run(D, y, k), literal_drop3(D, y, k))
+
+
+@pytest.mark.usefixtures("_short_lists")
+@given(seeds, st.integers(5, 40), st.integers(1, 3), st.integers(2, 6))
+def test_is_the_literal_method_on_asymmetric_dissimilarities(seed, n, k, levels):
+    """The distance of an object to a prototype counts, not that back."""
+    rng = np.random.default_rng(seed)
+    D = rng.integers(0, levels**2, (n, n)).astype(float)
+    np.fill_diagonal(D, 0)
+    y = rng.permutation(np.arange(n) % 2)
+    np.testing.assert_array_equal(run(D, y, k), literal_drop3(D, y, k))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_refills_change_nothing(k, monkeypatch):
+    X, y = overlapping(1200)
+    expected = DROP3(k).fit(X, y).sample_indices_
+    assert 0 < len(expected) < 400
+    for length in (1, 7, 1200):
+        monkeypatch.setattr(_voting, "LIST_LENGTH", length)
+        np.testing.assert_array_equal(DROP3(k).fit(X, y).sample_indices_, expected)
+
+
+def test_keeps_part_of_the_edited_set():
+    X, y = overlapping(400)
+    selector = DROP3(3).fit(X, y)
+    assert set(selector.sample_indices_) < set(ENN(3).fit(X, y).sample_indices_)
+    assert len(selector.fallback_classes_) == 0
+
+
+def test_one_class_after_editing():
+    """Objects without an enemy are visited by index; two that vote for each other stay."""
+    X, y = np.array([[0.0], [1.0], [2.1], [3.3], [2.6]]), np.array([0, 0, 0, 0, 1])
+    selector = DROP3(1).fit(X, y)
+    np.testing.assert_array_equal(literal_drop3(cdist(X, X), y, 1), run(cdist(X, X), y, 1))
+    np.testing.assert_array_equal(selector.fallback_classes_, [1])
+    assert 4 in selector.sample_indices_
+
+
+def test_nothing_left_after_editing():
+    X, y = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
+    selector = DROP3(1).fit(X, y)
+    np.testing.assert_array_equal(selector.fallback_classes_, [0, 1])
+    assert len(selector.sample_indices_) == 2
+
+
+@given(seeds, st.integers(3, 30), st.integers(1, 8), st.booleans())
+def test_nearest_enemies(seed, n, length, tied):
+    rng = np.random.default_rng(seed)
+    D = rng.integers(0, 5, (n, n)).astype(float) if tied else rng.random((n, n))
+    np.fill_diagonal(D, 0)
+    codes = rng.integers(0, 3, n)
+    members = np.flatnonzero(rng.random(n) < 0.7)
+    rows = rng.permutation(n)[: n // 2]
+    space = make_space(D, "precomputed")
+    enemies, distances = _enemies.nearest_enemies(space, build_lists(space, length), codes, rows, members)
+    for row, enemy, distance in zip(rows, enemies, distances, strict=True):
+        nearest = nearest_of(D, row, [m for m in members if codes[m] != codes[row]])
+        assert enemy == (nearest[0] if nearest else -1)
+        assert distance == (D[row, nearest[0]] if nearest else np.inf)
+
+
+@given(seeds, st.integers(2, 20), st.integers(1, 4))
+def test_chains_of_associates(seed, n, width):
+    rng = np.random.default_rng(seed)
+    neighbors = np.full((n, width), -1)
+    for row in range(n):
+        some = rng.permutation(np.delete(np.arange(n), row))[: rng.integers(0, width + 1)]
+        neighbors[row, : len(some)] = some
+    members = np.flatnonzero(rng.random(n) < 0.8)
+    first, following = kernels.dropping.link_associates(members, neighbors)
+    for x in range(n):
+        chain = []
+        link = first[x]
+        while link >= 0:
+            chain.append(link // width)
+            link = following[link]
+        assert sorted(chain) == [row for row in members if x in neighbors[row]]
+
+
+@given(seeds, st.integers(1, 7), st.integers(1, 6), st.booleans())
+def test_votes_with_and_without_one(seed, n_neighbors, k, leave_out):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 3, 12)
+    neighbors = rng.permutation(12)[:n_neighbors]
+    neighbors[rng.integers(0, n_neighbors + 1) :] = -1
+    left_out = rng.choice(neighbors) if leave_out else -1
+    listed = [x for x in neighbors if x >= 0 and x != left_out][:k]
+    expected = vote(codes, listed)
+    assert kernels.dropping._vote(neighbors, left_out, k, codes) == (-1 if expected is None else expected)
+
+
+@given(seeds, st.integers(1, 12), st.integers(1, 6), st.integers(1, 4))
+def test_lists_that_run_out(seed, n, length, reserve):
+    rng = np.random.default_rng(seed)
+    listed = rng.integers(0, n, (n, length))
+    for row in listed:
+        row[rng.integers(0, length + 1) :] = -1
+    complete, kept, cursors = rng.random(n) < 0.3, rng.random(n) < 0.5, rng.integers(0, length + 1, n)
+    rows = np.flatnonzero(rng.random(n) < 0.7)
+    got = kernels.dropping.running_out(rows, listed, complete, cursors, kept, reserve)
+    left = [sum(bool(kept[x]) for x in listed[row, cursors[row] :] if x >= 0) for row in rows]
+    assert got.tolist() == [not complete[row] and count < reserve for row, count in zip(rows, left, strict=True)]
+    place = kernels.dropping._next_kept(listed[0], cursors[0], kept)
+    left = [i for i in range(cursors[0], length) if listed[0, i] < 0 or kept[listed[0, i]]]
+    assert place == (left[0] if left else length)
