@@ -16,15 +16,20 @@ from typing import Any
 import numpy as np
 
 from protoset import kernels
+from protoset._arrays import row_pointers
 from protoset.neighbors import NeighborLists
 from protoset.selectors import _voting
 from protoset.selectors._enemies import nearest_enemies
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
+from protoset.spaces.base import row_slices
 
 RESERVE = 4
 """Lists with fewer candidates left are filled whenever one has run out."""
+
+CANDIDATE_BYTES = 256 * 2**20
+"""Memory that the lists of candidates may grow to."""
 
 
 def drop3(
@@ -53,17 +58,16 @@ def drop3(
     _, distances = nearest_enemies(space, lists, codes, edited, edited, n_jobs=n_jobs)
     order = edited[np.argsort(-distances, kind="stable")]
     candidates = Candidates(space, lists, edited, n_neighbors + 1)
-    kept = candidates.kept
-    neighbors = candidates.listed[:, : n_neighbors + 1].copy()
+    neighbors = candidates.listed[:, : n_neighbors + 1].astype(np.int64)
     first, following = kernels.dropping.link_associates(edited, neighbors)
-    lists_and_cursors = candidates.listed, candidates.complete, candidates.cursors
     position = 0
     while True:
+        lists_of_candidates = candidates.listed, candidates.complete, candidates.cursors
         position = kernels.dropping.drop_in_order(
-            order, position, codes, *lists_and_cursors, kept, neighbors, first, following
+            order, position, codes, *lists_of_candidates, candidates.kept, neighbors, first, following
         )
         if position == len(order):
-            return np.flatnonzero(kept)
+            return np.flatnonzero(candidates.kept)
         candidates.fill(RESERVE)
 
 
@@ -84,8 +88,8 @@ class Candidates:
     ----------
     kept : ndarray of bool
         Which training objects are kept.
-    listed : ndarray of int64, shape (n_objects, length)
-        The nearest objects that were kept when the list was filled; -1 where there were fewer.
+    listed : ndarray of int32, shape (n_objects, length)
+        The nearest objects that were kept when the list was filled, up to the first -1.
     complete : ndarray of bool
         Whether the list holds all of them.
     cursors : ndarray of int64
@@ -94,14 +98,13 @@ class Candidates:
 
     def __init__(self, space: TrainingSpace, lists: NeighborLists, edited: np.ndarray, n_neighbors: int):
         n = space.shape[0]
-        self._edited, self._n_neighbors = edited, n_neighbors
-        self._nearest = _voting.NearestMembers(space, max(2 * n_neighbors, _voting.LIST_LENGTH))
-        self.listed = self._nearest.neighbors
+        self._space, self._edited, self._n_neighbors = space, edited, n_neighbors
+        self._n_distances = 0
+        length = max(2 * n_neighbors, _voting.LIST_LENGTH)
         self.kept = np.zeros(n, bool)
         self.kept[edited] = True
-        self.listed[edited] = kernels.voting.first_members(
-            lists.indptr, lists.indices, edited, self.kept, self.listed.shape[1]
-        )
+        self.listed = np.full((n, length), -1, np.int32)
+        self.listed[edited] = kernels.voting.first_members(lists.indptr, lists.indices, edited, self.kept, length)
         self.complete = (self.listed[:, -1] < 0) & (np.diff(lists.indptr) == n - 1)
         self.cursors = np.zeros(n, np.int64)
         self.fill(n_neighbors)
@@ -110,10 +113,38 @@ class Candidates:
     def fill(self, reserve: int) -> None:
         """Fill the lists that have fewer than ``reserve`` candidates left."""
         short = kernels.dropping.running_out(self._edited, self.listed, self.complete, self.cursors, self.kept, reserve)
-        rows = self._edited[short]
-        self._nearest.neighbors[rows], self._nearest.distances[rows] = -1, np.inf
-        self._nearest.add(np.flatnonzero(self.kept), rows)
-        self.complete[rows] = self.listed[rows, -1] < 0
+        rows, members = self._edited[short], np.flatnonzero(self.kept)
+        self._lengthen(len(rows) * len(members))
+        for part in row_slices(len(rows), len(members) * 8):
+            self._fill(rows[part], members)
+
+    def _lengthen(self, n_distances: int) -> None:
+        """Double the lists where filling them costs more than a search for neighbours.
+
+        It does where classes are swept from one side, as on a line: the dropped objects then have the
+        same candidates, and all their lists run out at once, again and again.
+        """
+        n, length = self.listed.shape
+        self._n_distances += n_distances
+        if self._n_distances > n * n // 4 and 2 * length * n * self.listed.itemsize <= CANDIDATE_BYTES:
+            self._n_distances = 0
+            self.listed = np.hstack([self.listed, np.full((n, length), -1, np.int32)])
+
+    def _fill(self, rows: np.ndarray, members: np.ndarray) -> None:
+        if not len(rows):
+            return
+        length = self.listed.shape[1]
+        own = np.where(self.kept[rows], np.searchsorted(members, rows), -1)
+        block = self._space.block(rows, members)
+        threshold, n_below, n_at = kernels.lists.kth_smallest(block, own, min(length, len(members)))
+        counts = np.minimum(n_below + n_at, length)
+        indptr = row_pointers(counts)
+        positions, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+        kernels.lists.gather_smallest(block, own, threshold, n_below, indptr, positions, distances)
+        filled = np.full((len(rows), length), -1, np.int32)
+        filled[np.arange(length) < counts[:, None]] = members[positions]
+        self.listed[rows] = filled
+        self.complete[rows] = counts == len(members) - self.kept[rows]
         self.cursors[rows] = self._n_neighbors
 
 
