@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from protoset import kernels
 from protoset.neighbors import build_lists
 from protoset.selectors import DROP3, ENN, _enemies, _voting
+from protoset.selectors import drop3 as module
 from protoset.selectors.drop3 import drop3
 from protoset.spaces import make_space
 
@@ -94,6 +95,32 @@ def test_refills_change_nothing(k, monkeypatch):
     for length in (1, 7, 1200):
         monkeypatch.setattr(_voting, "LIST_LENGTH", length)
         np.testing.assert_array_equal(DROP3(k).fit(X, y).sample_indices_, expected)
+
+
+def test_lists_that_grow_change_nothing(monkeypatch):
+    """On a line the dropped objects look for the same neighbours, and their lists run out together."""
+    X = np.random.default_rng(0).random((600, 1))
+    y = (X[:, 0] > 0.5).astype(int)
+    expected = DROP3().fit(X, y)
+    monkeypatch.setattr(_voting, "LIST_LENGTH", 5)
+    grown = DROP3().fit(X, y)
+    monkeypatch.setattr(module, "CANDIDATE_BYTES", 0)
+    fixed = DROP3().fit(X, y)
+    np.testing.assert_array_equal(grown.sample_indices_, expected.sample_indices_)
+    np.testing.assert_array_equal(fixed.sample_indices_, expected.sample_indices_)
+    assert grown.n_distances_ < fixed.n_distances_ / 2
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "cityblock"])
+def test_distances_from_lists_and_from_searches_tie_alike(metric, monkeypatch):
+    """Mirrored objects have equal distances to their enemies, wherever these are found."""
+    X = np.random.default_rng(1).normal(size=(60, 3))
+    X = np.vstack([X * sign for sign in ([1, 1, 1], [-1, 1, 1], [1, -1, 1])])
+    y = (X[:, 2] > 0).astype(int)
+    expected = DROP3(metric=metric).fit(X, y).sample_indices_
+    for length in (1, 4, 10):
+        monkeypatch.setattr(_voting, "LIST_LENGTH", length)
+        np.testing.assert_array_equal(DROP3(metric=metric).fit(X, y).sample_indices_, expected)
 
 
 def test_keeps_part_of_the_edited_set():
