@@ -7,7 +7,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protoset import REPS, PrototypeClassifier
+from protoset.selectors import all_selectors
 
+# Searches that are as short as the checks are many.
+SHORT = {"RMHC": {"max_iter": 50}, "SSMA": {"max_evaluations": 50}}
+BASELINES = [
+    selector(metric=metric, **SHORT.get(name, {}))
+    for name, selector in all_selectors()
+    if selector is not REPS
+    for metric in ("euclidean", "precomputed")
+]
 ESTIMATORS = [
     REPS(),
     REPS(n_prototypes=0.3, loss="sum", C=1.0),
@@ -19,6 +28,7 @@ ESTIMATORS = [
     REPS(n_prototypes=0.3, metric="precomputed"),  # takes sparse graphs too, as the next ones
     PrototypeClassifier(REPS(n_prototypes=0.3, metric="precomputed")),
     PrototypeClassifier(REPS(n_prototypes=0.3, metric="precomputed"), rule="adjusted"),
+    *BASELINES,
 ]
 
 SCORE_IS_A_PARAMETER = (
@@ -32,12 +42,11 @@ EXPECTED_FAILURES = {
         "check_n_features_in_after_fitting": SCORE_IS_A_PARAMETER,
         "check_pipeline_consistency": SCORE_IS_A_PARAMETER,
     },
-    PrototypeClassifier: {},
 }
 
 
 @pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES[type(estimator)])
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator), {}))
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
