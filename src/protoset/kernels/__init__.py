@@ -9,6 +9,7 @@ import importlib
 from types import ModuleType
 
 __all__ = [
+    "classes",
     "coordinate",
     "dropping",
     "euclidean",

@@ -7,10 +7,12 @@ import pkgutil
 
 from protoset.selectors.allknn import AllKNN
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.ccis import CCIS
 from protoset.selectors.cnn import CNN
 from protoset.selectors.drop3 import DROP3
 from protoset.selectors.enn import ENN
 from protoset.selectors.fcnn import FCNN
+from protoset.selectors.hmnei import HMNEI
 from protoset.selectors.icf import ICF
 from protoset.selectors.kmedoids import KMedoids
 from protoset.selectors.random import RandomSelector
@@ -20,10 +22,12 @@ from protoset.selectors.reps import REPS
 from protoset.selectors.size import SizeCurve
 
 __all__ = [
+    "CCIS",
     "CNN",
     "DROP3",
     "ENN",
     "FCNN",
+    "HMNEI",
     "ICF",
     "RENN",
     "REPS",
