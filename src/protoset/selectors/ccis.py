@@ -177,7 +177,8 @@ class CCIS(BaseSelector):
     """Class conditional instance selection: the central objects of the classes, thinned out to their border.
 
     It has no parameters of its own and keeps few objects. In a pair of classes it may take objects
-    of one class only; the medoid of the other class is then added.
+    of one class only; the medoid of the other class is then added. Scores are made of small counts and
+    often tie; ties go by index, so that another order of the objects may give another set.
 
     Parameters
     ----------
