@@ -16,11 +16,13 @@ own class have as nearest and few of another class lies safely inside its class.
    whole training set. Then one after the other joins as long as the set makes more than A errors on the
    training set, leave-one-out, and the new one lowers their number; one that is in the set already
    lowers nothing.
-4. Thin-out, by edges between paired classes. Kept are the members that another member of a paired class
-   has as nearest. Of the rest, those that are such neighbours among the rest, and were anyone's nearest
-   in a class before those kept last were taken out, are added as long as that lowers the number of
-   errors; and so on with what is then left. Without any edge between paired classes, as when the growth
-   took a single class, there is nothing to thin out by, and the set stays as it was.
+4. Thin-out, by edges between paired classes; nobody but the members of the set at hand counts. Kept are
+   the members that are the nearest of a member of a paired class. Then round by round: of the rest, those
+   are added that are such a neighbour within the rest and were one, or the nearest of a member of their
+   own class, within the set of the round before (in the first round, the whole set). The rounds end when
+   an addition does not lower the number of leave-one-out errors on the training set; it is not made.
+   Without any edge between paired classes, as when the growth took a single class, there is nothing to
+   thin out by, and the set stays as it was.
 """
 
 from __future__ import annotations
