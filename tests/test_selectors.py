@@ -26,9 +26,10 @@ VOTING = [
     for name, selector in SELECTORS.items()
     if name != "REPS" and "n_neighbors" in inspect.signature(selector).parameters
 ]
-# What the values of dissimilarities enter, not their order alone: by sums, or by scores that are rounded.
+# What adds dissimilarities up, so that not their order alone counts.
 BY_VALUE = ("KMedoids",)
-BY_ROW_ORDER = ("CNN", "KMedoids", "RMHC", "RandomSelector", "SSMA")
+# By a seed and the row that it draws, by the order of visits, or by scores of small counts that tie.
+BY_ROW_ORDER = ("CCIS", "CNN", "KMedoids", "RMHC", "RandomSelector", "SSMA")
 
 X, Y = overlapping(90, d=3, n_classes=3, seed=1)
 WORDS = ["".join(chr(97 + int(abs(value) * 3) % 6) for value in row) for row in np.hstack([X, X**2])]
