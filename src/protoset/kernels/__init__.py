@@ -11,7 +11,9 @@ from types import ModuleType
 __all__ = [
     "coordinate",
     "euclidean",
+    "hill_climbing",
     "lists",
+    "memetic",
     "mixed",
     "nearest",
     "series",

@@ -10,12 +10,14 @@ from protoset.selectors.enn import ENN
 from protoset.selectors.fcnn import FCNN
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
 from protoset.selectors.reps import REPS
+from protoset.selectors.rmhc import RMHC
 from protoset.selectors.size import SizeCurve
 
 __all__ = [
     "ENN",
     "FCNN",
     "REPS",
+    "RMHC",
     "BaseSelector",
     "RankedPrototypes",
     "SizeCurve",
