@@ -12,12 +12,14 @@ from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
 from protoset.selectors.reps import REPS
 from protoset.selectors.rmhc import RMHC
 from protoset.selectors.size import SizeCurve
+from protoset.selectors.ssma import SSMA
 
 __all__ = [
     "ENN",
     "FCNN",
     "REPS",
     "RMHC",
+    "SSMA",
     "BaseSelector",
     "RankedPrototypes",
     "SizeCurve",
