@@ -1,10 +1,10 @@
 """Kernels of the memetic search (see ``protoset.selectors.ssma``).
 
-A set of members is a mask. ``lists`` has each object's nearest others, nearest first; they may be too
-short to hold enough members, and such rows are handed back. ``near`` has each object's k + 1 nearest
-members (-1 where there are no more): the first k vote, and the one after them steps in when one is
-dropped. ``place`` says where in the list to look on; rows that were filled in from distances stand
-beyond the end of their list.
+A set of members is a mask. ``lists`` has each object's nearest others, nearest first, and ``extended`` all
+others of those objects that have a ``slot`` in it. A list may be too short to hold enough members; such
+rows are handed back. ``near`` has each object's k + 1 nearest members (-1 where there are no more): the
+first k vote, and the one after them steps in when one is dropped. ``place`` says where in the list to look
+on; rows that were filled in from distances stand beyond the end of their list.
 
 Random numbers come from a state of one unsigned integer that is passed in and moved on.
 """
@@ -43,54 +43,115 @@ def breed(first, second, crossover, mutation, state, child):
 
 
 @njit(cache=True, nogil=True)
-def find_voters(lists, member, near, place, short):
-    """Find each object's k nearest members in its list; return how many lists hold too few, named in ``short``."""
+def listed_by(lists):
+    """Turn lists around: who lists each object, and at which place, as compressed rows."""
+    n, length = lists.shape
+    indptr = np.zeros(n + 1, np.int64)
+    for own in range(n):
+        for entry in range(length):
+            indptr[lists[own, entry] + 1] += 1
+    for own in range(n):
+        indptr[own + 1] += indptr[own]
+    end = indptr[:-1].copy()
+    rows, places = np.empty(n * length, np.int32), np.empty(n * length, np.int32)
+    for own in range(n):
+        for entry in range(length):
+            position = end[lists[own, entry]]
+            rows[position], places[position] = own, entry
+            end[lists[own, entry]] += 1
+    return indptr, rows, places
+
+
+@njit(cache=True, nogil=True)
+def inherit_starts(first_start, second_start, first, second, child, most, indptr, rows, places, start):
+    """Where to begin to look for a child's members in each list: no earlier than its parents' first members.
+
+    Members that neither parent has are looked up in ``listed_by`` of the first ``most`` entries; so no list
+    is begun later than that.
+    """
+    n = child.shape[0]
+    for own in range(n):
+        start[own] = min(first_start[own], second_start[own], most)
+    for added in range(n):
+        if child[added] and not (first[added] or second[added]):
+            for position in range(indptr[added], indptr[added + 1]):
+                start[rows[position]] = min(start[rows[position]], places[position])
+
+
+@njit(cache=True, nogil=True)
+def find_voters(lists, extended, slot, member, near, place, start, short):
+    """Find each object's k nearest members; return how many lists hold too few, named in ``short``.
+
+    No list has a member before ``start``, which is moved on to its first member.
+    """
     n, length = lists.shape
     k = near.shape[1] - 1
     n_short = 0
     for own in range(n):
-        count, entry = 0, 0
-        near[own, :] = -1
-        while entry < length:
-            other = lists[own, entry]
-            entry += 1
+        end = length if slot[own] < 0 else n - 1
+        count, entry = 0, start[own]
+        start[own] = end
+        while count < k and entry < end:
+            other = lists[own, entry] if entry < length else extended[slot[own], entry]
             if member[other]:
+                if count == 0:
+                    start[own] = entry
                 near[own, count] = other
                 count += 1
-                if count == k:
-                    break
+            entry += 1
         place[own] = entry
-        if count < k and length < n - 1:
+        for missing in range(count, k + 1):
+            near[own, missing] = -1
+        if count < k and end < n - 1:
             short[n_short] = own
             n_short += 1
     return n_short
 
 
 @njit(cache=True, nogil=True)
-def find_successors(lists, member, near, place, short):
-    """Find the member after the k nearest of each object that is not filled in from distances yet."""
-    n, length = lists.shape
+def find_near(rows, extended, slot, member, near, place):
+    """Find the k + 1 nearest members of objects all of whose others are listed."""
+    width = near.shape[1]
+    for own in rows:
+        order = extended[slot[own]]
+        count, entry = 0, 0
+        near[own, :] = -1
+        while count < width and entry < order.shape[0]:
+            if member[order[entry]]:
+                near[own, count] = order[entry]
+                count += 1
+            entry += 1
+        place[own] = entry
+
+
+@njit(cache=True, nogil=True)
+def find_successors(lists, extended, slot, member, near, place, short):
+    """Find the member after the k nearest of each object where it is not known; return as ``find_voters``."""
+    n = lists.shape[0]
+    last = near.shape[1] - 1
     n_short = 0
     for own in range(n):
-        if place[own] <= length and not _look_on(lists, member, near, place, own):
+        if near[own, last] < 0 and not _look_on(lists, extended, slot, member, near, place, own):
             short[n_short] = own
             n_short += 1
     return n_short
 
 
 @njit(cache=True, nogil=True)
-def _look_on(lists, member, near, place, own):
+def _look_on(lists, extended, slot, member, near, place, own):
     """Put the next member of the list in the last place of ``near``; False if distances must decide."""
     n, length = lists.shape
     last = near.shape[1] - 1
     near[own, last] = -1
-    for entry in range(place[own], length):
-        if member[lists[own, entry]]:
-            near[own, last] = lists[own, entry]
+    end = length if slot[own] < 0 else n - 1
+    for entry in range(place[own], end):
+        other = lists[own, entry] if entry < length else extended[slot[own], entry]
+        if member[other]:
+            near[own, last] = other
             place[own] = entry + 1
             return True
-    place[own] = max(place[own], length)
-    return length == n - 1
+    place[own] = max(place[own], end)
+    return end == n - 1
 
 
 @njit(cache=True, nogil=True)
@@ -143,7 +204,7 @@ def drop_gain(dropped, near, head, following, codes, is_hit, voters):
 
 
 @njit(cache=True, nogil=True)
-def drop(dropped, lists, member, near, place, head, following, codes, is_hit, short, spare):
+def drop(dropped, lists, extended, slot, member, near, place, head, following, codes, is_hit, short, spare):
     """Drop a member; return how many objects' next member is not in their list, named in ``short``.
 
     Their links wait in ``spare`` for ``link_last``.
@@ -162,7 +223,7 @@ def drop(dropped, lists, member, near, place, head, following, codes, is_hit, sh
             near[own, later] = near[own, later + 1]
         if position < width - 1:
             is_hit[own] = winner(near[own, :-1], codes) == codes[own]
-        if _look_on(lists, member, near, place, own):
+        if _look_on(lists, extended, slot, member, near, place, own):
             if near[own, width - 1] >= 0:
                 following[link] = head[near[own, width - 1]]
                 head[near[own, width - 1]] = link
@@ -187,7 +248,23 @@ def link_last(rows, links, near, head, following):
 
 @njit(cache=True, nogil=True)
 def local_search(
-    lists, member, near, place, head, following, codes, is_hit, short, spare, visits, tally, threshold, state, work
+    lists,
+    extended,
+    slot,
+    member,
+    near,
+    place,
+    head,
+    following,
+    codes,
+    is_hit,
+    short,
+    spare,
+    visits,
+    tally,
+    threshold,
+    state,
+    work,
 ):
     """Drop members whose dropping gains at least ``threshold`` hits, in random order, from the start after each.
 
@@ -210,7 +287,9 @@ def local_search(
         if gain < threshold:
             tally[1] += 1
             continue
-        tally[4] = drop(visited, lists, member, near, place, head, following, codes, is_hit, short, spare)
+        tally[4] = drop(
+            visited, lists, extended, slot, member, near, place, head, following, codes, is_hit, short, spare
+        )
         tally[2] += gain
         tally[0] -= 1
         visits[tally[1]] = visits[tally[0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,11 +11,13 @@ import numpy as np
 from protoset import kernels
 from protoset.selectors._voting import NearestMembers
 from protoset.spaces import Progress, TrainingSpace
+from protoset.spaces.base import row_slices
 
-LIST_BYTES = 128 * 2**20
-"""Memory of the neighbour lists with the distances that they are sorted by."""
+EXTENSION_BYTES = 192 * 2**20
+"""Memory for lists of all others, of those objects whose short lists did not suffice."""
 
-ENTRY_BYTES = 12
+TURNED = 128
+"""Entries of each list that are also kept the other way round."""
 
 WORK = 1_000_000
 """Steps of a local search between two looks at the limits."""
@@ -32,11 +35,14 @@ class Individual:
         Objects that their nearest members classify correctly, leaving each out of its own vote.
     size : int
         Number of members.
+    start : ndarray of int32
+        Place of the first member in each object's list.
     """
 
     member: np.ndarray
     hits: int
     size: int
+    start: np.ndarray
 
     @property
     def score(self) -> int:
@@ -50,12 +56,17 @@ class Individual:
         return 50 * (self.score + n) / n
 
 
+def list_length(n_objects: int, n_neighbors: int) -> int:
+    """Length of neighbour lists that most objects' nearest members are in: sets shrink to about n / sqrt(n) objects."""
+    return min(n_objects - 1, max(256, 8 * math.isqrt(n_objects), n_neighbors + 1))
+
+
 def search_order(
     space: TrainingSpace, n_neighbors: int, n_jobs: int | None, progress: Progress | None = None
 ) -> np.ndarray:
-    """Each object's nearest others, nearest first, as many as fit ``LIST_BYTES``, one per voter at least."""
+    """Each object's nearest others, nearest first."""
     n = space.shape[0]
-    length = min(n - 1, max(n_neighbors + 1, LIST_BYTES // (ENTRY_BYTES * n)))
+    length = list_length(n, n_neighbors)
     return space.kneighbors(length, limit=length, n_jobs=n_jobs, progress=progress).indices.reshape(n, length)
 
 
@@ -79,29 +90,48 @@ class Nursery:
 
     def __init__(self, space: TrainingSpace, lists: np.ndarray, codes: np.ndarray, n_neighbors: int):
         n, width = len(codes), n_neighbors + 1
-        self._lists, self._codes = lists, codes
+        self._space, self._lists, self._codes = space, lists, codes
+        self._extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), lists.dtype)
+        self._slot, self._n_extended = np.full(n, -1, np.int64), 0
+        self._most = min(TURNED, lists.shape[1])
+        self._listed_by = kernels.memetic.listed_by(lists[:, : self._most])
         self._by_distance = NearestMembers(space, width)
         self.member, self.is_hit = np.zeros(n, bool), np.zeros(n, bool)
         self.near, self._place = np.full((n, width), -1, np.int32), np.zeros(n, np.int32)
         self._head, self._following = np.empty(n, np.int64), np.empty(n * width, np.int64)
         self._short, self._spare = np.empty(n, np.int64), np.empty(n, np.int64)
+        self._arrays = (self._lists, self._extended, self._slot, self.member, self.near, self._place)
 
-    def evaluate(self, member: np.ndarray) -> Individual:
-        """Count the hits of a set; it is the set at hand from then on."""
+    def evaluate(self, member: np.ndarray, start: np.ndarray | None = None) -> Individual:
+        """Count the hits of a set; it is the set at hand from then on.
+
+        No list has a member before ``start``, if that is given.
+        """
+        start = np.zeros(len(member), np.int32) if start is None else start
         self.member[:] = member
-        self._fill_in(kernels.memetic.find_voters(self._lists, member, self.near, self._place, self._short))
+        self._fill_in(kernels.memetic.find_voters(*self._arrays, start, self._short))
         hits = kernels.memetic.count_hits(self.near, self._codes, self.is_hit)
-        return Individual(member, int(hits), int(np.count_nonzero(member)))
+        return Individual(member, int(hits), int(np.count_nonzero(member)), start)
+
+    def breed(
+        self, first: Individual, second: Individual, crossover: float, mutation: float, state: np.ndarray
+    ) -> Individual:
+        """Make a child of two sets and evaluate it; ``state`` is that of the random numbers, and moved on."""
+        child, start = np.empty_like(first.member), np.empty_like(first.start)
+        masks = (first.member, second.member)
+        kernels.memetic.breed(*masks, crossover, mutation, state, child)
+        kernels.memetic.inherit_starts(first.start, second.start, *masks, child, self._most, *self._listed_by, start)
+        return self.evaluate(child, start)
 
     def improve(
-        self, hits: int, threshold: int, state: np.ndarray, interrupted: Callable[[], bool], work: int = WORK
+        self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool], work: int = WORK
     ) -> tuple[Individual, int]:
         """Drop members from the set at hand while hits change by no less than the threshold.
 
         Parameters
         ----------
-        hits : int
-            Of the set at hand.
+        child : Individual
+            The set at hand.
         threshold : int
         state : ndarray of one uint64
             Of the random numbers; moved on.
@@ -116,28 +146,42 @@ class Nursery:
         n_losers : int
             Objects that would have lost a voter, summed over all attempts.
         """
-        arrays = (self._lists, self.member, self.near, self._place)
-        self._fill_in(kernels.memetic.find_successors(*arrays, self._short))
+        self._fill_in(kernels.memetic.find_successors(*self._arrays, self._short))
         kernels.memetic.link_associates(self.near, self._head, self._following)
         chains = (self._head, self._following)
         visits = np.flatnonzero(self.member)
-        tally = np.array([len(visits), 0, hits, 0, 0])
-        while not kernels.memetic.local_search(
-            *arrays, *chains, self._codes, self.is_hit, self._short, self._spare, visits, tally, threshold, state, work
-        ):
+        tally = np.array([len(visits), 0, child.hits, 0, 0])
+        marks = (self._codes, self.is_hit, self._short, self._spare)
+        while not kernels.memetic.local_search(*self._arrays, *chains, *marks, visits, tally, threshold, state, work):
             n_short = int(tally[4])
             if n_short:
                 self._fill_in(n_short)
                 kernels.memetic.link_last(self._short[:n_short], self._spare[:n_short], self.near, *chains)
             elif interrupted():
                 break
-        return Individual(self.member.copy(), int(tally[2]), int(tally[0])), int(tally[3])
+        return self.evaluate(self.member.copy(), child.start), int(tally[3])
 
     def _fill_in(self, n_short: int) -> None:
-        """Find the nearest members of the first of ``_short`` by distances."""
-        if n_short:
-            rows, nearest = self._short[:n_short], self._by_distance
-            nearest.neighbors[rows], nearest.distances[rows] = -1, np.inf
-            nearest.add(np.flatnonzero(self.member), rows)
-            self.near[rows] = nearest.neighbors[rows]
-            self._place[rows] = self._lists.shape[1] + 1
+        """Find the nearest members of the first of ``_short``: extend their lists, or else by distances."""
+        if n_short == 0:
+            return
+        rows = self._short[:n_short]
+        self._extend(rows[self._slot[rows] < 0][: len(self._extended) - self._n_extended])
+        listed = self._slot[rows] >= 0
+        kernels.memetic.find_near(rows[listed], self._extended, self._slot, self.member, self.near, self._place)
+        rows, nearest = rows[~listed], self._by_distance
+        nearest.neighbors[rows], nearest.distances[rows] = -1, np.inf
+        nearest.add(np.flatnonzero(self.member), rows)
+        self.near[rows] = nearest.neighbors[rows]
+        self._place[rows] = self._lists.shape[1] + 1
+
+    def _extend(self, rows: np.ndarray) -> None:
+        """List all others of some objects."""
+        n = len(self._codes)
+        for part in row_slices(len(rows), n * 8):
+            block = self._space.block(rows[part], slice(None))
+            order = np.argsort(block, axis=1, kind="stable")
+            slots = self._n_extended + np.arange(len(order))
+            self._extended[slots] = order[order != rows[part][:, None]].reshape(len(order), n - 1)
+            self._slot[rows[part]] = slots
+            self._n_extended += len(order)

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset import kernels
 from protoset._progress import report, reporter
 from protoset._validation import check_count, check_probability
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
@@ -132,21 +131,15 @@ def ssma(
             first, second = population.tournament(random_state), population.tournament(random_state)
             worst, children = population.worst, []
             for parents, chance in zip(((first, second), (second, first)), luck, strict=True):
-                child = nursery.evaluate(_breed(parents[0].member, parents[1].member, crossover, mutation, state))
+                child = nursery.breed(*parents, crossover, mutation, state)
                 if child.score > worst.score or chance < CHANCE:
-                    child, spent = nursery.improve(child.hits, threshold.value, state, ended)
+                    child, spent = nursery.improve(child, threshold.value, state, ended)
                     n_losers += spent
                 children.append(child)
             n_iter += 1
             population.admit(children)
     limits.warn(n_evaluations(), max_evaluations)
     return Evolution(population.best, n_evaluations(), n_iter)
-
-
-def _breed(first: np.ndarray, second: np.ndarray, crossover: float, mutation: float, state: np.ndarray) -> np.ndarray:
-    child = np.empty(len(first), bool)
-    kernels.memetic.breed(first, second, crossover, mutation, state, child)
-    return child
 
 
 class Population:
@@ -162,8 +155,8 @@ class Population:
     """
 
     def __init__(self, nursery: Nursery, n_objects: int, size: int, state: np.ndarray):
-        nobody, everybody = (np.full(n_objects, all_in) for all_in in (False, True))
-        sets = [nursery.evaluate(_breed(nobody, everybody, 0.5, 0.0, state)) for _ in range(size)]
+        nobody = Individual(np.zeros(n_objects, bool), 0, 0, np.zeros(n_objects, np.int32))
+        sets = [nursery.breed(nobody, nobody, 0.0, 0.5, state) for _ in range(size)]
         self._sets = _best_first(sets)
 
     @property
@@ -185,7 +178,8 @@ class Population:
 
     def admit(self, children: list[Individual]) -> None:
         """Let children take the places of the worst, where they are better."""
-        self._sets = _best_first([*self._sets, *children])[: len(self._sets)]
+        if max(child.score for child in children) > self.worst.score:
+            self._sets = _best_first([*self._sets, *children])[: len(self._sets)]
 
 
 def _best_first(sets: list[Individual]) -> list[Individual]:
