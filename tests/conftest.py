@@ -51,3 +51,24 @@ def overlapping(n, d=3, n_classes=3, seed=0):
     centres = rng.normal(size=(n_classes, d))
     y = rng.integers(0, n_classes, n)
     return centres[y] + rng.normal(size=(n, d)), y
+
+
+def slow_near(D, member, k):
+    """The k nearest members of each object but itself, by (distance, index); -1 where there are fewer."""
+    n = len(D)
+    near = np.full((n, k), -1)
+    for own in range(n):
+        found = sorted((D[own, other], other) for other in np.flatnonzero(member) if other != own)[:k]
+        near[own, : len(found)] = [other for _, other in found]
+    return near
+
+
+def slow_vote(neighbors, codes):
+    """Most frequent class; that of the nearest among tied ones; -1 without neighbours."""
+    votes = [codes[other] for other in neighbors if other >= 0]
+    return max(votes, key=lambda code: (votes.count(code), -votes.index(code)), default=-1)
+
+
+def slow_hits(D, member, codes, k):
+    """Count objects that their k nearest members classify correctly."""
+    return sum(slow_vote(row, codes) == code for row, code in zip(slow_near(D, member, k), codes, strict=True))

@@ -264,26 +264,25 @@ def local_search(
     tally,
     threshold,
     state,
-    work,
 ):
     """Drop members whose dropping gains at least ``threshold`` hits, in random order, from the start after each.
 
     ``visits[:n]`` are the n members, of which those before the next visit were tried in vain. ``tally`` is
-    (n, next visit, hits, objects that lost a voter in all attempts, rows in ``short``). Stops when all were
-    tried in vain, when rows must be filled in, or after about ``work`` steps; the last member stays.
-    Returns whether all is done.
+    (n, next visit, hits, objects that lost a voter in all attempts, rows in ``short``, work left). Stops when
+    all were tried in vain, when rows must be filled in, or when no work is left: an attempt is worth one, and
+    one more for each loser. The last member stays. Returns whether all is done.
     """
     voters = np.empty(near.shape[1] - 1, near.dtype)
     tally[4] = 0
     while tally[1] < tally[0] and tally[0] > 1:
-        if work <= 0:
+        if tally[5] <= 0:
             return False
         chosen = tally[1] + np.int64(uniform(state) * (tally[0] - tally[1]))
         visits[tally[1]], visits[chosen] = visits[chosen], visits[tally[1]]
         visited = visits[tally[1]]
         gain, n_losers = drop_gain(visited, near, head, following, codes, is_hit, voters)
         tally[3] += n_losers
-        work -= n_losers + 1
+        tally[5] -= n_losers + 1
         if gain < threshold:
             tally[1] += 1
             continue

@@ -16,7 +16,7 @@ from protoset.spaces.base import row_slices
 EXTENSION_BYTES = 192 * 2**20
 """Memory for lists of all others, of those objects whose short lists did not suffice."""
 
-TURNED = 128
+TURNED = 256
 """Entries of each list that are also kept the other way round."""
 
 WORK = 1_000_000
@@ -98,7 +98,7 @@ class Nursery:
         self._by_distance = NearestMembers(space, width)
         self.member, self.is_hit = np.zeros(n, bool), np.zeros(n, bool)
         self.near, self._place = np.full((n, width), -1, np.int32), np.zeros(n, np.int32)
-        self._head, self._following = np.empty(n, np.int64), np.empty(n * width, np.int64)
+        self._chains = np.empty(n, np.int64), np.empty(n * width, np.int64)
         self._short, self._spare = np.empty(n, np.int64), np.empty(n, np.int64)
         self._arrays = (self._lists, self._extended, self._slot, self.member, self.near, self._place)
 
@@ -124,7 +124,7 @@ class Nursery:
         return self.evaluate(child, start)
 
     def improve(
-        self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool], work: int = WORK
+        self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool]
     ) -> tuple[Individual, int]:
         """Drop members from the set at hand while hits change by no less than the threshold.
 
@@ -137,8 +137,6 @@ class Nursery:
             Of the random numbers; moved on.
         interrupted : callable
             Asked now and then whether to stop.
-        work : int
-            Steps between two such questions.
 
         Returns
         -------
@@ -146,20 +144,31 @@ class Nursery:
         n_losers : int
             Objects that would have lost a voter, summed over all attempts.
         """
+        self.begin(child)
+        while not self.step(threshold, state, WORK) and not interrupted():
+            pass
+        return self.evaluate(self.member.copy(), child.start), int(self.tally[3])
+
+    def begin(self, child: Individual) -> None:
+        """Make the set at hand ready for local search."""
         self._fill_in(kernels.memetic.find_successors(*self._arrays, self._short))
-        kernels.memetic.link_associates(self.near, self._head, self._following)
-        chains = (self._head, self._following)
-        visits = np.flatnonzero(self.member)
-        tally = np.array([len(visits), 0, child.hits, 0, 0])
+        kernels.memetic.link_associates(self.near, *self._chains)
+        self._visits = np.flatnonzero(self.member)
+        self.tally = np.array([child.size, 0, child.hits, 0, 0, 0])
+
+    def step(self, threshold: int, state: np.ndarray, work: int) -> bool:
+        """Go on with local search for some work; return whether it is at its end."""
+        self.tally[5] = work
         marks = (self._codes, self.is_hit, self._short, self._spare)
-        while not kernels.memetic.local_search(*self._arrays, *chains, *marks, visits, tally, threshold, state, work):
-            n_short = int(tally[4])
-            if n_short:
-                self._fill_in(n_short)
-                kernels.memetic.link_last(self._short[:n_short], self._spare[:n_short], self.near, *chains)
-            elif interrupted():
-                break
-        return self.evaluate(self.member.copy(), child.start), int(tally[3])
+        while True:
+            done = kernels.memetic.local_search(
+                *self._arrays, *self._chains, *marks, self._visits, self.tally, threshold, state
+            )
+            n_short = int(self.tally[4])
+            if n_short == 0:
+                return done
+            self._fill_in(n_short)
+            kernels.memetic.link_last(self._short[:n_short], self._spare[:n_short], self.near, *self._chains)
 
     def _fill_in(self, n_short: int) -> None:
         """Find the nearest members of the first of ``_short``: extend their lists, or else by distances."""

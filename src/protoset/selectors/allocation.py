@@ -12,21 +12,21 @@ Allocation = Literal["proportional", "equal", "global"]
 ALLOCATIONS: tuple[Allocation, ...] = ("proportional", "equal", "global")
 
 
-def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation) -> int:
+def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation, *, automatic: bool = True) -> int:
     """Turn a count or a rate into a number of prototypes.
 
     A rate keeps at least one object of each class (one object with ``allocation="global"``). A
-    count is taken as it is and refused where it cannot be kept.
+    count is taken as it is and refused where it cannot be kept. Errors mention ``"auto"`` where the
+    caller takes that, too.
     """
     n = int(class_sizes.sum())
+    auto = " or 'auto'" if automatic else ""
     least = 1 if allocation == "global" else int((class_sizes > 0).sum())
     if is_count(n_prototypes):
         if n_prototypes > n:
             raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
         if n_prototypes < 1:
-            raise ValueError(
-                f"n_prototypes={n_prototypes} must be at least 1; pass a count, a rate in (0, 1] or 'auto'"
-            )
+            raise ValueError(f"n_prototypes={n_prototypes} must be at least 1; pass a count, a rate in (0, 1]{auto}")
         if n_prototypes < least:
             raise ValueError(
                 f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
@@ -35,7 +35,7 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
         return int(n_prototypes)
     if is_number(n_prototypes) and 0 < n_prototypes <= 1:
         return min(n, max(least, round(float(n_prototypes) * n)))
-    raise ValueError(f"n_prototypes={n_prototypes!r} must be a count (int), a rate in (0, 1] (float) or 'auto'")
+    raise ValueError(f"n_prototypes={n_prototypes!r} must be a count (int), a rate in (0, 1] (float){auto}")
 
 
 def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:

@@ -113,10 +113,15 @@ def _draws(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Random places in the set and outside it, a chunk of mutations at a time."""
     for first in range(0, max_iter, DRAWS):
+        # All of them even for a few mutations, so that a short search is the beginning of a longer one.
+        places, outside_places = (
+            random_state.randint(n_members, size=DRAWS),
+            random_state.randint(n_outside, size=DRAWS),
+        )
         size = min(DRAWS, max_iter - first)
-        places, outside_places = random_state.randint(n_members, size=size), random_state.randint(n_outside, size=size)
         for start in range(0, size, CHUNK):
-            yield places[start : start + CHUNK], outside_places[start : start + CHUNK]
+            chunk = slice(start, min(start + CHUNK, size))
+            yield places[chunk], outside_places[chunk]
 
 
 class Climber:
@@ -168,7 +173,7 @@ class Climber:
         )
         if gain:
             self._swap(places[first + swap], outside_places[first + swap], self._columns.values[slots[swap]])
-        return first + swap + 1, gain > 0
+        return first + swap + (gain > 0), gain > 0
 
     def _swap(self, place: int, outside_place: int, column: np.ndarray) -> None:
         incoming, outgoing = self.outsiders[outside_place], self.members[place]
@@ -322,7 +327,7 @@ class RMHC(BaseSelector):
 
     def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
         random_state = check_random_state(self.random_state)
-        size = resolve_size(self.n_prototypes, np.bincount(codes), "global")
+        size = resolve_size(self.n_prototypes, np.bincount(codes), "global", automatic=False)
         found = rmhc(
             space,
             codes,
