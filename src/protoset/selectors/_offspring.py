@@ -16,7 +16,7 @@ from protoset.spaces.base import row_slices
 EXTENSION_BYTES = 192 * 2**20
 """Memory for lists of all others, of those objects whose short lists did not suffice."""
 
-TURNED = 256
+TURNED = 512
 """Entries of each list that are also kept the other way round."""
 
 WORK = 1_000_000
