@@ -123,6 +123,9 @@ def test_children_are_evaluated_as_if_from_scratch(made, rate):
         order = full_lists(D, n - 1)
         firsts = [next((p for p, other in enumerate(row) if child.member[other]), n) for row in order]
         assert (child.start <= firsts).all()
+        known = child.first >= 0
+        assert_array_equal(child.start[known], np.array(firsts)[known])
+        assert_array_equal(child.first[known], order[known, child.start[known]])
         sets.append(child)
 
 
@@ -159,7 +162,7 @@ def test_local_search_step_by_step(made, threshold, seed):
         assert nursery.tally[:4].tolist() == [member.sum(), tried, hits, losers]
     assert tried == len(visits) or len(visits) == 1
     improved, spent = nursery.improve(
-        nursery.evaluate(child.member, child.start.copy()), threshold, state, lambda: False
+        nursery.evaluate(child.member, child.start, child.first), threshold, state, lambda: False
     )
     assert improved.hits == slow_hits(D, improved.member, codes, k)
     assert improved.size == improved.member.sum() >= 1

@@ -17,7 +17,7 @@ from conftest import labelled_vectors, overlapping, slow_hits
 
 
 def individual(hits, size, n=100):
-    return Individual(np.arange(n) < size, hits, size, np.zeros(n, np.int32))
+    return Individual(np.arange(n) < size, hits, size, np.zeros(n, np.int32), np.full(n, -1, np.int32))
 
 
 @settings(max_examples=25)

@@ -63,26 +63,33 @@ def listed_by(lists):
 
 
 @njit(cache=True, nogil=True)
-def inherit_starts(first_start, second_start, first, second, child, most, indptr, rows, places, start):
-    """Where to begin to look for a child's members in each list: no earlier than its parents' first members.
+def inherit_starts(starts, firsts, first, second, child, most, indptr, rows, places, start, found):
+    """Where to begin to look for a child's members in each list, and whom its parents have there.
 
-    Members that neither parent has are looked up in ``listed_by`` of the first ``most`` entries; so no list
-    is begun later than that.
+    ``starts`` and ``firsts`` are the two parents' first members in each list, by place and by index, ``first``
+    and ``second`` their masks. No member of the child comes before theirs but one that neither has; such are
+    looked up in ``listed_by`` of the first ``most`` entries, so that no list is begun later than that.
+    ``found`` is -1 where nobody is known to be at the place.
     """
     n = child.shape[0]
     for own in range(n):
-        start[own] = min(first_start[own], second_start[own], most)
+        parent = 0 if starts[0][own] <= starts[1][own] else 1
+        start[own], found[own] = starts[parent][own], firsts[parent][own]
+        if start[own] > most:
+            start[own], found[own] = most, -1
     for added in range(n):
         if child[added] and not (first[added] or second[added]):
             for position in range(indptr[added], indptr[added + 1]):
-                start[rows[position]] = min(start[rows[position]], places[position])
+                if places[position] < start[rows[position]]:
+                    start[rows[position]], found[rows[position]] = places[position], added
 
 
 @njit(cache=True, nogil=True)
-def find_voters(lists, extended, slot, member, near, place, start, short):
+def find_voters(lists, extended, slot, member, near, place, start, found, short):
     """Find each object's k nearest members; return how many lists hold too few, named in ``short``.
 
-    No list has a member before ``start``, which is moved on to its first member.
+    No list has a member before ``start``, where ``found`` is (-1 if that is not known). Both are moved on to
+    the first member in the list. To know it saves reading the list, which is rarely in fast memory.
     """
     n, length = lists.shape
     k = near.shape[1] - 1
@@ -90,12 +97,16 @@ def find_voters(lists, extended, slot, member, near, place, start, short):
     for own in range(n):
         end = length if slot[own] < 0 else n - 1
         count, entry = 0, start[own]
-        start[own] = end
+        if found[own] >= 0 and member[found[own]]:
+            near[own, 0] = found[own]
+            count, entry = 1, entry + 1
+        else:
+            start[own], found[own] = end, -1
         while count < k and entry < end:
             other = lists[own, entry] if entry < length else extended[slot[own], entry]
             if member[other]:
                 if count == 0:
-                    start[own] = entry
+                    start[own], found[own] = entry, other
                 near[own, count] = other
                 count += 1
             entry += 1
@@ -157,9 +168,13 @@ def _look_on(lists, extended, slot, member, near, place, own):
 @njit(cache=True, nogil=True)
 def count_hits(near, codes, is_hit):
     """Mark whom the first k of its nearest members classify correctly, and count them."""
+    k = near.shape[1] - 1
+    voters = np.empty(k, near.dtype)  # a view of each row would take longer than the vote
     hits = 0
     for own in range(near.shape[0]):
-        is_hit[own] = winner(near[own, :-1], codes) == codes[own]
+        for place in range(k):
+            voters[place] = near[own, place]
+        is_hit[own] = winner(voters, codes) == codes[own]
         hits += is_hit[own]
     return hits
 

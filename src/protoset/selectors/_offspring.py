@@ -35,14 +35,16 @@ class Individual:
         Objects that their nearest members classify correctly, leaving each out of its own vote.
     size : int
         Number of members.
-    start : ndarray of int32
-        Place of the first member in each object's list.
+    start, first : ndarray of int32
+        Place of the first member in each object's list, and who that is; the length of the list and -1
+        where it has none.
     """
 
     member: np.ndarray
     hits: int
     size: int
     start: np.ndarray
+    first: np.ndarray
 
     @property
     def score(self) -> int:
@@ -102,26 +104,34 @@ class Nursery:
         self._short, self._spare = np.empty(n, np.int64), np.empty(n, np.int64)
         self._arrays = (self._lists, self._extended, self._slot, self.member, self.near, self._place)
 
-    def evaluate(self, member: np.ndarray, start: np.ndarray | None = None) -> Individual:
+    def evaluate(
+        self, member: np.ndarray, start: np.ndarray | None = None, first: np.ndarray | None = None
+    ) -> Individual:
         """Count the hits of a set; it is the set at hand from then on.
 
-        No list has a member before ``start``, if that is given.
+        No list has a member before ``start``, where ``first`` is, if these are given (and taken over).
         """
-        start = np.zeros(len(member), np.int32) if start is None else start
+        n = len(member)
+        if start is None or first is None:
+            start, first = np.zeros(n, np.int32), np.full(n, -1, np.int32)
         self.member[:] = member
-        self._fill_in(kernels.memetic.find_voters(*self._arrays, start, self._short))
+        self._fill_in(kernels.memetic.find_voters(*self._arrays, start, first, self._short))
         hits = kernels.memetic.count_hits(self.near, self._codes, self.is_hit)
-        return Individual(member, int(hits), int(np.count_nonzero(member)), start)
+        return Individual(member, int(hits), int(np.count_nonzero(member)), start, first)
 
     def breed(
         self, first: Individual, second: Individual, crossover: float, mutation: float, state: np.ndarray
     ) -> Individual:
         """Make a child of two sets and evaluate it; ``state`` is that of the random numbers, and moved on."""
-        child, start = np.empty_like(first.member), np.empty_like(first.start)
-        masks = (first.member, second.member)
+        child, start, found = np.empty_like(first.member), np.empty_like(first.start), np.empty_like(first.first)
+        masks, starts, firsts = (
+            (first.member, second.member),
+            (first.start, second.start),
+            (first.first, second.first),
+        )
         kernels.memetic.breed(*masks, crossover, mutation, state, child)
-        kernels.memetic.inherit_starts(first.start, second.start, *masks, child, self._most, *self._listed_by, start)
-        return self.evaluate(child, start)
+        kernels.memetic.inherit_starts(starts, firsts, *masks, child, self._most, *self._listed_by, start, found)
+        return self.evaluate(child, start, found)
 
     def improve(
         self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool]
@@ -147,7 +157,7 @@ class Nursery:
         self.begin(child)
         while not self.step(threshold, state, WORK) and not interrupted():
             pass
-        return self.evaluate(self.member.copy(), child.start), int(self.tally[3])
+        return self.evaluate(self.member.copy(), child.start, child.first), int(self.tally[3])
 
     def begin(self, child: Individual) -> None:
         """Make the set at hand ready for local search."""

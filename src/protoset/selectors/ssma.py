@@ -155,7 +155,8 @@ class Population:
     """
 
     def __init__(self, nursery: Nursery, n_objects: int, size: int, state: np.ndarray):
-        nobody = Individual(np.zeros(n_objects, bool), 0, 0, np.zeros(n_objects, np.int32))
+        start, first = np.zeros(n_objects, np.int32), np.full(n_objects, -1, np.int32)
+        nobody = Individual(np.zeros(n_objects, bool), 0, 0, start, first)
         sets = [nursery.breed(nobody, nobody, 0.0, 0.5, state) for _ in range(size)]
         self._sets = _best_first(sets)
 
@@ -214,8 +215,10 @@ class SSMA(BaseSelector):
         Called at least once in each generation with a :class:`SearchProgress`; ends the search by
         returning True.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`. Neighbour lists take up to 128 MB of memory,
-        which hold all neighbours of 3,344 objects; what they leave out is computed at each use.
+        Dissimilarity between objects, as in :class:`REPS`. The nearest 8 sqrt(n) others of each object are
+        searched (at least 256). An object for which they do not suffice gets a list of all others, as
+        far as 192 MB go (which is for everyone up to 7,094 objects); what they leave out is computed at
+        each use.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
