@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from protoset import kernels
-from protoset.selectors import RMHC, rmhc
-from protoset.selectors.rmhc import Climber
+from protoset.selectors import RMHC, _climbing
+from protoset.selectors._climbing import Climber
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping, slow_hits, slow_near
@@ -107,8 +107,8 @@ def test_memory_and_chunks_change_nothing(monkeypatch):
     X, y = overlapping(150)
     expected = RMHC(random_state=1, max_iter=1000).fit(X, y)
     for cache, chunk in ((0, 32), (150 * 8 * 20, 32), (0, 1), (2**20, 7)):
-        monkeypatch.setattr(rmhc, "CACHE_BYTES", cache)
-        monkeypatch.setattr(rmhc, "CHUNK", chunk)
+        monkeypatch.setattr(_climbing, "CACHE_BYTES", cache)
+        monkeypatch.setattr(_climbing, "CHUNK", chunk)
         got = RMHC(random_state=1, max_iter=1000, n_jobs=2).fit(X, y)
         assert_array_equal(got.sample_indices_, expected.sample_indices_)
         assert got.n_swaps_ == expected.n_swaps_

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from protoset.selectors._limits import SearchProgress
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import ENN
 from protoset.selectors.fcnn import FCNN
@@ -22,6 +23,7 @@ __all__ = [
     "SSMA",
     "BaseSelector",
     "RankedPrototypes",
+    "SearchProgress",
     "SizeCurve",
     "all_selectors",
     "rank_prototypes",

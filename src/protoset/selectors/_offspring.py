@@ -59,7 +59,7 @@ class Individual:
 
 
 def list_length(n_objects: int, n_neighbors: int) -> int:
-    """Length of neighbour lists that most objects' nearest members are in: sets shrink to about n / sqrt(n) objects."""
+    """Length of neighbour lists that most objects' nearest members are in, as sets seldom shrink below sqrt(n)."""
     return min(n_objects - 1, max(256, 8 * math.isqrt(n_objects), n_neighbors + 1))
 
 
