@@ -81,7 +81,8 @@ class Climber:
         kept, refilled = np.flatnonzero(~lost), np.flatnonzero(lost)
         kernels.voting.push_nearer(kept, column[kept][:, None], np.array([incoming]), neighbors, distances)
         neighbors[refilled], distances[refilled] = -1, np.inf
-        self.nearest.add(np.sort(self.members), refilled)
+        if len(refilled):
+            self.nearest.add(np.sort(self.members), refilled)
         self.is_hit = kernels.voting.majority(neighbors[:, :-1], self._codes) == self._codes
 
 

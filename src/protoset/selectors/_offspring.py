@@ -189,6 +189,8 @@ class Nursery:
         listed = self._slot[rows] >= 0
         kernels.memetic.find_near(rows[listed], self._extended, self._slot, self.member, self.near, self._place)
         rows, nearest = rows[~listed], self._by_distance
+        if len(rows) == 0:
+            return
         nearest.neighbors[rows], nearest.distances[rows] = -1, np.inf
         nearest.add(np.flatnonzero(self.member), rows)
         self.near[rows] = nearest.neighbors[rows]
@@ -197,7 +199,7 @@ class Nursery:
     def _extend(self, rows: np.ndarray) -> None:
         """List all others of some objects."""
         n = len(self._codes)
-        for part in row_slices(len(rows), n * 8):
+        for part in row_slices(len(rows), n * 8) if len(rows) else ():
             block = self._space.block(rows[part], slice(None))
             order = np.argsort(block, axis=1, kind="stable")
             slots = self._n_extended + np.arange(len(order))
