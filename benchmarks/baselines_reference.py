@@ -15,8 +15,21 @@ import numpy as np
 
 from benchmarks.keel import ReferenceFold, reference_folds
 from protoset import PrototypeClassifier
-from protoset.selectors import CCIS, CNN, DROP3, ENN, FCNN, HMNEI, ICF, RENN, RMHC, SSMA, AllKNN
-from protoset.selectors import KMedoids, RandomSelector
+from protoset.selectors import (
+    CCIS,
+    CNN,
+    DROP3,
+    ENN,
+    FCNN,
+    HMNEI,
+    ICF,
+    RENN,
+    RMHC,
+    SSMA,
+    AllKNN,
+    KMedoids,
+    RandomSelector,
+)
 from protoset.selectors.base import BaseSelector
 
 SEEDS = (0, 1, 2)
@@ -51,7 +64,7 @@ def measure(fold: ReferenceFold, selectors: list[BaseSelector]) -> tuple[float, 
 
 
 def compare(folds: list[ReferenceFold], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(error, rate) of protoset and of KEEL on each data set; a fold on which KEEL's program failed counts for neither."""
+    """(error, rate) of protoset and of KEEL on each data set; folds where KEEL's program failed count for neither."""
     ours: dict[str, list[tuple[float, float]]] = {}
     theirs: dict[str, list[tuple[float, float]]] = {}
     for fold in folds:
@@ -76,14 +89,14 @@ def main(folder: str = str(Path(__file__).parents[2] / "shared" / "data")) -> No
     for name in BY_KEEL:
         ours, theirs = compare(folds, name)
         difference = np.abs(ours - theirs).max(axis=0)
-        print(f"| {name} | protoset | " + " | ".join(map(show, [*ours, ours.mean(axis=0)])) + f" | {show(difference)} |")
+        print(
+            f"| {name} | protoset | " + " | ".join(map(show, [*ours, ours.mean(axis=0)])) + f" | {show(difference)} |"
+        )
         print("| | KEEL | " + " | ".join(map(show, [*theirs, theirs.mean(axis=0)])) + " | |", flush=True)
     print("\n| method | " + " | ".join(names) + " | mean |")
     print("|---" * (len(names) + 2) + "|")
     for name, selectors in OTHERS.items():
-        results = [
-            np.mean([measure(fold, selectors) for fold in folds if fold.data == data], axis=0) for data in names
-        ]
+        results = [np.mean([measure(fold, selectors) for fold in folds if fold.data == data], axis=0) for data in names]
         print(f"| {name} | " + " | ".join(map(show, [*results, np.mean(results, axis=0)])) + " |", flush=True)
 
 

@@ -75,7 +75,9 @@ def main(folder: str = str(Path(__file__).parents[2] / "shared" / "data")) -> No
         for n, (seconds, _, _) in zip(sizes, runs, strict=True):
             times.setdefault(("magic", n), {})[method] = seconds
         exponent = np.polyfit(np.log(sizes[1:]), np.log([seconds for seconds, _, _ in runs[1:]]), 1)[0]
-        line = f"{method:10}" + "".join(f"{seconds:9.2f}" for seconds, _, _ in runs) + " " * 9 * (len(SIZES) - len(runs))
+        line = (
+            f"{method:10}" + "".join(f"{seconds:9.2f}" for seconds, _, _ in runs) + " " * 9 * (len(SIZES) - len(runs))
+        )
         line += f"{exponent:10.2f}"
         peak = max(peak for _, _, peak in runs)
         if SIZES[-1] in sizes:

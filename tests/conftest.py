@@ -54,6 +54,21 @@ def overlapping(n, d=3, n_classes=3, seed=0):
 
 
 def vote(neighbors, codes):
-    """Most frequent class of the neighbours, nearest first; that of the nearest among tied ones."""
-    classes = [codes[j] for j in neighbors]
-    return max(classes, key=lambda code: (classes.count(code), -classes.index(code)))
+    """Most frequent class of the neighbours, nearest first; that of the nearest among tied ones; -1 without any."""
+    classes = [codes[other] for other in neighbors if other >= 0]
+    return max(classes, key=lambda code: (classes.count(code), -classes.index(code)), default=-1)
+
+
+def slow_near(D, member, k):
+    """The k nearest members of each object but itself, by (distance, index); -1 where there are fewer."""
+    n = len(D)
+    near = np.full((n, k), -1)
+    for own in range(n):
+        found = sorted((D[own, other], other) for other in np.flatnonzero(member) if other != own)[:k]
+        near[own, : len(found)] = [other for _, other in found]
+    return near
+
+
+def slow_hits(D, member, codes, k):
+    """Count objects that their k nearest members classify correctly."""
+    return sum(vote(row, codes) == code for row, code in zip(slow_near(D, member, k), codes, strict=True))

@@ -46,7 +46,9 @@ EXPECTED_FAILURES = {
 
 
 @pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator), {}))
+@parametrize_with_checks(
+    ESTIMATORS, expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator), {})
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 

@@ -48,6 +48,13 @@ def check_real(name: str, value: Any, *, above: float, most: float = sys.float_i
     raise ValueError(f"{name}={value!r} must be a finite number above {above:g}{limit}; {remedy}")
 
 
+def check_probability(name: str, value: Any) -> float:
+    """Return ``value`` as a float if it is a number from 0 to 1."""
+    if is_number(value) and 0 <= value <= 1:
+        return float(value)
+    raise ValueError(f"{name}={value!r} must be a probability; pass a number from 0 to 1")
+
+
 def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
     """Return ``value`` as an int if it is a whole number of at least ``least``."""
     if is_count(value) and value >= least:

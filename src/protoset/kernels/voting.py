@@ -5,27 +5,34 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def majority(neighbors, codes):
-    """Class that most of each row's neighbours have, that of the nearest among tied ones.
+def winner(neighbors, codes):
+    """Class that most of the neighbours have, that of the nearest among tied ones.
 
-    A row lists its neighbours nearest first and ends at the first -1; without any its class is -1.
+    They are listed nearest first and end at the first -1; without any the class is -1.
     """
-    n, k = neighbors.shape
-    winners = np.full(n, -1, np.int64)
-    for row in range(n):
-        most = 0
-        for first in range(k):
-            if neighbors[row, first] < 0:
+    most, winning = 0, np.int64(-1)
+    for first in range(neighbors.shape[0]):
+        if neighbors[first] < 0:
+            break
+        code = np.int64(codes[neighbors[first]])
+        votes = 0
+        for other in range(first, neighbors.shape[0]):
+            if neighbors[other] < 0:
                 break
-            code = codes[neighbors[row, first]]
-            votes = 0
-            for other in range(first, k):
-                if neighbors[row, other] < 0:
-                    break
-                votes += codes[neighbors[row, other]] == code
-            if votes > most:
-                most = votes
-                winners[row] = code
+            votes += codes[neighbors[other]] == code
+        if votes > most:
+            most = votes
+            winning = code
+    return winning
+
+
+@njit(cache=True, nogil=True)
+def majority(neighbors, codes):
+    """Class that each row's neighbours vote for, as in ``winner``."""
+    n = neighbors.shape[0]
+    winners = np.empty(n, np.int64)
+    for row in range(n):
+        winners[row] = winner(neighbors[row], codes)
     return winners
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from protoset.selectors._limits import SearchProgress
 from protoset.selectors.allknn import AllKNN
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.ccis import CCIS
@@ -19,7 +20,9 @@ from protoset.selectors.random import RandomSelector
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
 from protoset.selectors.renn import RENN
 from protoset.selectors.reps import REPS
+from protoset.selectors.rmhc import RMHC
 from protoset.selectors.size import SizeCurve
+from protoset.selectors.ssma import SSMA
 
 __all__ = [
     "CCIS",
@@ -31,11 +34,14 @@ __all__ = [
     "ICF",
     "RENN",
     "REPS",
+    "RMHC",
+    "SSMA",
     "AllKNN",
     "BaseSelector",
     "KMedoids",
     "RandomSelector",
     "RankedPrototypes",
+    "SearchProgress",
     "SizeCurve",
     "all_selectors",
     "rank_prototypes",

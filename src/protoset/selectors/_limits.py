@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from protoset._progress import reporter
@@ -67,13 +68,16 @@ class SearchLimits:
         self.reason: str | None = None
 
     def reached(self, n_evaluations: float, max_evaluations: float, accuracy: float, n_prototypes: int) -> bool:
-        """Whether to stop now; tells the callback."""
+        """Whether to stop now; tells the callback, but not after the end."""
+        if self.reason is not None:
+            return True
         seconds = time.monotonic() - self._started
         if self._tell is not None:
             self._tell(int(n_evaluations), int(max_evaluations))
         if self._callback is not None:
             progress = SearchProgress(n_evaluations, max_evaluations, accuracy, n_prototypes, seconds)
-            if self._callback(progress) is True:
+            answer = self._callback(progress)
+            if isinstance(answer, (bool, np.bool_)) and answer:
                 self.reason = "at the callback's word"
         if self.reason is None and self._max_time is not None and seconds >= self._max_time:
             self.reason = f"at max_time={self._max_time:g} seconds"

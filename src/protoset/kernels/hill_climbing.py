@@ -1,0 +1,73 @@
+"""Kernels of the search by swaps (see ``protoset.selectors.rmhc``).
+
+Every object's k + 1 nearest members are known, so that taking one member out leaves k that vote.
+"""
+
+import numpy as np
+from numba import njit
+
+from protoset.kernels.voting import winner
+
+
+@njit(cache=True, nogil=True)
+def swap_voters(own, distance, incoming, outgoing, neighbors, distances, voters):
+    """Fill ``voters`` with the k nearest members of object ``own`` after a swap, ended by -1 where there are fewer.
+
+    ``neighbors`` and ``distances`` are its k + 1 nearest members before, ``distance`` is that to ``incoming``.
+    """
+    k = voters.shape[0]
+    voters[:] = -1
+    count, entered = 0, own == incoming
+    for place in range(k + 1):
+        other = neighbors[place]
+        if other < 0 or count == k:
+            break
+        if other == outgoing:
+            continue
+        if not entered and (distance < distances[place] or (distance == distances[place] and incoming < other)):
+            voters[count] = incoming
+            count += 1
+            entered = True
+            if count == k:
+                break
+        voters[count] = other
+        count += 1
+    if count < k and not entered:
+        voters[count] = incoming
+
+
+@njit(cache=True, nogil=True)
+def swap_gain(column, incoming, outgoing, neighbors, distances, codes, is_hit, voters):
+    """How many more objects the members classify correctly once ``incoming`` takes the place of ``outgoing``.
+
+    ``column`` has everyone's distance to ``incoming``; ``voters`` is working memory for k objects.
+    """
+    last = voters.shape[0] - 1
+    gain = 0
+    for own in range(column.shape[0]):
+        touched = column[own] < distances[own, last] or (
+            column[own] == distances[own, last] and incoming < neighbors[own, last]
+        )
+        for place in range(last + 1):
+            touched = touched or neighbors[own, place] == outgoing
+        if touched:
+            swap_voters(own, column[own], incoming, outgoing, neighbors[own], distances[own], voters)
+            gain += np.int64(winner(voters, codes) == codes[own]) - np.int64(is_hit[own])
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def first_gain(columns, slots, incoming, outgoing, neighbors, distances, codes, is_hit):
+    """Try swaps in turn until one gains hits; return its number and its gain.
+
+    Swap number t takes ``incoming[t]`` in, whose distances are the row ``slots[t]`` of ``columns``. Where none
+    gains, the number is that of the swaps and the gain is 0.
+    """
+    voters = np.empty(neighbors.shape[1] - 1, np.int64)
+    for swap in range(incoming.shape[0]):
+        gain = swap_gain(
+            columns[slots[swap]], incoming[swap], outgoing[swap], neighbors, distances, codes, is_hit, voters
+        )
+        if gain > 0:
+            return swap, gain
+    return incoming.shape[0], 0

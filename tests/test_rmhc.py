@@ -1,0 +1,177 @@
+"""RMHC: the hits are right after every swap, whatever is kept in memory, and the search ends as asked."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+
+from protoset import kernels
+from protoset.selectors import RMHC, _climbing
+from protoset.selectors._climbing import Climber
+from protoset.spaces import make_space
+
+from conftest import labelled_vectors, overlapping, slow_hits, slow_near
+
+ks = st.integers(1, 3)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def check_climber(climber, D, codes, k):
+    member = np.zeros(len(codes), bool)
+    member[climber.members] = True
+    assert_array_equal(np.sort(np.concatenate([climber.members, climber.outsiders])), np.arange(len(codes)))
+    assert_array_equal(climber.nearest.neighbors, slow_near(D, member, k + 1))
+    assert climber.n_hits == slow_hits(D, member, codes, k)
+
+
+@given(labelled_vectors(tied=True), ks, seeds, st.booleans())
+def test_gain_and_state_after_every_swap(data, k, seed, asymmetric):
+    X, codes = data
+    rng = np.random.default_rng(seed)
+    n = len(codes)
+    k = min(k, n - 1)
+    D = rng.integers(0, 4, (n, n)).astype(float) if asymmetric else cdist(X, X)
+    np.fill_diagonal(D, 0)
+    space = make_space(D if asymmetric else X, "precomputed" if asymmetric else "euclidean", None)
+    climber = Climber(space, codes, rng.permutation(n)[: rng.integers(1, n)], k)
+    check_climber(climber, D, codes, k)
+    for _ in range(8):
+        place, outside = rng.integers(len(climber.members)), rng.integers(len(climber.outsiders))
+        incoming, outgoing = climber.outsiders[outside], climber.members[place]
+        member = np.zeros(n, bool)
+        member[climber.members] = True
+        member[[incoming, outgoing]] = True, False
+        hits, expected = climber.n_hits, slow_hits(D, member, codes, k)
+        arrays = (climber.nearest.neighbors, climber.nearest.distances, codes, climber.is_hit)
+        column = np.ascontiguousarray(D[:, incoming])
+        gain = kernels.hill_climbing.swap_gain(column, incoming, outgoing, *arrays, np.empty(k, np.int64))
+        assert gain == expected - hits
+        following, swapped = climber.try_swaps(np.array([place]), np.array([outside]), 0)
+        assert following == 1
+        assert swapped == (gain > 0)
+        assert climber.n_hits == max(hits, expected)
+        check_climber(climber, D, codes, k)
+
+
+@given(labelled_vectors(tied=True), ks, seeds)
+def test_voters_after_a_swap(data, k, seed):
+    X, codes = data
+    n, rng = len(codes), np.random.default_rng(seed)
+    D, order = cdist(X, X), rng.permutation(n)
+    members, incoming = order[: rng.integers(1, n)], order[-1]
+    member = np.isin(np.arange(n), members)
+    near = slow_near(D, member, k + 1)
+    swapped = member.copy()
+    swapped[[incoming, members[0]]] = True, False
+    expected = slow_near(D, swapped, k)
+    for own in range(n):
+        distances = np.where(near[own] >= 0, D[own, near[own]], np.inf)
+        voters = np.empty(k, np.int64)
+        kernels.hill_climbing.swap_voters(own, D[own, incoming], incoming, members[0], near[own], distances, voters)
+        assert_array_equal(voters, expected[own])
+
+
+def literal_rmhc(D, codes, size, k, max_iter, seed):
+    """Recompute everything at each mutation, with the random numbers of the library."""
+    rng, n = np.random.RandomState(seed), len(codes)
+    order = rng.permutation(n)
+    members, outsiders = order[:size], np.sort(order[size:])
+    places, outside_places = rng.randint(size, size=4096)[:max_iter], rng.randint(n - size, size=4096)[:max_iter]
+    best = slow_hits(D, np.isin(np.arange(n), members), codes, k)
+    for place, outside in zip(places, outside_places, strict=True):
+        members[place], outsiders[outside] = outsiders[outside], members[place]
+        hits = slow_hits(D, np.isin(np.arange(n), members), codes, k)
+        if hits > best:
+            best = hits
+        else:
+            members[place], outsiders[outside] = outsiders[outside], members[place]
+    return np.sort(members), best
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("tied", [False, True])
+def test_against_a_literal_search(k, tied):
+    X, y = overlapping(60, seed=3)
+    X = X.round() if tied else X
+    selector = RMHC(12, n_neighbors=k, max_iter=150, random_state=5).fit(X, y)
+    members, hits = literal_rmhc(cdist(X, X), y, 12, k, 150, 5)
+    assert_array_equal(selector.sample_indices_, members)
+    assert selector.accuracy_ == hits / 60
+    assert selector.n_evaluations_ == selector.n_iter_ == 150
+
+
+def test_memory_and_chunks_change_nothing(monkeypatch):
+    X, y = overlapping(150)
+    expected = RMHC(random_state=1, max_iter=1000).fit(X, y)
+    for cache, chunk in ((0, 32), (150 * 8 * 20, 32), (0, 1), (2**20, 7)):
+        monkeypatch.setattr(_climbing, "CACHE_BYTES", cache)
+        monkeypatch.setattr(_climbing, "CHUNK", chunk)
+        got = RMHC(random_state=1, max_iter=1000, n_jobs=2).fit(X, y)
+        assert_array_equal(got.sample_indices_, expected.sample_indices_)
+        assert got.n_swaps_ == expected.n_swaps_
+
+
+def test_distances_are_computed_once_where_they_fit():
+    X, y = overlapping(100)
+    assert RMHC(random_state=0).fit(X, y).n_distances_ <= 100 * 10 + 100 * 100 + 10 * 100 * 100
+
+
+def test_a_short_search_is_the_beginning_of_a_longer_one():
+    X, y = overlapping(80)
+    short, longer = (RMHC(random_state=0, max_iter=m).fit(X, y) for m in (100, 5000))
+    assert short.n_swaps_ <= longer.n_swaps_
+    assert short.accuracy_ <= longer.accuracy_
+
+
+def test_a_set_of_all_has_no_mutations():
+    X, y = overlapping(20)
+    selector = RMHC(1.0, random_state=0).fit(X, y)
+    assert_array_equal(selector.sample_indices_, np.arange(20))
+    assert selector.n_evaluations_ == 0
+
+
+def test_the_callback_sees_progress_and_ends_the_search():
+    X, y = overlapping(80)
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return np.bool_(progress.n_evaluations >= 320)
+
+    with pytest.warns(ConvergenceWarning, match="at the callback's word after 320 of 10,000"):
+        selector = RMHC(random_state=0, callback=stop).fit(X, y)
+    assert selector.n_evaluations_ == 320 == seen[-1].n_evaluations
+    assert [p.n_evaluations for p in seen] == list(range(0, 321, 32))
+    assert seen[-1].accuracy == selector.accuracy_
+    whole = RMHC(random_state=0, max_iter=320).fit(X, y)
+    assert_array_equal(selector.sample_indices_, whole.sample_indices_)
+
+
+def test_the_time_limit_leaves_a_valid_fit():
+    X, y = overlapping(80)
+    with pytest.warns(ConvergenceWarning, match="at max_time=1e-09 seconds"):
+        selector = RMHC(8, random_state=0, max_time=1e-9).fit(X, y)
+    assert selector.n_evaluations_ == 0
+    assert len(selector.sample_indices_) >= 8
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_prototypes": 0}, "n_prototypes=0"),
+        ({"n_prototypes": 81}, "n_prototypes=81"),
+        ({"n_prototypes": 1.5}, "n_prototypes=1.5"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"max_time": 0}, "max_time=0"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    X, y = overlapping(80)
+    with pytest.raises(ValueError, match=message):
+        RMHC(**parameters).fit(X, y)
+    with pytest.raises(TypeError, match="callback=3"):
+        RMHC(callback=3).fit(X, y)

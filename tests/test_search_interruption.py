@@ -1,0 +1,55 @@
+"""Ctrl-C during a long search: the best set so far is kept, with a warning, and the fit is valid."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys, warnings
+import numpy as np
+from protoset.selectors import RMHC, SSMA
+
+def tell(progress):
+    if progress.n_evaluations >= 50 and not told:
+        told.append(True)
+        print("searching", flush=True)
+
+told = []
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 400)
+X = y[:, None] + rng.normal(size=(400, 3))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    selector = {selector}.fit(X, y)
+assert selector.fallback_classes_.size + len(selector.sample_indices_) > 1
+assert 50 <= selector.n_evaluations_ < 10**9
+print(*[w.category.__name__ for w in caught], "by an interruption" in str(caught[0].message))
+"""
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "RMHC(max_iter=10**9, random_state=0, callback=tell)",
+        "SSMA(max_evaluations=10**9, random_state=0, callback=tell)",
+    ],
+)
+def test_ctrl_c_keeps_the_best_set(selector):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.replace("{selector}", selector)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    try:
+        assert process.stdout.readline() == "searching\n"
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    assert out == "ConvergenceWarning True\n"
