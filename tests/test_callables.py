@@ -18,8 +18,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import get_tags
 
-from protoset import REPS, FileFormatError, PrototypeClassifier, load, save
-from protoset.spaces import DISSIMILARITIES, base, callables, make_space
+from protoset import REPS, FileFormatError, PrototypeClassifier, _blocks, load, save
+from protoset.spaces import DISSIMILARITIES, callables, make_space
 from protoset.spaces._pair_evaluation import as_dissimilarity
 from protoset.spaces._plain_objects import Encoder, decode
 from protoset.spaces.callables import CallableSpace
@@ -187,7 +187,7 @@ def test_each_pair_is_computed_once_in_a_fit(n_prototypes):
 def test_large_training_sets_are_not_kept_but_searched_pair_by_pair(symmetric, monkeypatch):
     monkeypatch.setattr(callables, "KNOWN_BYTES", 0)
     monkeypatch.setattr(callables, "STEP_PAIRS", 70)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 3000)
     X, _ = objects_of("sets", 30)
     counter = Counter(jaccard)
     raw = make_space(X, counter, {"symmetric": symmetric}).kneighbors(4, limit=30)

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from sklearn.utils import _safe_indexing
 
-from protoset import REPS, PrototypeClassifier, load, save
-from protoset.spaces import DISSIMILARITIES, Space, base, choose_metric, make_space
+from protoset import REPS, PrototypeClassifier, _blocks, load, save
+from protoset.spaces import DISSIMILARITIES, Space, choose_metric, make_space
 
 N = 48
 Y = np.arange(N) % 2
@@ -113,7 +113,7 @@ def test_what_the_flags_say(name, monkeypatch):
     raw = space.kneighbors(7, limit=N)
     assert (raw.counters is not None) == record.bounds
     expected = space.kneighbors_by_block(np.arange(N), 7, limit=N)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 2000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 2000)
     for found in (raw, space.kneighbors(7, limit=N, n_jobs=2)):
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.distances, expected.distances)

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from protoset import kernels
 from protoset.neighbors import build_lists
 from protoset.selectors import ENN, RENN, AllKNN, _voting
-from protoset.selectors._voting import NearestMembers, nearest_members
+from protoset.selectors._voting import NearestMembers, nearest_listed
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, vote
@@ -84,7 +84,7 @@ def test_nearest_members_by_list_and_by_distance(data, k, length, seed):
     members = np.flatnonzero(np.random.default_rng(seed).random(len(X)) < 0.5)
     if not len(members):
         return
-    found = nearest_members(space, build_lists(space, length), np.arange(len(X)), members, k)
+    found = nearest_listed(space, build_lists(space, length), np.arange(len(X)), members, k)
     for i, row in enumerate(found):
         assert [j for j in row if j >= 0] == literal_nearest(matrix, i, members, k)
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
-from protoset import REPS, FileFormatError, PrototypeClassifier, load, save
-from protoset.spaces import DISSIMILARITIES, base, make_space
+from protoset import REPS, FileFormatError, PrototypeClassifier, _blocks, load, save
+from protoset.spaces import DISSIMILARITIES, make_space
 from protoset.spaces.mixed import MixedSpace
 
 METRICS = ("gower", "heom", "hvdm", "overlap")
@@ -318,7 +318,7 @@ def test_searches_agree_with_the_block_whatever_its_size(metric, n_jobs, monkeyp
     space = make_space(X[["colour", "children", "member", "grade"]], metric, y=y)
     matrix = space.block(slice(None), slice(None))
     expected = make_space(matrix, "precomputed").kneighbors(6, limit=80)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 3000)
     got = space.kneighbors(6, limit=80, n_jobs=n_jobs)
     for name in ("counts", "indices", "distances", "closed"):
         np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_score
 
-from protoset import REPS, PrototypeClassifier, kernels
+from protoset import REPS, PrototypeClassifier, _blocks, kernels
 from protoset.neighbors import build_lists
-from protoset.spaces import SearchCounters, base, make_space
+from protoset.spaces import SearchCounters, make_space
 
 METRICS = ("dtw", "ddtw", "erp", "series_euclidean")
 EVERYTHING = slice(None)
@@ -283,7 +283,7 @@ def test_progress_is_told():
 def test_block_size_changes_nothing(monkeypatch):
     space = make_space(np.random.default_rng(0).normal(size=(40, 12)), "erp")
     expected = space.kneighbors(4, limit=40)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 1000)
     for n_jobs in (1, 2):
         found = space.kneighbors(4, limit=40, n_jobs=n_jobs)
         np.testing.assert_array_equal(found.indices, expected.indices)

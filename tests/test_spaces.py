@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
+from protoset import _blocks
 from protoset.spaces import _candidates, base, make_space, vectors
 from protoset.spaces.precomputed import PrecomputedSpace
 from protoset.spaces.vectors import VectorSpace
@@ -126,7 +127,7 @@ def test_n_jobs_and_block_size_change_nothing(n_jobs, monkeypatch):
     for space in (make_space(X), make_space(cdist(X, X), "precomputed")):
         expected = space.kneighbors(7, limit=150)
         with monkeypatch.context() as patched:
-            patched.setattr(base, "BLOCK_BYTES", 5000)
+            patched.setattr(_blocks, "BLOCK_BYTES", 5000)
             got = space.kneighbors(7, limit=150, n_jobs=n_jobs)
             nearest = space.nearest(slice(None), np.arange(20), n_jobs=n_jobs)
         np.testing.assert_array_equal(got.indices, expected.indices)
@@ -147,7 +148,7 @@ def test_n_jobs_puts_several_threads_to_work(kind, monkeypatch):
                 start.wait()  # two workers are here at the same time, or this fails
             return super().block(rows, columns)
 
-    monkeypatch.setattr(base, "BLOCK_BYTES", 16_000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 16_000)
     space = Watched("euclidean", X, X) if kind == "euclidean" else Watched.of(cdist(X, X))
     space.kneighbors_by_block(np.arange(200), 5, limit=200, n_jobs=2)
     assert len(threads) == 2
@@ -175,7 +176,7 @@ def test_a_search_takes_little_more_than_its_blocks(form, monkeypatch, tmp_path)
         given_matrix = squareform(matrix).astype(np.float32)
     else:
         given_matrix = matrix.astype(np.float32 if form == "float32" else np.int32)
-    monkeypatch.setattr(base, "BLOCK_BYTES", 200_000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 200_000)
     make_space(given_matrix[:10, :10] if form != "condensed" else given_matrix[:45], "precomputed").kneighbors(
         5, limit=5
     )
@@ -193,7 +194,7 @@ def test_blocks_respect_the_memory_bound(monkeypatch):
             seen.append(block.nbytes)
             return block
 
-    monkeypatch.setattr(base, "BLOCK_BYTES", 10_000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 10_000)
     X, _ = overlapping(100)
     Watched.of(cdist(X, X)).kneighbors(5, limit=100)
     assert len(seen) > 1

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import cross_val_score
 
-from protoset import REPS, FileFormatError, PrototypeClassifier, kernels, load, save
-from protoset.spaces import DISSIMILARITIES, base, levenshtein_search, make_space
+from protoset import REPS, FileFormatError, PrototypeClassifier, _blocks, kernels, load, save
+from protoset.spaces import DISSIMILARITIES, levenshtein_search, make_space
 from protoset.spaces.strings import NAMES, StringSpace
 
 pytest.importorskip("rapidfuzz", reason="the extra 'strings' is not installed")
@@ -155,7 +155,7 @@ def test_n_jobs_and_block_size_change_nothing(metric, monkeypatch):
     texts = ["".join(rng.choice(list("abcde"), rng.integers(0, 9))) for _ in range(150)]
     space = make_space(texts, metric)
     expected, nearest = space.kneighbors(7, limit=20), space.nearest(columns=np.arange(40))
-    monkeypatch.setattr(base, "BLOCK_BYTES", 3000)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 3000)
     for n_jobs in (1, 2, -1):
         got = space.kneighbors(7, limit=20, n_jobs=n_jobs)
         assert_same_lists(got, expected)

@@ -17,10 +17,10 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset import kernels
+from protoset._blocks import map_blocks
 from protoset._validation import check_choice, check_count, unchanged_on_error
 from protoset.selectors import REPS, BaseSelector
 from protoset.spaces import Space
-from protoset.spaces.base import map_blocks
 
 Rule = Literal["nearest", "adjusted"]
 RULES: tuple[Rule, ...] = ("nearest", "adjusted")

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from protoset import kernels
+from protoset import _blocks, kernels
 from protoset.selectors._voting import NearestMembers
 from protoset.spaces import TrainingSpace
-from protoset.spaces.base import BLOCK_BYTES
 
 CACHE_BYTES = 256 * 2**20
 """Memory for columns of distances that are kept; those that do not fit are computed at each use."""
@@ -76,14 +75,11 @@ class Climber:
     def _swap(self, place: int, outside_place: int, column: np.ndarray) -> None:
         incoming, outgoing = self.outsiders[outside_place], self.members[place]
         self.members[place], self.outsiders[outside_place] = incoming, outgoing
-        neighbors, distances = self.nearest.neighbors, self.nearest.distances
-        lost = (neighbors == outgoing).any(axis=1)
+        lost = (self.nearest.neighbors == outgoing).any(axis=1)
         kept, refilled = np.flatnonzero(~lost), np.flatnonzero(lost)
-        kernels.voting.push_nearer(kept, column[kept][:, None], np.array([incoming]), neighbors, distances)
-        neighbors[refilled], distances[refilled] = -1, np.inf
-        if len(refilled):
-            self.nearest.add(np.sort(self.members), refilled)
-        self.is_hit = kernels.voting.majority(neighbors[:, :-1], self._codes) == self._codes
+        self.nearest.push(np.array([incoming]), kept, column[kept][:, None])
+        self.nearest.refill(np.sort(self.members), refilled)
+        self.is_hit = kernels.voting.majority(self.nearest.neighbors[:, :-1], self._codes) == self._codes
 
 
 class Columns:
@@ -114,7 +110,7 @@ class Columns:
             self._slot[self._passing] = -1
             self._passing.clear()
             missing = np.unique(objects[self._slot[objects] < 0])
-        step = max(1, BLOCK_BYTES // (8 * len(self._slot)))
+        step = max(1, _blocks.BLOCK_BYTES // (8 * len(self._slot)))
         for start in range(0, len(missing), step):
             self._add(missing[start : start + step])
         return self._slot[objects]

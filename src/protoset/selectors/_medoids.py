@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from protoset._blocks import row_slices
 from protoset.spaces import TrainingSpace
-from protoset.spaces.base import row_slices
 
 
 def medoid(space: TrainingSpace, members: np.ndarray) -> int:

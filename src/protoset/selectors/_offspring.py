@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from protoset import kernels
+from protoset._blocks import row_slices
 from protoset.selectors._voting import NearestMembers
 from protoset.spaces import Progress, TrainingSpace
-from protoset.spaces.base import row_slices
 
 EXTENSION_BYTES = 192 * 2**20
 """Memory for lists of all others, of those objects whose short lists did not suffice."""
@@ -188,18 +188,15 @@ class Nursery:
         self._extend(rows[self._slot[rows] < 0][: len(self._extended) - self._n_extended])
         listed = self._slot[rows] >= 0
         kernels.memetic.find_near(rows[listed], self._extended, self._slot, self.member, self.near, self._place)
-        rows, nearest = rows[~listed], self._by_distance
-        if len(rows) == 0:
-            return
-        nearest.neighbors[rows], nearest.distances[rows] = -1, np.inf
-        nearest.add(np.flatnonzero(self.member), rows)
-        self.near[rows] = nearest.neighbors[rows]
+        rows = rows[~listed]
+        self._by_distance.refill(np.flatnonzero(self.member), rows)
+        self.near[rows] = self._by_distance.neighbors[rows]
         self._place[rows] = self._lists.shape[1] + 1
 
     def _extend(self, rows: np.ndarray) -> None:
         """List all others of some objects."""
         n = len(self._codes)
-        for part in row_slices(len(rows), n * 8) if len(rows) else ():
+        for part in row_slices(len(rows), n * 8):
             block = self._space.block(rows[part], slice(None))
             order = np.argsort(block, axis=1, kind="stable")
             slots = self._n_extended + np.arange(len(order))

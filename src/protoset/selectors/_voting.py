@@ -2,6 +2,12 @@
 
 Leave-one-out by index: an object is never its own neighbour, but a duplicate of it may be. Equal
 distances are ordered by index. A tied vote goes to the class of the nearest of the tied neighbours.
+
+    a set that grows                      NearestMembers, by distances to the new members
+    a set that shrinks a few times        nearest_listed, by lists, and distances where they run out
+    a set that shrinks object by object   drop3.NeighborQueues
+    any set, thousands of them            the evaluation of SSMA
+    the nearest of each class             _class_neighbors, by the space's own search
 """
 
 from __future__ import annotations
@@ -9,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from protoset import kernels
+from protoset._blocks import row_slices
 from protoset._progress import report, reporter
 from protoset.neighbors import NeighborLists, build_lists
 from protoset.spaces import TrainingSpace
-from protoset.spaces.base import row_slices
 
 LIST_LENGTH = 50
 """Neighbours to search of each object at least: a few more than a vote needs cost hardly more."""
@@ -41,16 +47,26 @@ class NearestMembers:
 
     def add(self, members: np.ndarray, rows: np.ndarray) -> None:
         """Let new members in, for the objects ``rows``."""
+        if len(members) == 0:
+            return
         for part in row_slices(len(rows), len(members) * 8):
-            block = self._space.block(rows[part], members)
-            kernels.voting.push_nearer(rows[part], block, members, self.neighbors, self.distances)
+            self.push(members, rows[part], self._space.block(rows[part], members))
+
+    def push(self, members: np.ndarray, rows: np.ndarray, block: np.ndarray) -> None:
+        """Let new members in whose distances to the objects ``rows`` are known."""
+        kernels.voting.push_nearer(rows, block, members, self.neighbors, self.distances)
+
+    def refill(self, members: np.ndarray, rows: np.ndarray) -> None:
+        """Find the nearest of all members anew, for the objects ``rows``."""
+        self.neighbors[rows], self.distances[rows] = -1, np.inf
+        self.add(members, rows)
 
     def votes(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Class that the nearest members of each of ``rows`` vote for; -1 where there is none."""
         return kernels.voting.majority(self.neighbors[rows], codes)
 
 
-def nearest_members(
+def nearest_listed(
     space: TrainingSpace, lists: NeighborLists, rows: np.ndarray, members: np.ndarray, k: int
 ) -> np.ndarray:
     """Find the k nearest members of each row in its list, and by distances where the list has too few.
@@ -82,7 +98,7 @@ def nearest_members(
 
 def outvoted(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, members: np.ndarray, k: int) -> np.ndarray:
     """Whether the k nearest other members of each member vote for another class than its own."""
-    votes = kernels.voting.majority(nearest_members(space, lists, members, members, k), codes)
+    votes = kernels.voting.majority(nearest_listed(space, lists, members, members, k), codes)
     return (votes >= 0) & (votes != codes[members])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from protoset import kernels
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import nearest_members, search_lists
+from protoset.selectors._voting import nearest_listed, search_lists
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
@@ -33,7 +33,7 @@ def all_knn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_
         The objects that win every vote, ascending.
     """
     everyone = np.arange(len(codes))
-    nearest = nearest_members(space, lists, everyone, everyone, n_neighbors)
+    nearest = nearest_listed(space, lists, everyone, everyone, n_neighbors)
     wins = [kernels.voting.majority(nearest[:, :k], codes) == codes for k in range(1, n_neighbors + 1)]
     return np.flatnonzero(np.all(wins, axis=0))
 
@@ -66,7 +66,7 @@ class AllKNN(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for; the search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

@@ -36,7 +36,7 @@ class BaseSelector(BaseEstimator, ABC):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities that the method asked for; a search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
     """
 
     metric: str | Callable[..., float]
@@ -85,7 +85,7 @@ class BaseSelector(BaseEstimator, ABC):
             kept = self._select(counted, codes, neighbors)
             missing = np.setdiff1d(codes, codes[kept]) if self._keeps_every_class() else np.empty(0, int)
             medoids = [medoid(counted, np.flatnonzero(codes == code)) for code in missing]
-            self.sample_indices_ = np.sort(np.concatenate([kept, medoids]).astype(np.int64))
+            self.sample_indices_ = np.sort(np.concatenate([kept, np.array(medoids, np.int64)]))
             self.fallback_classes_ = self.classes_[missing]
             self.n_distances_ = counted.n_distances
             report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])

@@ -202,7 +202,7 @@ class CCIS(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     Notes
     -----

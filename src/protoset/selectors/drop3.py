@@ -17,13 +17,13 @@ import numpy as np
 
 from protoset import kernels
 from protoset._arrays import row_pointers
+from protoset._blocks import row_slices
 from protoset.neighbors import NeighborLists
 from protoset.selectors import _voting
 from protoset.selectors._enemies import nearest_enemies
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
-from protoset.spaces.base import row_slices
 
 RESERVE = 4
 """Lists with fewer candidates left are filled whenever one has run out."""
@@ -57,7 +57,7 @@ def drop3(
     edited = enn(space, lists, codes, n_neighbors=n_neighbors)
     _, distances = nearest_enemies(space, lists, codes, edited, edited, n_jobs=n_jobs)
     order = edited[np.argsort(-distances, kind="stable")]
-    candidates = Candidates(space, lists, edited, n_neighbors + 1)
+    candidates = NeighborQueues(space, lists, edited, n_neighbors + 1)
     neighbors = candidates.listed[:, : n_neighbors + 1].astype(np.int64)
     first, following = kernels.dropping.link_associates(edited, neighbors)
     position = 0
@@ -71,7 +71,7 @@ def drop3(
         candidates.fill(RESERVE)
 
 
-class Candidates:
+class NeighborQueues:
     """Who may become a neighbour of each object of an edited set, nearest first.
 
     Parameters
@@ -131,8 +131,6 @@ class Candidates:
             self.listed = np.hstack([self.listed, np.full((n, length), -1, np.int32)])
 
     def _fill(self, rows: np.ndarray, members: np.ndarray) -> None:
-        if not len(rows):
-            return
         length = self.listed.shape[1]
         own = np.where(self.kept[rows], np.searchsorted(members, rows), -1)
         block = self._space.block(rows, members)
@@ -185,7 +183,7 @@ class DROP3(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for; the search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

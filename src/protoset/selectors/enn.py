@@ -43,7 +43,7 @@ class ENN(BaseSelector):
     ----------
     n_neighbors : int, default=3
         How many nearest others vote; all of them where there are fewer. A tied vote goes to the class
-        of the nearest. A class of no more than half as many members is always outvoted.
+        of the nearest. A class with a single member is always outvoted.
     metric : str or callable, default="euclidean"
         Dissimilarity between objects, as in :class:`REPS`.
     metric_params : dict, optional
@@ -62,7 +62,7 @@ class ENN(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for; the search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

@@ -102,7 +102,7 @@ class FCNN(BaseSelector):
     fallback_classes_ : ndarray
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
-        Dissimilarities that were computed.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

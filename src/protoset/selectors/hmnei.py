@@ -130,7 +130,7 @@ class HMNEI(BaseSelector):
     fallback_classes_ : ndarray
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
-        Dissimilarities asked for.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from protoset import kernels
+from protoset._blocks import row_slices
 from protoset.neighbors import NeighborLists
 from protoset.selectors._enemies import nearest_enemies
 from protoset.selectors._voting import search_lists
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
-from protoset.spaces.base import row_slices
 
 
 def icf(
@@ -140,7 +140,7 @@ class ICF(BaseSelector):
     n_iter_ : int
         Rounds in which objects were dropped.
     n_distances_ : int
-        Dissimilarities asked for; the search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

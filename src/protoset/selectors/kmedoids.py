@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from protoset import kernels
+from protoset._blocks import row_slices
 from protoset._progress import report
 from protoset._validation import check_choice, check_count
 from protoset.selectors._medoids import medoid
 from protoset.selectors.allocation import STRATIFIED, Allocation, allocate, check_size, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
-from protoset.spaces.base import row_slices
 
 CANDIDATES = 64
 """Candidates whose distances are computed at a time."""
@@ -154,7 +154,7 @@ class KMedoids(BaseSelector):
     fallback_classes_ : ndarray
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
-        Dissimilarities that were computed.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
     loss_ : float
         Sum of the distances of all objects to the nearest prototype of their class.
     n_iter_ : int

@@ -44,7 +44,7 @@ class RandomSelector(BaseSelector):
     fallback_classes_ : ndarray
         Labels of which nothing was kept; always empty.
     n_distances_ : int
-        Dissimilarities that were computed: 0.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class RENN(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for; the search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
     n_iter_ : int
         Rounds of editing, the last one of which dropped nothing.
 

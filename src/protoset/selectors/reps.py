@@ -122,7 +122,7 @@ class REPS(BaseSelector):
     fallback_classes_ : ndarray
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
-        Dissimilarities asked for; the search counts as all pairs, or as those that it computed.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
     n_features_in_ : int
         Number of features, or of training objects with ``metric="precomputed"``.
     n_iter_ : int

@@ -161,7 +161,7 @@ class RMHC(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities that were computed.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

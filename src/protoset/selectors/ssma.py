@@ -245,7 +245,7 @@ class SSMA(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for; the search for everyone's neighbours counts as all pairs.
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
     References
     ----------

@@ -20,8 +20,8 @@ class CountedSpace:
     Attributes
     ----------
     n_distances : int
-        Dissimilarities asked for so far. A search for everyone's neighbours counts as all pairs, or
-        as those that it computed where it counts for itself.
+        Dissimilarities asked for so far. A search for everyone's neighbours asks for each pair of objects
+        once, whatever the space saves or has to compute twice; of a graph nothing is computed.
     """
 
     def __init__(self, space: Space):
@@ -54,13 +54,9 @@ class CountedSpace:
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:
         """Nearest others of every training object."""
-        raw = self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         n = self.shape[0]
-        if raw.counters is not None:
-            self.n_distances += raw.counters.abandoned + raw.counters.computed
-        elif not self.partial:
-            self.n_distances += n * (n - 1) // 2
-        return raw
+        self.n_distances += 0 if self.partial else n * (n - 1) // 2
+        return self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Member nearest to the mean of the members; None where objects have no coordinates."""

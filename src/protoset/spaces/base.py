@@ -14,26 +14,22 @@ better ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from protoset import kernels
 from protoset._arrays import row_pointers
+from protoset._blocks import map_blocks, row_slices
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
 
 Progress = Callable[[int, int], None]
 """Told how much of the work is done: ``progress(done, total)``."""
-
-BLOCK_BYTES = 64 * 2**20
-"""Working memory of one block of dissimilarities (one per worker)."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -362,17 +358,3 @@ class NearestSoFar:
         listed = np.arange(self.distances.shape[1]) < self.counts[:, None]
         closed = ~(self.cut_at == self.thresholds)
         return RawLists(self.counts.copy(), self.indices[listed], self.distances[listed], closed, counters)
-
-
-def map_blocks(function: Callable[[slice], T], n_rows: int, row_length: int, n_jobs: int | None = None) -> list[T]:
-    """Apply a function to consecutive slices of rows, in threads; a block fits ``BLOCK_BYTES``."""
-    return Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(function)(part) for part in row_slices(n_rows, row_length * 8)
-    )
-
-
-def row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:
-    """Cut rows into consecutive slices of at most ``BLOCK_BYTES`` (one row if a row is larger)."""
-    step = max(1, BLOCK_BYTES // max(1, row_bytes))
-    for start in range(0, max(n_rows, 1), step):
-        yield slice(start, min(start + step, n_rows))

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from protoset import kernels
+from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
-from protoset.spaces import base
 from protoset.spaces.base import Progress, RawLists, SearchCounters
 
 SIGNATURE_BITS = 64
@@ -69,7 +68,7 @@ def search_levenshtein(
         listed = np.arange(limit + 1) < counts[:, None]
         return counts, closed, indices[listed], distances[listed], abandoned, computed
 
-    step = max(1, min(STRINGS_AT_ONCE, base.BLOCK_BYTES // (ENTRY_BYTES * (limit + 1))))
+    step = max(1, min(STRINGS_AT_ONCE, _blocks.BLOCK_BYTES // (ENTRY_BYTES * (limit + 1))))
     edges = [*range(0, len(distinct), step), len(distinct)]
     workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     parts = []

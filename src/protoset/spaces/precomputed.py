@@ -16,8 +16,9 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
+from protoset._blocks import row_slices
 from protoset._validation import name_rows, refuse_masked
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
 
 
 class PrecomputedSpace(Space):

@@ -14,9 +14,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy import sparse
 
-from protoset import kernels
+from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
-from protoset.spaces.base import BLOCK_BYTES, NearestSoFar, Progress, RawLists, SearchCounters
+from protoset.spaces.base import NearestSoFar, Progress, RawLists, SearchCounters
 from protoset.spaces.series_data import Series
 
 SEEDS = 3
@@ -84,7 +84,7 @@ class _Search:
         kernel, series = kernels.series_search, self.series
         upper, lower = kernel.envelopes(series.values, series.starts, radius)
         n_pairs = self.n * (self.n - 1) // 2
-        stored = np.empty(n_pairs if n_pairs * 4 <= BLOCK_BYTES else 0, np.float32)
+        stored = np.empty(n_pairs if n_pairs * 4 <= _blocks.BLOCK_BYTES else 0, np.float32)
         seeds = self._seeds(upper, lower, stored)
 
         def seed(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:

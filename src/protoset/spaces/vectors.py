@@ -26,9 +26,10 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
+from protoset._blocks import row_slices
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space, row_slices
+from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -125,7 +126,7 @@ class VectorSpace(Space):
         b = among - centre
         b_norms = np.einsum("ij,ij->i", b, b)
         largest = np.sqrt(b_norms.max())
-        found = []
+        positions, distances = np.empty(len(wanted), np.int64), np.empty(len(wanted))
         with openmp_threads(n_jobs):
             for part in row_slices(len(wanted), len(among) * 8):
                 a = wanted[part] - centre
@@ -134,8 +135,10 @@ class VectorSpace(Space):
                 screen += b_norms
                 norms = np.sqrt(np.einsum("ij,ij->i", a, a))
                 slack = 2 * rounding(a.shape[1], float(np.finfo(np.float64).eps)) * (norms + largest) ** 2
-                found.append(kernels.euclidean.nearest_screened(wanted[part], among, screen, slack))
-        return np.concatenate([p for p, _ in found]), self._measure(np.concatenate([d for _, d in found]))
+                positions[part], distances[part] = kernels.euclidean.nearest_screened(
+                    wanted[part], among, screen, slack
+                )
+        return positions, self._measure(distances)
 
     def central_member(self, members: np.ndarray) -> int:
         """Return the member whose image is nearest to the mean of the images."""
