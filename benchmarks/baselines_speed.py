@@ -41,7 +41,7 @@ WANTED = {"FCNN": 1, "CCIS": 1, "DROP3": 5, "RMHC": 50, "SSMA": 20}
 MEMORY_GB = 1.5
 
 
-def read_scaled(folder: Path, data: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+def read_sample(folder: Path, data: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Read the first n rows of a shuffle, with every attribute scaled to [0, 1]."""
     X, y = read_keel(folder / "large" / f"{data}.dat")
     order = np.random.default_rng(0).permutation(len(X))[:n]
@@ -51,7 +51,7 @@ def read_scaled(folder: Path, data: str, n: int) -> tuple[np.ndarray, np.ndarray
 
 def measure_one(folder: Path, data: str, n: int, method: str) -> None:
     """Print CPU seconds, prototypes kept and peak memory of one fit."""
-    X, y = read_scaled(folder, data, n)
+    X, y = read_sample(folder, data, n)
     METHODS[method].fit(X[:300], y[:300])  # compiles, or loads what is compiled
     seconds, fitted = cpu_seconds(lambda: METHODS[method].fit(X, y))
     print(seconds, len(fitted.sample_indices_), peak_gigabytes())

@@ -55,14 +55,14 @@ def declared_ranges(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return limits[:, 0], np.where(widths > 0, widths, 1.0)
 
 
-def read_scaled(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def read_scaled_as_declared(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read rows whose numeric attributes are scaled to [0, 1] by the declared ranges, as KEEL does."""
     X, y = read_keel(path)
     least, width = declared_ranges(path)
     return (X - least) / width, y
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReferenceFold:
     """A fold of a reference data set, and KEEL's results on it by method: (prototypes, test error)."""
 
@@ -84,7 +84,7 @@ def reference_folds(folder: Path) -> Iterator[ReferenceFold]:
             yield ReferenceFold(
                 data,
                 fold,
-                read_scaled(stem.with_name(stem.name + "tra.dat")),
-                read_scaled(stem.with_name(stem.name + "tst.dat")),
+                read_scaled_as_declared(stem.with_name(stem.name + "tra.dat")),
+                read_scaled_as_declared(stem.with_name(stem.name + "tst.dat")),
                 {row["algo"]: (int(row["n_selected"]), float(row["err"])) for row in of_fold},
             )

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from benchmarks.keel import reference_folds
+
 settings.register_profile(
     "protoset",
     deadline=None,  # the first call of a kernel may compile
@@ -30,6 +32,17 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no benchmark data: {folder} is not there (set PROTOSET_DATA to its folder)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def keel_folds(data_folder):
+    """The 30 folds that KEEL's own results are known for; skipped where they are not beside the data."""
+    folder = data_folder.parent / "reference"
+    if not folder.is_dir():
+        pytest.skip(f"no results of KEEL: {folder} is not there")
+    folds = list(reference_folds(folder))
+    assert len(folds) == 30
+    return folds
 
 
 @st.composite

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import protoset
 
+from conftest import ROOT
+
 PACKAGE = Path(protoset.__file__).parent
 
 # Lower floors first. A module may import from its own floor's room and from the floors below.
@@ -48,6 +50,13 @@ def test_imports_point_one_way():
         for other in imported_rooms(path):
             assert other in FLOOR_OF, f"{path.name} imports {other}, which has no floor in this test"
             assert other == room or FLOOR_OF[other] < FLOOR_OF[room], f"{path.name} ({room}) imports {other}"
+
+
+def test_the_map_shows_every_file():
+    architecture = (ROOT / "docs" / "architecture.md").read_text()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name not in ("__init__.py", "__main__.py", "_version.py") and path.parent.name != "kernels":
+            assert f"`{path.name}`" in architecture, f"{path.relative_to(PACKAGE)} is not in docs/architecture.md"
 
 
 def test_solvers_know_nothing_of_the_method():

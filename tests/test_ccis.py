@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from benchmarks.keel import reference_folds
 from protoset.selectors import CCIS
 from protoset.selectors.ccis import ccis, pair_scores, paired_classes
 from protoset.spaces import make_space
@@ -193,9 +192,9 @@ def test_asymmetric_matrix():
     assert ccis(make_space(D, "precomputed"), y).tolist() == ccis_literally(D, y)[1]
 
 
-def test_keels_own_results_where_its_thin_out_is_that_of_the_publication(data_folder):
+def test_keels_own_results_where_its_thin_out_is_that_of_the_publication(keel_folds):
     """KEEL's program departs where it judges what to add to the border; on these folds nothing is added."""
-    folds = {(fold.data, fold.fold): fold for fold in reference_folds(data_folder.parent / "reference")}
+    folds = {(fold.data, fold.fold): fold for fold in keel_folds}
     for name in [("iris", 2), ("iris", 4), ("wine", 1), ("wine", 2)]:
         X, y = folds[name].train
         queries, labels = folds[name].test

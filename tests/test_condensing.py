@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from benchmarks.keel import reference_folds
 from protoset.selectors import CNN, FCNN
 from protoset.selectors.fcnn import fcnn
 from protoset.spaces import make_space
@@ -59,7 +58,7 @@ def is_consistent(X, y, kept):
 def test_fcnn_is_the_literal_one(data, k):
     X, y = data
     matrix = cdist(X, X)
-    found = fcnn(make_space(matrix, "precomputed"), y, n_neighbors=k)
+    found, _ = fcnn(make_space(matrix, "precomputed"), y, n_neighbors=k)
     assert found.tolist() == literal_fcnn(matrix, y, k)
 
 
@@ -67,7 +66,7 @@ def test_fcnn_is_the_literal_one(data, k):
 def test_fcnn_is_the_literal_one_on_ties(data, k):
     X, y = data
     matrix = cdist(X, X, "cityblock")
-    found = fcnn(make_space(matrix, "precomputed"), y, n_neighbors=k)
+    found, _ = fcnn(make_space(matrix, "precomputed"), y, n_neighbors=k)
     assert found.tolist() == literal_fcnn(matrix, y, k)
 
 
@@ -108,12 +107,10 @@ def test_distances_are_counted():
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_keels_results(data_folder, k):
+def test_keels_results(keel_folds, k):
     """KEEL's own numbers of prototypes: every one of them for k = 1, where no vote is tied."""
-    folds = list(reference_folds(data_folder.parent / "reference"))
-    assert len(folds) == 30
     ours, theirs = [], []
-    for fold in folds:
+    for fold in keel_folds:
         X, y = fold.train
         kept = FCNN(k, start="centroid").fit(X, y).sample_indices_
         ours.append(len(kept) / len(y))

@@ -28,15 +28,18 @@ def with_value(array, position, value):
 
 
 PARAMETERS = [
-    ({"n_prototypes": 0}, "n_prototypes=0 must be a whole number of at least 1; pass a count, a rate"),
+    ({"n_prototypes": 0}, "n_prototypes=0 must be a whole number of at least 1; pass a count"),
     ({"n_prototypes": -3}, "n_prototypes=-3 must be"),
     ({"n_prototypes": 151}, "n_prototypes=151 is more than the 150 training objects; pass at most 150"),
-    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3"),
-    ({"n_prototypes": 0.0}, r"n_prototypes=0.0 must be a count \(int\), a rate in \(0, 1\]"),
-    ({"n_prototypes": 1.5}, r"n_prototypes=1.5 must be a count \(int\), a rate in \(0, 1\]"),
-    ({"n_prototypes": float("nan")}, "n_prototypes=nan must be"),
-    ({"n_prototypes": True}, "n_prototypes=True must be"),
-    ({"n_prototypes": None}, "n_prototypes=None must be"),
+    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3, or allocation='global'"),
+    (
+        {"n_prototypes": 0.0},
+        r"n_prototypes=0.0 is neither a count nor a rate; pass a count \(int\) or a rate in \(0, 1\]",
+    ),
+    ({"n_prototypes": 1.5}, "n_prototypes=1.5 is neither a count nor a rate; pass a count.*or 'auto'"),
+    ({"n_prototypes": float("nan")}, "n_prototypes=nan is neither"),
+    ({"n_prototypes": True}, "n_prototypes=True is neither"),
+    ({"n_prototypes": None}, "n_prototypes=None is neither"),
     ({"n_prototypes": "atuo"}, r"n_prototypes='atuo' is not known \(did you mean 'auto'\?\)"),
     ({"beta": 1}, "beta=1 must be a finite number above 1 and at most 1e.06; the paper's choice is beta=2"),
     ({"beta": 0.5}, "beta=0.5 must be"),

@@ -66,3 +66,13 @@ def test_docstring_examples(module):
 
 def test_the_version_is_in_the_changelog():
     assert f"## {protoset.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
 from protoset import _blocks
-from protoset.spaces import _candidates, base, make_space, vectors
+from protoset.spaces import CountedSpace, NearestSoFar, _candidates, make_space, vectors
 from protoset.spaces.precomputed import PrecomputedSpace
 from protoset.spaces.vectors import VectorSpace
 
@@ -320,7 +320,7 @@ def test_the_nearest_so_far_in_any_order(seed, n, k, limit, tied):
     matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
     k = min(k, n - 1)
     expected = make_space(matrix, "precomputed").kneighbors_by_block(np.arange(n), k, limit=limit)
-    whole, first, second = (base.NearestSoFar(n, k, limit) for _ in range(3))
+    whole, first, second = (NearestSoFar(n, k, limit) for _ in range(3))
     cut = rng.integers(0, n)
     whole.push_strip(0, matrix)
     first.push_strip(0, matrix[:cut])
@@ -332,3 +332,45 @@ def test_the_nearest_so_far_in_any_order(seed, n, k, limit, tied):
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.distances, expected.distances)
         np.testing.assert_array_equal(found.closed, expected.closed)
+
+
+DENSE_MEANS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "canberra", "braycurtis")
+SPARSE_MEANS = ("euclidean", "sqeuclidean", "cityblock")
+
+
+@pytest.mark.parametrize(
+    ("metric", "make"),
+    [(metric, np.asarray) for metric in DENSE_MEANS] + [(metric, sparse.csr_matrix) for metric in SPARSE_MEANS],
+)
+def test_the_central_member_is_nearest_to_the_mean(metric, make):
+    X = np.abs(np.random.default_rng(0).normal(size=(30, 3)))
+    members = np.arange(3, 30, 2)
+    expected = members[cdist(X[members].mean(axis=0, keepdims=True), X[members], metric).argmin()]
+    assert make_space(make(X), metric).central_member(members) == expected
+
+
+@pytest.mark.parametrize("metric", ["hamming", "haversine", "nan_euclidean", "jaccard"])
+def test_no_mean_no_central_member(metric):
+    X = np.random.default_rng(0).integers(0, 2, (10, 2)).astype(float)
+    assert make_space(X, metric).central_member(np.arange(5)) is None
+
+
+def test_what_is_asked_is_counted():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    counted = CountedSpace(make_space(X))
+    np.testing.assert_array_equal(
+        counted.block(np.arange(3), slice(2, 7)), counted.space.block(np.arange(3), slice(2, 7))
+    )
+    assert counted.n_distances == 15
+    counted.nearest(slice(None), np.arange(4))
+    assert counted.n_distances == 15 + 48
+    counted.kneighbors(3, limit=3)
+    assert counted.n_distances == 15 + 48 + 66
+    counted.central_member(np.arange(5))
+    assert counted.n_distances == 15 + 48 + 66 + 5
+    words = CountedSpace(make_space(["a", "ab", "abc", "xyz"], "levenshtein"))
+    words.kneighbors(1, limit=1)  # passes over some pairs, which were asked for all the same
+    assert words.n_distances == 6
+    graph = CountedSpace(make_space(sparse.csr_matrix(cdist(X, X)), "precomputed"))
+    graph.kneighbors(3, limit=3)
+    assert graph.n_distances == 0

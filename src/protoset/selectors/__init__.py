@@ -1,4 +1,7 @@
-"""Selectors: which training objects to keep. One method per file; a file registers its method by being there."""
+"""Selectors: which training objects to keep.
+
+One method per file. A file registers its method by being there, and exports it here.
+"""
 
 from __future__ import annotations
 

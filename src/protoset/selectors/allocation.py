@@ -16,21 +16,20 @@ STRATIFIED: tuple[Allocation, ...] = ("proportional", "equal")
 
 def check_size(n_prototypes: Any, *, automatic: bool = False) -> None:
     """Refuse what is neither a count nor a rate, nor "auto" where the size may be automatic."""
+    auto = " or 'auto'" if automatic else ""
+    remedy = f"pass a count (int) or a rate in (0, 1] (float){auto}"
     if is_count(n_prototypes):
-        choices = "a count, a rate in (0, 1] or 'auto'" if automatic else "a count or a rate in (0, 1]"
-        check_count("n_prototypes", n_prototypes, least=1, remedy=f"pass {choices}")
+        check_count("n_prototypes", n_prototypes, least=1, remedy=remedy)
     elif not (is_number(n_prototypes) and 0 < n_prototypes <= 1):
-        choices = "a count (int), a rate in (0, 1] (float) or 'auto'"
-        if not automatic:
-            choices = "a count (int) or a rate in (0, 1] (float)"
-        raise ValueError(f"n_prototypes={n_prototypes!r} must be {choices}")
+        raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate; {remedy}")
 
 
-def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation) -> int:
+def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation, *, remedy: str = "") -> int:
     """Turn a count or a rate into a number of prototypes.
 
     A rate keeps at least one object of each class (one object with ``allocation="global"``). A
-    count is taken as it is and refused where it cannot be kept.
+    count is taken as it is and refused where it cannot be kept; ``remedy`` names another way out than a
+    larger count.
     """
     n = int(class_sizes.sum())
     least = 1 if allocation == "global" else int((class_sizes > 0).sum())
@@ -41,7 +40,7 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
     if n_prototypes < least:
         raise ValueError(
             f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
-            f"pass at least {least}"
+            f"pass at least {least}{remedy}"
         )
     return int(n_prototypes)
 

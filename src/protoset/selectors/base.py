@@ -37,6 +37,11 @@ class BaseSelector(BaseEstimator, ABC):
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    metric_ : str
+        The metric that was used: what ``metric="auto"`` chose, else its name.
+    n_features_in_ : int
+        Number of features, or of training objects with ``metric="precomputed"``; not there where objects
+        have none.
     """
 
     metric: str | Callable[..., float]
@@ -64,8 +69,13 @@ class BaseSelector(BaseEstimator, ABC):
         self.fit_space(X, y)
         return self
 
-    def fit_space(self, X: Any, y: Any, neighbors: Any = None) -> tuple[Space, np.ndarray]:
+    def fit_space(self, X: Any, y: Any) -> tuple[Space, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
+        return self._fit_with(self._select, X, y)
+
+    def _fit_with(
+        self, select: Callable[[TrainingSpace, np.ndarray], np.ndarray], X: Any, y: Any
+    ) -> tuple[Space, np.ndarray]:
         self._check_parameters()
         with unchanged_on_error(self):
             space = make_space(X, self.metric, self.metric_params, y=y)
@@ -82,7 +92,7 @@ class BaseSelector(BaseEstimator, ABC):
                     "pass X as a dense matrix"
                 )
             counted = CountedSpace(space)
-            kept = self._select(counted, codes, neighbors)
+            kept = select(counted, codes)
             missing = np.setdiff1d(codes, codes[kept]) if self._keeps_every_class() else np.empty(0, int)
             medoids = [medoid(counted, np.flatnonzero(codes == code)) for code in missing]
             self.sample_indices_ = np.sort(np.concatenate([kept, np.array(medoids, np.int64)]))
@@ -100,8 +110,8 @@ class BaseSelector(BaseEstimator, ABC):
             check_seed(self.random_state)
 
     @abstractmethod
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
-        """Return the objects to keep, and set attributes; ``neighbors`` are ready-made lists or None."""
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
+        """Return the objects to keep, and set the attributes that only this method has."""
 
     def _keeps_every_class(self) -> bool:
         return True

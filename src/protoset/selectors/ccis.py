@@ -124,6 +124,7 @@ def _grow(
         is_member[first] = True
         errors = _errors(nearest, codes)
         for candidate in ranking[n_first:]:
+            # A member of another pair's set that comes up again would lower nothing.
             if errors <= most_errors or is_member[candidate]:
                 break
             before = nearest.neighbors.copy(), nearest.distances.copy()
@@ -239,5 +240,5 @@ class CCIS(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         return ccis(space, codes, n_jobs=self.n_jobs, verbose=self.verbose)

@@ -108,7 +108,7 @@ class CNN(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         order = np.arange(len(codes))
         if self.random_state is not None:
             order = check_random_state(self.random_state).permutation(order)

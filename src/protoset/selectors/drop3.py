@@ -214,7 +214,7 @@ class DROP3(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)
         lists = _voting.search_lists(space, k + 1, self.n_jobs, self.verbose)
         return drop3(space, lists, codes, n_neighbors=k, n_jobs=self.n_jobs)

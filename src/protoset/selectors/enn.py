@@ -93,6 +93,6 @@ class ENN(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)
         return enn(space, search_lists(space, k, self.n_jobs, self.verbose), codes, n_neighbors=k)

@@ -21,7 +21,9 @@ Start = Literal["auto", "centroid", "medoid"]
 STARTS: tuple[Start, ...] = ("auto", "centroid", "medoid")
 
 
-def fcnn(space: TrainingSpace, codes: np.ndarray, *, n_neighbors: int = 1, start: Start = "auto") -> np.ndarray:
+def fcnn(
+    space: TrainingSpace, codes: np.ndarray, *, n_neighbors: int = 1, start: Start = "auto"
+) -> tuple[np.ndarray, int]:
     """Condense a training set.
 
     Parameters
@@ -34,10 +36,12 @@ def fcnn(space: TrainingSpace, codes: np.ndarray, *, n_neighbors: int = 1, start
 
     Returns
     -------
-    ndarray of int
+    kept : ndarray of int
         The objects kept, ascending.
+    n_iter : int
+        Rounds, the last one of which added nothing.
     """
-    nearest = NearestMembers(space, n_neighbors)
+    nearest, n_iter = NearestMembers(space, n_neighbors), 0
     is_member = np.zeros(len(codes), bool)
     added = class_centres(space, codes, start)
     while len(added):
@@ -45,8 +49,8 @@ def fcnn(space: TrainingSpace, codes: np.ndarray, *, n_neighbors: int = 1, start
         outside = np.flatnonzero(~is_member)
         nearest.add(added, outside)
         wrong = outside[nearest.votes(outside, codes) != codes[outside]]
-        added = _nearest_misled(nearest, wrong)
-    return np.flatnonzero(is_member)
+        added, n_iter = _nearest_misled(nearest, wrong), n_iter + 1
+    return np.flatnonzero(is_member), n_iter
 
 
 def class_centres(space: TrainingSpace, codes: np.ndarray, start: Start) -> np.ndarray:
@@ -103,6 +107,8 @@ class FCNN(BaseSelector):
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    n_iter_ : int
+        Rounds, the last one of which added nothing.
 
     References
     ----------
@@ -139,5 +145,7 @@ class FCNN(BaseSelector):
         super()._check_parameters()
         check_choice("start", self.start, STARTS)
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
-        return fcnn(space, codes, n_neighbors=min(self.n_neighbors, len(codes) - 1), start=self.start)
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
+        k = min(self.n_neighbors, len(codes) - 1)
+        kept, self.n_iter_ = fcnn(space, codes, n_neighbors=k, start=self.start)
+        return kept

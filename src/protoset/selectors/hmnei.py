@@ -40,7 +40,7 @@ def hmnei(
     epsilon: float = 0.1,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> np.ndarray:
+) -> tuple[np.ndarray, int]:
     """Edit a training set until that costs accuracy.
 
     Parameters
@@ -53,13 +53,17 @@ def hmnei(
 
     Returns
     -------
-    ndarray of int
+    kept : ndarray of int
         The objects kept, ascending, at least one of each class.
+    n_iter : int
+        Passes, the last one of which was without effect.
     """
     report(verbose, "searching the nearest of each class for %d objects", len(codes))
     graph = ClassNeighbors.search(space, codes, n_jobs)
-    nearest, n_errors = graph.nearest(), len(codes)
+    # As many errors as there can be, so that the first pass is always made.
+    nearest, n_errors, n_iter = graph.nearest(), len(codes), 0
     while True:
+        n_iter += 1
         stays = edit(graph.in_degrees(), codes[graph.members], epsilon)
         members = graph.members[stays]
         lost = np.flatnonzero(~np.isin(nearest, members))
@@ -67,7 +71,7 @@ def hmnei(
         n_errors_before, n_errors = n_errors, int(((codes[nearest] != codes) | (nearest < 0)).sum())
         report(verbose, "%d of %d objects stay, with %d errors", len(members), len(graph.members), n_errors)
         if stays.all() or n_errors > n_errors_before:
-            return graph.members
+            return graph.members, n_iter
         graph = graph.restrict(space, members, n_jobs)
 
 
@@ -131,6 +135,8 @@ class HMNEI(BaseSelector):
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    n_iter_ : int
+        Passes, the last one of which was without effect.
 
     References
     ----------
@@ -165,5 +171,6 @@ class HMNEI(BaseSelector):
         super()._check_parameters()
         check_real("epsilon", self.epsilon, above=0, remedy="pass a small number such as 0.1")
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
-        return hmnei(space, codes, epsilon=self.epsilon, n_jobs=self.n_jobs, verbose=self.verbose)
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
+        kept, self.n_iter_ = hmnei(space, codes, epsilon=self.epsilon, n_jobs=self.n_jobs, verbose=self.verbose)
+        return kept

@@ -42,19 +42,19 @@ def icf(
     -------
     kept : ndarray of int
         The objects kept, ascending; perhaps none of a class, or none at all.
-    n_rounds : int
-        Rounds in which objects were dropped.
+    n_iter : int
+        Rounds, the last one of which dropped nothing.
     """
     members = enn(space, lists, codes, n_neighbors=n_neighbors)
     enemies, radii = np.full(len(codes), -1), np.full(len(codes), np.inf)
-    open_rows, n_rounds = members, 0
+    open_rows, n_iter = members, 0
     while True:
         enemies[open_rows], radii[open_rows] = nearest_enemies(space, lists, codes, open_rows, members, n_jobs=n_jobs)
         reachable, coverage = count_reachable(space, lists, codes, members, radii)
         dropped = members[reachable[members] > coverage[members]]
+        n_iter += 1
         if not len(dropped):
-            return members, n_rounds
-        n_rounds += 1
+            return members, n_iter
         members = np.setdiff1d(members, dropped, assume_unique=True)
         open_rows = members[np.isin(enemies[members], dropped)]
 
@@ -138,7 +138,7 @@ class ICF(BaseSelector):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_iter_ : int
-        Rounds in which objects were dropped.
+        Rounds after the editing, the last one of which dropped nothing.
     n_distances_ : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
 
@@ -171,7 +171,7 @@ class ICF(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)
         lists = search_lists(space, k, self.n_jobs, self.verbose)
         kept, self.n_iter_ = icf(space, lists, codes, n_neighbors=k, n_jobs=self.n_jobs)

@@ -27,7 +27,7 @@ CANDIDATES = 64
 """Candidates whose distances are computed at a time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Medoids:
     """Medoids of a group.
 
@@ -203,7 +203,7 @@ class KMedoids(BaseSelector):
         check_choice("allocation", self.allocation, STRATIFIED)
         check_count("max_iter", self.max_iter, least=1, remedy="the default is max_iter=100")
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         class_sizes = np.bincount(codes)
         size = resolve_size(self.n_prototypes, class_sizes, self.allocation)
         random_state = check_random_state(self.random_state)

@@ -79,7 +79,7 @@ class RandomSelector(BaseSelector):
         check_size(self.n_prototypes)
         check_choice("allocation", self.allocation, STRATIFIED)
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         size = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
         order = check_random_state(self.random_state).permutation(len(codes))
         return cut(order, codes, size, self.allocation)

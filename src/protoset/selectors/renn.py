@@ -102,7 +102,7 @@ class RENN(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)
         lists = search_lists(space, k, self.n_jobs, self.verbose)
         kept, self.n_iter_ = renn(space, lists, codes, n_neighbors=k)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ from protoset.spaces import TrainingSpace
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
+WITHOUT_CLASSES = ", or allocation='global' if classes may go without"
 
 
 class REPS(BaseSelector):
@@ -195,7 +197,7 @@ class REPS(BaseSelector):
         -------
         self
         """
-        self.fit_space(X, y, neighbors=neighbors)
+        self._fit_with(partial(self._select, neighbors=neighbors), X, y)
         return self
 
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
@@ -223,7 +225,7 @@ class REPS(BaseSelector):
                 "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
             )
         check_size(n_prototypes)
-        size = resolve_size(n_prototypes, np.bincount(self._codes), allocation)
+        size = resolve_size(n_prototypes, np.bincount(self._codes), allocation, remedy=WITHOUT_CLASSES)
         return cut(self.ranking_, self._codes, size, allocation)
 
     def _check_parameters(self) -> None:
@@ -244,9 +246,9 @@ class REPS(BaseSelector):
         if not (isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"):
             check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any = None) -> np.ndarray:
         if self.n_prototypes != "auto":
-            resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
+            resolve_size(self.n_prototypes, np.bincount(codes), self.allocation, remedy=WITHOUT_CLASSES)
         elif space.partial:
             raise ValueError(
                 "n_prototypes='auto' measures errors with dissimilarities that a sparse graph does not hold; "

@@ -208,7 +208,7 @@ class RMHC(BaseSelector):
         check_count("max_iter", self.max_iter, least=1, remedy="pass the number of mutations to try")
         check_limits(self.max_time, self.callback)
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         random_state = check_random_state(self.random_state)
         size = resolve_size(self.n_prototypes, np.bincount(codes), "global")
         found = rmhc(

@@ -299,7 +299,7 @@ class SSMA(BaseSelector):
         check_probability("mutation", self.mutation)
         check_limits(self.max_time, self.callback)
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+    def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         limits = SearchLimits(self.max_time, self.callback, self.verbose, "evaluations")
         k = min(self.n_neighbors, len(codes) - 1)
         report(self.verbose, "searching the neighbours of %d objects", len(codes))
