@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from protoset import kernels
 from protoset.selectors import _class_neighbors
 from protoset.selectors._class_neighbors import ClassNeighbors, nearest_among
-from protoset.spaces import make_space
+from protoset.spaces import CountedSpace, make_space
 
 from conftest import labelled_vectors, overlapping
 
@@ -97,4 +97,36 @@ def test_workers_change_nothing():
     space = make_space(X, "euclidean")
     one, two = ClassNeighbors.search(space, codes), ClassNeighbors.search(space, codes, 2)
     np.testing.assert_array_equal(one.indices, two.indices)
-    np.testing.assert_array_equal(one.distances, two.distances)
+    for queue, other in zip(one.queues, two.queues, strict=True):
+        np.testing.assert_array_equal(queue.nearest_distances, other.nearest_distances)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_cursors_move_on_to_members(seed):
+    rng = np.random.default_rng(seed)
+    queues = np.array([rng.permutation(12)[:5] for _ in range(6)], np.int32)
+    for row, length in enumerate(rng.integers(0, 6, 6)):
+        queues[row, length:] = -1
+    is_member = rng.random(12) < 0.4
+    cursors = np.array([rng.integers(0, max(1, (row >= 0).sum())) for row in queues])
+    moved, lost = cursors.copy(), []
+    for row, queue in enumerate(queues):
+        if queue[cursors[row]] >= 0:
+            left = [place for place in range(cursors[row], 5) if queue[place] >= 0 and is_member[queue[place]]]
+            if left:
+                moved[row] = left[0]
+            else:
+                lost.append(row)
+    assert kernels.classes.move_on(queues, cursors, is_member).tolist() == lost
+    assert cursors.tolist() == moved.tolist()
+
+
+def test_a_set_that_shrinks_from_its_border_is_searched_again_only_now_and_then():
+    X, codes = np.arange(400.0)[:, None], np.arange(400) // 200
+    counted = CountedSpace(make_space(X))
+    graph, members = ClassNeighbors.search(counted, codes), np.arange(400)
+    while len(members) > 100:
+        members = members[np.abs(members - 199.5) > np.abs(members - 199.5).min()]
+        graph = graph.restrict(counted, members)
+        assert graph.indices[:, 1][members < 200].tolist() == [members[members >= 200][0]] * (members < 200).sum()
+    assert counted.n_distances < 10 * 400 * 399 / 2

@@ -264,7 +264,7 @@ def test_bad_objects_leave_a_fitted_selector_as_it_was(name):
     assert vars(selector) == before
 
 
-@pytest.mark.parametrize("name", [name for name in SELECTORS if name != "REPS"])
+@pytest.mark.parametrize("name", [name for name in SELECTORS if name not in ("REPS", "RandomSelector")])
 def test_a_graph_is_refused(name):
     graph = sparse.csr_matrix(cdist(X, X))
     with pytest.raises(ValueError, match=f"{name} asks for dissimilarities that a sparse graph does not hold; pass X"):
@@ -275,6 +275,14 @@ def test_sparse_rows(name):
     rows = sparse.csr_matrix(np.where(np.abs(X) > 0.5, X, 0.0))
     dense = make(name).fit(rows.toarray(), Y).sample_indices_
     np.testing.assert_array_equal(make(name).fit(rows, Y).sample_indices_, dense)
+
+
+@pytest.mark.parametrize("layout", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+def test_sparse_rows_come_back_in_any_layout(layout):
+    kept, labels = make("ENN").fit_resample(sparse.csr_matrix(X).asformat(layout), Y)
+    rows = make("ENN").fit(X, Y).sample_indices_
+    np.testing.assert_array_equal(kept.toarray(), X[rows])
+    np.testing.assert_array_equal(labels, Y[rows])
 
 
 def test_verbose_goes_to_stderr(name, capsys):

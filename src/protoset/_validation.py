@@ -42,7 +42,8 @@ def did_you_mean(value: Any, choices: Iterable[str]) -> str:
 
 def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:
     """Return ``value`` as a float if it is a finite number above ``above`` and at most ``most``."""
-    if is_number(value) and above < value <= most:
+    # As a float first: a float32 compared with the largest float64 overflows.
+    if is_number(value) and above < float(value) <= most:
         return float(value)
     limit = f" and at most {most:g}" if most < sys.float_info.max else ""
     raise ValueError(f"{name}={value!r} must be a finite number above {above:g}{limit}; {remedy}")

@@ -19,3 +19,26 @@ def nearest_other(block, own):
                 columns[row] = column
                 values[row] = block[row, column]
     return columns, values
+
+
+@njit(cache=True, nogil=True)
+def move_on(queues, cursors, is_member):
+    """Move each cursor to the next member in its queue; return the rows whose queue has none left.
+
+    A queue may end with -1. One that begins with -1 never had anyone, and has lost nothing.
+    """
+    n, length = queues.shape
+    lost = np.empty(n, np.int64)
+    n_lost = 0
+    for row in range(n):
+        cursor = cursors[row]
+        if queues[row, cursor] < 0:
+            continue
+        while cursor < length and queues[row, cursor] >= 0 and not is_member[queues[row, cursor]]:
+            cursor += 1
+        if cursor < length and queues[row, cursor] >= 0:
+            cursors[row] = cursor
+        else:
+            lost[n_lost] = row
+            n_lost += 1
+    return lost[:n_lost]

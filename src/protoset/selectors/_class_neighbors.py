@@ -17,10 +17,86 @@ from dataclasses import dataclass
 import numpy as np
 
 from protoset import kernels
+from protoset.selectors._voting import NearestMembers
 from protoset.spaces import TrainingSpace
 
 LEAF = 256
 """Group in which each member's nearest other is found from a block of dissimilarities."""
+
+QUEUE_BYTES = 16 * 2**20
+"""Memory of one queue of neighbours."""
+
+LONGEST_QUEUE = 64
+"""Neighbours of an object in a queue at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborQueue:
+    """The nearest of a shrinking set of members to each of some objects, and who is next.
+
+    One neighbour each at first. Objects that lose theirs get the next ones, and each time that these run
+    out, twice as many: a set that shrinks from its border may lose the nearest of everyone beyond it,
+    again and again.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        The objects, ascending.
+    indices : ndarray of int32, shape (n_rows, length)
+        The nearest that were members when the queue was filled, but for the object itself, nearest first;
+        -1 where there were no more.
+    distances : ndarray of shape (n_rows, length)
+        Infinite where there were no more.
+    cursors : ndarray of int64
+        Where in its queue each object has its nearest member.
+    """
+
+    rows: np.ndarray
+    indices: np.ndarray
+    distances: np.ndarray
+    cursors: np.ndarray
+
+    @classmethod
+    def search(
+        cls, space: TrainingSpace, rows: np.ndarray, members: np.ndarray, n_jobs: int | None = None
+    ) -> NeighborQueue:
+        """Find the nearest of the members."""
+        return cls.of_nearest(rows, *nearest_among(space, rows, members, n_jobs))
+
+    @classmethod
+    def of_nearest(cls, rows: np.ndarray, indices: np.ndarray, distances: np.ndarray) -> NeighborQueue:
+        """Take the nearest of each object."""
+        return cls(rows, indices.astype(np.int32)[:, None], distances[:, None], np.zeros(len(rows), np.int64))
+
+    @property
+    def nearest(self) -> np.ndarray:
+        """The nearest member of each object; -1 where there is none."""
+        return self.indices[np.arange(len(self.rows)), self.cursors]
+
+    @property
+    def nearest_distances(self) -> np.ndarray:
+        """How far the nearest member of each object is; infinitely where there is none."""
+        return self.distances[np.arange(len(self.rows)), self.cursors]
+
+    def restrict(self, space: TrainingSpace, rows: np.ndarray, members: np.ndarray) -> NeighborQueue:
+        """Queue of some of the objects and some of the members."""
+        places = np.searchsorted(self.rows, rows)
+        indices, distances, cursors = self.indices[places], self.distances[places], self.cursors[places]
+        is_member = np.zeros(space.shape[0], bool)
+        is_member[members] = True
+        lost = kernels.classes.move_on(indices, cursors, is_member)
+        if len(lost):
+            longest = max(1, min(LONGEST_QUEUE, QUEUE_BYTES // (12 * len(self.rows))))
+            more = ((0, 0), (0, max(0, min(2 * indices.shape[1], longest) - indices.shape[1])))
+            indices, distances = (
+                np.pad(indices, more, constant_values=-1),
+                np.pad(distances, more, constant_values=np.inf),
+            )
+            nearest = NearestMembers(space, indices.shape[1])
+            nearest.add(members, rows[lost])
+            indices[lost], distances[lost] = nearest.neighbors[rows[lost]], nearest.distances[rows[lost]]
+            cursors[lost] = 0
+        return NeighborQueue(rows, indices, distances, cursors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,51 +109,49 @@ class ClassNeighbors:
         The set, ascending.
     codes : ndarray of int
         Class of each training object.
-    indices : ndarray of int64, shape (n_members, n_classes)
-        Nearest other member of each class; -1 where there is none.
-    distances : ndarray of shape (n_members, n_classes)
-        Infinite where there is none.
+    queues : list of NeighborQueue
+        Nearest other members of each class.
     """
 
     members: np.ndarray
     codes: np.ndarray
-    indices: np.ndarray
-    distances: np.ndarray
+    queues: list[NeighborQueue]
 
     @classmethod
     def search(cls, space: TrainingSpace, codes: np.ndarray, n_jobs: int | None = None) -> ClassNeighbors:
         """Find the neighbours among all training objects."""
-        n, n_classes = len(codes), int(codes.max()) + 1
-        nothing = np.full((n, n_classes), -1, np.int64)
-        empty = cls(np.arange(n), codes, nothing, np.full((n, n_classes), np.inf))
-        return empty.restrict(space, empty.members, n_jobs)
+        members, classes = np.arange(len(codes)), range(int(codes.max()) + 1)
+        queues = [NeighborQueue.search(space, members, np.flatnonzero(codes == code), n_jobs) for code in classes]
+        return cls(members, codes, queues)
 
-    def restrict(self, space: TrainingSpace, members: np.ndarray, n_jobs: int | None = None) -> ClassNeighbors:
-        """Neighbours within a subset; only the members who lost one are searched again."""
-        places = np.searchsorted(self.members, members)
-        indices, distances = self.indices[places], self.distances[places]
-        is_member = np.zeros(len(self.codes), bool)
-        is_member[members] = True
-        lost = (indices < 0) | ~is_member[indices]
-        for code in range(indices.shape[1]):
-            of_class, rows = members[self.codes[members] == code], np.flatnonzero(lost[:, code])
-            indices[rows, code], distances[rows, code] = nearest_among(space, members[rows], of_class, n_jobs)
-        return ClassNeighbors(members, self.codes, indices, distances)
+    @property
+    def indices(self) -> np.ndarray:
+        """Nearest other member of each class, (n_members, n_classes); -1 where there is none."""
+        return np.column_stack([queue.nearest for queue in self.queues])
+
+    def restrict(self, space: TrainingSpace, members: np.ndarray) -> ClassNeighbors:
+        """Neighbours within a subset."""
+        of_class = [members[self.codes[members] == code] for code in range(len(self.queues))]
+        queues = [queue.restrict(space, members, own) for queue, own in zip(self.queues, of_class, strict=True)]
+        return ClassNeighbors(members, self.codes, queues)
 
     def nearest(self) -> np.ndarray:
         """Nearest other member of each member, whatever its class; -1 where there is none."""
-        tied = self.distances == self.distances.min(axis=1, keepdims=True)
-        last = np.iinfo(np.int64).max
-        nearest = np.where(tied & (self.indices >= 0), self.indices, last).min(axis=1)
+        distances = np.column_stack([queue.nearest_distances for queue in self.queues])
+        tied = distances == distances.min(axis=1, keepdims=True)
+        indices, last = self.indices, len(self.codes)  # after every index
+        nearest = np.where(tied & (indices >= 0), indices, last).min(axis=1)
         return np.where(nearest < last, nearest, -1)
 
     def in_degrees(self) -> np.ndarray:
         """How many members of each class have each member as their nearest in its class, (n_members, n_classes)."""
-        n, n_classes = self.indices.shape
-        is_edge = self.indices >= 0
-        targets = np.searchsorted(self.members, self.indices[is_edge])
-        sources = np.broadcast_to(self.codes[self.members, None], (n, n_classes))[is_edge]
-        return np.bincount(targets * n_classes + sources, minlength=n * n_classes).reshape(n, n_classes)
+        n, n_classes = len(self.members), len(self.queues)
+        degrees = np.zeros((n, n_classes), np.int64)
+        sources = self.codes[self.members]
+        for queue in self.queues:
+            is_edge = queue.nearest >= 0
+            np.add.at(degrees, (np.searchsorted(self.members, queue.nearest[is_edge]), sources[is_edge]), 1)
+        return degrees
 
 
 def nearest_among(

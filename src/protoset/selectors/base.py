@@ -129,10 +129,11 @@ class BaseSelector(BaseEstimator, ABC):
         self.fit(X, y)
         kept = self.sample_indices_
         y_kept = _safe_indexing(y if hasattr(y, "iloc") else np.asarray(y), kept)
+        if sparse.issparse(X):
+            rows = X.tocsr()[kept]
+            return rows[:, kept] if self.metric == "precomputed" else rows, y_kept
         if self.metric != "precomputed":
             return _safe_indexing(X, kept), y_kept
-        if sparse.issparse(X):
-            return X.tocsr()[kept][:, kept], y_kept
         if hasattr(X, "iloc"):
             return X.iloc[kept, kept], y_kept
         X = np.asarray(X)

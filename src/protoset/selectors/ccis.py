@@ -63,7 +63,7 @@ def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, 
     most_errors = int((codes[graph.nearest()] != codes).sum())
     grown = _grow(space, codes, degrees, pairs, most_errors)
     report(verbose, "grew a set of %d objects from %d pairs of classes", len(grown), len(pairs))
-    return _thin_out(space, graph.restrict(space, grown, n_jobs), pairs, n_jobs) if len(grown) else grown
+    return _thin_out(space, graph.restrict(space, grown), pairs) if len(grown) else grown
 
 
 def paired_classes(degrees: np.ndarray, codes: np.ndarray) -> list[tuple[int, int]]:
@@ -137,9 +137,7 @@ def _grow(
     return np.flatnonzero(is_member)
 
 
-def _thin_out(
-    space: TrainingSpace, graph: ClassNeighbors, pairs: list[tuple[int, int]], n_jobs: int | None
-) -> np.ndarray:
+def _thin_out(space: TrainingSpace, graph: ClassNeighbors, pairs: list[tuple[int, int]]) -> np.ndarray:
     """Keep the members at the border between paired classes, and further ones as long as errors fall."""
     codes, members = graph.codes, graph.members
     everyone, nearest = np.arange(len(codes)), NearestMembers(space, 1)
@@ -150,7 +148,7 @@ def _thin_out(
     places = np.flatnonzero(~kept)
     had_edge = (has_within | has_between)[places]
     while len(places):
-        graph = graph.restrict(space, members[places], n_jobs)
+        graph = graph.restrict(space, members[places])
         has_within, has_between = _edges(graph, pairs)
         added = has_between & had_edge
         nearest.add(members[places[added]], everyone)

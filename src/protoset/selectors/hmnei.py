@@ -25,7 +25,7 @@ import numpy as np
 
 from protoset._progress import report
 from protoset._validation import check_real
-from protoset.selectors._class_neighbors import ClassNeighbors, nearest_among
+from protoset.selectors._class_neighbors import ClassNeighbors, NeighborQueue
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
@@ -61,18 +61,19 @@ def hmnei(
     report(verbose, "searching the nearest of each class for %d objects", len(codes))
     graph = ClassNeighbors.search(space, codes, n_jobs)
     # As many errors as there can be, so that the first pass is always made.
-    nearest, n_errors, n_iter = graph.nearest(), len(codes), 0
+    n_errors, n_iter = len(codes), 0
+    everyone = NeighborQueue.of_nearest(graph.members, graph.nearest(), np.zeros(len(codes)))
     while True:
         n_iter += 1
         stays = edit(graph.in_degrees(), codes[graph.members], epsilon)
         members = graph.members[stays]
-        lost = np.flatnonzero(~np.isin(nearest, members))
-        nearest[lost], _ = nearest_among(space, lost, members, n_jobs)
-        n_errors_before, n_errors = n_errors, int(((codes[nearest] != codes) | (nearest < 0)).sum())
+        everyone = everyone.restrict(space, everyone.rows, members)
+        is_error = (everyone.nearest < 0) | (codes[everyone.nearest] != codes)
+        n_errors_before, n_errors = n_errors, int(is_error.sum())
         report(verbose, "%d of %d objects stay, with %d errors", len(members), len(graph.members), n_errors)
         if stays.all() or n_errors > n_errors_before:
             return graph.members, n_iter
-        graph = graph.restrict(space, members, n_jobs)
+        graph = graph.restrict(space, members)
 
 
 def edit(degrees: np.ndarray, codes: np.ndarray, epsilon: float) -> np.ndarray:

@@ -55,6 +55,8 @@ class RandomSelector(BaseSelector):
     15
     """
 
+    _takes_graphs = True
+
     def __init__(
         self,
         n_prototypes: int | float = 0.1,
