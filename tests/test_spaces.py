@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
 from protoset import _blocks
-from protoset.spaces import _candidates, base, make_space, vectors
+from protoset.spaces import NearestSoFar, _candidates, make_space, vectors
 from protoset.spaces.precomputed import PrecomputedSpace
 from protoset.spaces.vectors import VectorSpace
 
@@ -320,7 +320,7 @@ def test_the_nearest_so_far_in_any_order(seed, n, k, limit, tied):
     matrix = np.triu(matrix, 1) + np.triu(matrix, 1).T
     k = min(k, n - 1)
     expected = make_space(matrix, "precomputed").kneighbors_by_block(np.arange(n), k, limit=limit)
-    whole, first, second = (base.NearestSoFar(n, k, limit) for _ in range(3))
+    whole, first, second = (NearestSoFar(n, k, limit) for _ in range(3))
     cut = rng.integers(0, n)
     whole.push_strip(0, matrix)
     first.push_strip(0, matrix[:cut])
