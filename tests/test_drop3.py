@@ -13,7 +13,7 @@ from protoset.selectors import drop3 as module
 from protoset.selectors.drop3 import drop3
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, overlapping
+from conftest import labelled_vectors, overlapping, vote
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -23,24 +23,16 @@ def nearest_of(D, x, members):
     return sorted((m for m in members if m != x), key=lambda m: (D[x, m], m))
 
 
-def vote(y, neighbors):
-    """Class that most have, that of the nearest among tied ones; None without neighbours."""
-    counts = {}
-    for neighbor in neighbors:
-        counts[y[neighbor]] = counts.get(y[neighbor], 0) + 1
-    return max(counts, key=counts.get, default=None)  # the first of the largest, in the order of neighbours
-
-
 def literal_drop3(D, y, k):
     """As the publication has it: every list and every vote computed anew."""
     everyone = range(len(y))
-    edited = [x for x in everyone if vote(y, nearest_of(D, x, everyone)[:k]) == y[x]]
+    edited = [x for x in everyone if vote(nearest_of(D, x, everyone)[:k], y) == y[x]]
     enemy = {x: min((D[x, e] for e in edited if y[e] != y[x]), default=np.inf) for x in edited}
     kept = set(edited)
     for x in sorted(edited, key=lambda x: (-enemy[x], x)):
         associates = [a for a in edited if x in nearest_of(D, a, kept)[: k + 1]]
-        correct_with = sum(vote(y, nearest_of(D, a, kept)[:k]) == y[a] for a in associates)
-        correct_without = sum(vote(y, nearest_of(D, a, kept - {x})[:k]) == y[a] for a in associates)
+        correct_with = sum(vote(nearest_of(D, a, kept)[:k], y) == y[a] for a in associates)
+        correct_without = sum(vote(nearest_of(D, a, kept - {x})[:k], y) == y[a] for a in associates)
         if correct_without >= correct_with:
             kept.remove(x)
     return sorted(kept)
@@ -160,36 +152,6 @@ def test_nearest_enemies(seed, n, length, tied):
         nearest = nearest_of(D, row, [m for m in members if codes[m] != codes[row]])
         assert enemy == (nearest[0] if nearest else -1)
         assert distance == (D[row, nearest[0]] if nearest else np.inf)
-
-
-@given(seeds, st.integers(2, 20), st.integers(1, 4))
-def test_chains_of_associates(seed, n, width):
-    rng = np.random.default_rng(seed)
-    neighbors = np.full((n, width), -1)
-    for row in range(n):
-        some = rng.permutation(np.delete(np.arange(n), row))[: rng.integers(0, width + 1)]
-        neighbors[row, : len(some)] = some
-    members = np.flatnonzero(rng.random(n) < 0.8)
-    first, following = kernels.dropping.link_associates(members, neighbors)
-    for x in range(n):
-        chain = []
-        link = first[x]
-        while link >= 0:
-            chain.append(link // width)
-            link = following[link]
-        assert sorted(chain) == [row for row in members if x in neighbors[row]]
-
-
-@given(seeds, st.integers(1, 7), st.integers(1, 6), st.booleans())
-def test_votes_with_and_without_one(seed, n_neighbors, k, leave_out):
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 3, 12)
-    neighbors = rng.permutation(12)[:n_neighbors]
-    neighbors[rng.integers(0, n_neighbors + 1) :] = -1
-    left_out = rng.choice(neighbors) if leave_out else -1
-    listed = [x for x in neighbors if x >= 0 and x != left_out][:k]
-    expected = vote(codes, listed)
-    assert kernels.dropping._vote(neighbors, left_out, k, codes) == (-1 if expected is None else expected)
 
 
 @given(seeds, st.integers(1, 12), st.integers(1, 6), st.integers(1, 4))

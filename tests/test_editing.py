@@ -113,5 +113,10 @@ def test_majority(rows):
     neighbors = np.full((len(rows), 6), -1)
     for i, row in enumerate(rows):
         neighbors[i, : len(row)] = row
-    expected = [vote(row, codes) if row else -1 for row in rows]
-    assert kernels.voting.majority(neighbors, codes).tolist() == expected
+    assert kernels.voting.majority(neighbors, codes).tolist() == [vote(row, codes) for row in rows]
+    assert [kernels.voting.winner(row, codes) for row in neighbors] == [vote(row, codes) for row in rows]
+    own = np.array([row[0] if row else 0 for row in rows])
+    wins = [
+        all(vote(row[:k], codes) == one for k in range(1, len(row) + 1)) for row, one in zip(rows, own, strict=True)
+    ]
+    assert kernels.voting.wins_every_vote(neighbors, codes, own).tolist() == wins

@@ -11,22 +11,15 @@ from protoset.selectors import ENN, ICF, _voting
 from protoset.selectors.icf import icf
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, overlapping
+from conftest import labelled_vectors, overlapping, slow_near, vote
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def vote(D, y, x, k):
-    """Class of most of the k nearest others, that of the nearest among tied ones."""
-    counts = {}
-    for other in sorted((o for o in range(len(y)) if o != x), key=lambda o: (D[x, o], o))[:k]:
-        counts[y[other]] = counts.get(y[other], 0) + 1
-    return max(counts, key=counts.get)
-
-
 def literal_icf(D, y, k):
     """As the publication has it, with the sets themselves."""
-    kept = {x for x in range(len(y)) if vote(D, y, x, k) == y[x]}
+    near = slow_near(D, np.ones(len(y), bool), k)
+    kept = {x for x in range(len(y)) if vote(near[x], y) == y[x]}
     n_iter = 0
     while True:
         enemy = {x: min((D[x, e] for e in kept if y[e] != y[x]), default=np.inf) for x in kept}

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from protoset import kernels
+from protoset.spaces import smallest_of
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -31,6 +32,13 @@ def test_smallest_of_each_row(seed, n_rows, n_columns, k, limit, tied):
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     kernels.lists.gather_smallest(block, own, threshold, n_below, indptr, indices, distances)
+    lists = smallest_of(block, own, k, limit)
+    for got, expected in zip(
+        (lists.counts, lists.indices, lists.distances, lists.closed),
+        (counts, indices, distances, n_below + n_at <= limit),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(got, expected)
     for row in range(n_rows):
         others = np.delete(np.arange(n_columns), own[row])
         by_distance = others[np.lexsort((others, block[row, others]))]
@@ -127,8 +135,10 @@ def test_lists_against_their_plain_twins(seed, n):
             if position[j] >= 0
         ],
     )
-    first = kernels.lists.first_member(indptr, indices, np.arange(n), position >= 0)
-    np.testing.assert_array_equal(first, [next((j for j in row if position[j] >= 0), -1) for row in rows])
+    for k in (1, 3):
+        first = kernels.lists.first_members(indptr, indices, members, position >= 0, k)
+        listed = [[j for j in rows[i] if position[j] >= 0] + k * [-1] for i in members]
+        np.testing.assert_array_equal(first, np.reshape([row[:k] for row in listed], (-1, k)))
     best = kernels.lists.best_ranks(indices, ranks, n)
     np.testing.assert_array_equal(best, [min(ranks[indices == j], default=np.inf) for j in range(n)])
     assert not kernels.lists.rows_with_repeats(indptr, indices).any()
@@ -137,7 +147,7 @@ def test_lists_against_their_plain_twins(seed, n):
         np.testing.assert_array_equal(kernels.lists.rows_with_repeats(indptr, indices), np.arange(n) == 0)
 
 
-def test_restrict_and_first_member():
+def test_restrict_and_first_members():
     indptr = np.array([0, 3, 5, 6, 6])
     indices = np.array([1, 2, 3, 0, 3, 1], np.int32)
     distances = np.array([1.0, 2, 3, 1, 4, 2])
@@ -147,8 +157,8 @@ def test_restrict_and_first_member():
     np.testing.assert_array_equal(new[1], [1, 2])
     np.testing.assert_array_equal(new[2], [2, 3])
     member = np.array([False, False, True, True])
-    first = kernels.lists.first_member(indptr, indices, np.array([0, 1, 2]), member)
-    np.testing.assert_array_equal(first, [2, 3, -1])
+    first = kernels.lists.first_members(indptr, indices, np.array([0, 1, 2]), member, 2)
+    np.testing.assert_array_equal(first, [[2, 3], [3, -1], [-1, -1]])
     ranks = np.array([1.0, 2, 3, 1, 2, 1])
     np.testing.assert_array_equal(kernels.lists.best_ranks(indices, ranks, 4), [1, 1, 2, 2])
 

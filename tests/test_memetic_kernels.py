@@ -7,8 +7,8 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 
 from protoset import kernels
-from protoset.selectors import _offspring
-from protoset.selectors._offspring import Nursery
+from protoset.selectors import _evaluation
+from protoset.selectors._evaluation import SetEvaluator
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, slow_hits, slow_near, vote
@@ -79,24 +79,24 @@ def test_lists_turned_around(seed, n, length):
         assert_array_equal(places[part], expected[:, 1])
 
 
-def make_nursery(data, seed, k, length, room, asymmetric):
-    """A nursery on lists of any length with room for so many lists of all others."""
+def make_evaluator(data, seed, k, length, room, asymmetric):
+    """An evaluator on lists of any length with room for so many lists of all others."""
     X, codes = data
     n = len(codes)
     D = np.random.default_rng(seed).integers(0, 4, (n, n)).astype(float) if asymmetric else cdist(X, X)
     np.fill_diagonal(D, 0)
-    old = _offspring.EXTENSION_BYTES, _offspring.TURNED
-    _offspring.EXTENSION_BYTES, _offspring.TURNED = room * 4 * n, 2
+    old = _evaluation.EXTENSION_BYTES, _evaluation.TURNED
+    _evaluation.EXTENSION_BYTES, _evaluation.TURNED = room * 4 * n, 2
     try:
         lists = full_lists(D, min(length, n - 1))
-        nursery = Nursery(make_space(D, "precomputed", None), lists, codes, min(k, n - 1))
+        evaluator = SetEvaluator(make_space(D, "precomputed", None), lists, codes, min(k, n - 1))
     finally:
-        _offspring.EXTENSION_BYTES, _offspring.TURNED = old
-    return nursery, D, codes, min(k, n - 1), np.random.default_rng(seed)
+        _evaluation.EXTENSION_BYTES, _evaluation.TURNED = old
+    return evaluator, D, codes, min(k, n - 1), np.random.default_rng(seed)
 
 
-nurseries = st.builds(
-    make_nursery,
+evaluators = st.builds(
+    make_evaluator,
     st.booleans().flatmap(lambda tied: labelled_vectors(max_objects=18, tied=tied)),
     seeds,
     ks,
@@ -106,44 +106,44 @@ nurseries = st.builds(
 )
 
 
-@given(nurseries, st.sampled_from([0.1, 0.5]))
+@given(evaluators, st.sampled_from([0.1, 0.5]))
 def test_children_are_evaluated_as_if_from_scratch(made, rate):
     """Whatever the length of the lists and the room for longer ones, over several generations."""
-    nursery, D, codes, k, rng = made
+    evaluator, D, codes, k, rng = made
     n = len(codes)
     state = np.array([1], np.uint64)
-    sets = [nursery.evaluate(rng.random(n) < rate) for _ in range(3)]
+    sets = [evaluator.evaluate(rng.random(n) < rate) for _ in range(3)]
     for _ in range(6):
         first, second = rng.choice(len(sets), 2)
-        child = nursery.breed(sets[first], sets[second], 0.5, 0.1, state)
+        child = evaluator.breed(sets[first], sets[second], 0.5, 0.1, state)
         assert child.hits == slow_hits(D, child.member, codes, k)
         assert child.size == child.member.sum() > 0
         assert child.score == child.hits - child.size
-        assert_array_equal(nursery.near[:, :k], slow_near(D, child.member, k))
+        assert_array_equal(evaluator.near[:, :k], slow_near(D, child.member, k))
         order = full_lists(D, n - 1)
         firsts = [next((p for p, other in enumerate(row) if child.member[other]), n) for row in order]
-        assert (child.start <= firsts).all()
-        known = child.first >= 0
-        assert_array_equal(child.start[known], np.array(firsts)[known])
-        assert_array_equal(child.first[known], order[known, child.start[known]])
+        assert (child.start_places <= firsts).all()
+        known = child.first_members >= 0
+        assert_array_equal(child.start_places[known], np.array(firsts)[known])
+        assert_array_equal(child.first_members[known], order[known, child.start_places[known]])
         sets.append(child)
 
 
-@given(nurseries, st.integers(-2, 2), seeds)
+@given(evaluators, st.integers(-2, 2), seeds)
 def test_local_search_step_by_step(made, threshold, seed):
     """One attempt at a time: hits, neighbours, chains and costs after each are those of recomputation."""
-    nursery, D, codes, k, rng = made
+    evaluator, D, codes, k, rng = made
     n = len(codes)
     member = rng.random(n) < 0.7
     member[rng.integers(n)] = True
-    child = nursery.evaluate(member)
-    nursery.begin(child)
+    child = evaluator.evaluate(member)
+    evaluator.begin(child)
     state, twin = np.array([seed], np.uint64), SplitMix(seed)
     visits, tried, losers, hits, member = list(np.flatnonzero(member)), 0, 0, child.hits, member.copy()
-    check_state(nursery, D, member, codes, k)
+    check_state(evaluator, D, member, codes, k)
     done = False
     while not done:
-        done = nursery.step(threshold, state, 1)
+        done = evaluator.step(threshold, state, 1)
         if tried < len(visits) > 1:
             chosen = tried + int(twin() * (len(visits) - tried))
             visits[tried], visits[chosen] = visits[chosen], visits[tried]
@@ -158,23 +158,25 @@ def test_local_search_step_by_step(made, threshold, seed):
             else:
                 member[visited] = True
                 tried += 1
-        check_state(nursery, D, member, codes, k)
-        assert nursery.tally[:4].tolist() == [member.sum(), tried, hits, losers]
+        check_state(evaluator, D, member, codes, k)
+        assert evaluator.tally[:4].tolist() == [member.sum(), tried, hits, losers]
     assert tried == len(visits) or len(visits) == 1
-    improved, spent = nursery.improve(
-        nursery.evaluate(child.member, child.start, child.first), threshold, state, lambda: False
-    )
+    again = evaluator.evaluate(child.member, child.start_places, child.first_members)
+    before = [array.copy() for array in (again.member, again.start_places, again.first_members)]
+    improved, spent = evaluator.improve(again, threshold, state, lambda: False)
+    for array, copy in zip((again.member, again.start_places, again.first_members), before, strict=True):
+        assert_array_equal(array, copy)
     assert improved.hits == slow_hits(D, improved.member, codes, k)
     assert improved.size == improved.member.sum() >= 1
     assert spent >= 0
 
 
-def check_state(nursery, D, member, codes, k):
+def check_state(evaluator, D, member, codes, k):
     near = slow_near(D, member, k + 1)
-    assert_array_equal(nursery.member, member)
-    assert_array_equal(nursery.near, near)
-    assert_array_equal(nursery.is_hit, [vote(row[:k], codes) == code for row, code in zip(near, codes, strict=True)])
-    head, following = nursery._chains
+    assert_array_equal(evaluator.member, member)
+    assert_array_equal(evaluator.near, near)
+    assert_array_equal(evaluator.is_hit, [vote(row[:k], codes) == code for row, code in zip(near, codes, strict=True)])
+    head, following = evaluator._chains
     for other in np.flatnonzero(member):
         link, associates = head[other], []
         while link >= 0:

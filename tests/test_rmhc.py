@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protoset import kernels
 from protoset.selectors import RMHC, _climbing
+from protoset.selectors import rmhc as module
 from protoset.selectors._climbing import Climber
 from protoset.spaces import make_space
 
@@ -116,14 +117,38 @@ def test_memory_and_chunks_change_nothing(monkeypatch):
 
 def test_distances_are_computed_once_where_they_fit():
     X, y = overlapping(100)
-    assert RMHC(random_state=0).fit(X, y).n_distances_ <= 100 * 10 + 100 * 100 + 10 * 100 * 100
+    assert RMHC(random_state=0).fit(X, y).n_distances_ < 20_000
 
 
-def test_a_short_search_is_the_beginning_of_a_longer_one():
+@pytest.mark.parametrize("n_mutations", [10, 60, 100])
+def test_a_short_search_is_the_beginning_of_a_longer_one(n_mutations, monkeypatch):
+    """Also one that ends within a chunk, or draws more than once."""
     X, y = overlapping(80)
-    short, longer = (RMHC(random_state=0, max_iter=m).fit(X, y) for m in (100, 5000))
-    assert short.n_swaps_ <= longer.n_swaps_
-    assert short.accuracy_ <= longer.accuracy_
+    monkeypatch.setattr(module, "DRAWS", 64)
+    short = RMHC(random_state=0, max_iter=n_mutations).fit(X, y)
+    monkeypatch.setattr(_climbing, "CHUNK", 1)
+    with pytest.warns(ConvergenceWarning):
+        longer = RMHC(random_state=0, callback=lambda progress: progress.n_evaluations == n_mutations).fit(X, y)
+    assert short.n_evaluations_ == longer.n_evaluations_ == n_mutations
+    assert short.n_swaps_ == longer.n_swaps_ > 0
+    assert short.accuracy_ == longer.accuracy_
+    assert_array_equal(short.sample_indices_, longer.sample_indices_)
+
+
+def test_only_the_answer_true_ends_the_search():
+    X, y = overlapping(80)
+    for answer in (1, "written", [0], np.float64(1), None, False):
+        selector = RMHC(random_state=0, max_iter=100, callback=lambda progress, answer=answer: answer).fit(X, y)
+        assert selector.n_evaluations_ == 100
+
+
+def test_the_function_needs_no_limits():
+    X, y = overlapping(80)
+    start, random_state = np.arange(8), np.random.RandomState(4)
+    found = module.rmhc(make_space(X, "euclidean", None), y, start, max_iter=200, random_state=random_state)
+    member = np.isin(np.arange(80), found.members)
+    assert found.n_evaluations == 200
+    assert found.hits == slow_hits(cdist(X, X), member, y, 1)
 
 
 def test_a_set_of_all_has_no_mutations():
@@ -141,8 +166,9 @@ def test_the_callback_sees_progress_and_ends_the_search():
         seen.append(progress)
         return np.bool_(progress.n_evaluations >= 320)
 
-    with pytest.warns(ConvergenceWarning, match="at the callback's word after 320 of 10,000"):
+    with pytest.warns(ConvergenceWarning, match="at the callback's word after 320 of 10,000") as caught:
         selector = RMHC(random_state=0, callback=stop).fit(X, y)
+    assert caught[0].filename == __file__
     assert selector.n_evaluations_ == 320 == seen[-1].n_evaluations
     assert [p.n_evaluations for p in seen] == list(range(0, 321, 32))
     assert seen[-1].accuracy == selector.accuracy_
@@ -161,17 +187,20 @@ def test_the_time_limit_leaves_a_valid_fit():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_prototypes": 0}, "n_prototypes=0"),
-        ({"n_prototypes": 81}, "n_prototypes=81"),
-        ({"n_prototypes": 1.5}, "n_prototypes=1.5"),
-        ({"max_iter": 0}, "max_iter=0"),
-        ({"max_time": 0}, "max_time=0"),
-        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"n_prototypes": np.nan}, "n_prototypes=nan is neither"),
+        ({"max_iter": "many"}, "max_iter='many' must be a whole number"),
+        ({"max_time": "soon"}, "max_time='soon' must be a finite number above 0"),
+        ({"max_time": np.nan}, "max_time=nan must be a finite number above 0"),
     ],
 )
 def test_wrong_parameters(parameters, message):
+    """What test_selectors.py does not try on every selector that takes the parameter."""
     X, y = overlapping(80)
     with pytest.raises(ValueError, match=message):
         RMHC(**parameters).fit(X, y)
-    with pytest.raises(TypeError, match="callback=3"):
+
+
+def test_a_callback_is_a_function():
+    X, y = overlapping(80)
+    with pytest.raises(TypeError, match="callback=3 must be a function"):
         RMHC(callback=3).fit(X, y)

@@ -8,9 +8,10 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from protoset.selectors import SSMA, _offspring
-from protoset.selectors._offspring import Individual, Nursery, search_order
-from protoset.selectors.ssma import Population, Threshold
+from protoset.selectors import SSMA, _evaluation
+from protoset.selectors._evaluation import Individual, SetEvaluator, search_order
+from protoset.selectors._population import Population, Threshold
+from protoset.selectors.ssma import ssma
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping, slow_hits
@@ -60,10 +61,10 @@ def test_memory_and_workers_change_nothing(monkeypatch, k):
         (4, 10**6, 3, 10**6),
         (20, 20 * 600, 20, 50),
     ):
-        monkeypatch.setattr(_offspring, "list_length", lambda n, k, length=length: length)
-        monkeypatch.setattr(_offspring, "EXTENSION_BYTES", room)
-        monkeypatch.setattr(_offspring, "TURNED", turned)
-        monkeypatch.setattr(_offspring, "WORK", work)
+        monkeypatch.setattr(_evaluation, "list_length", lambda n, k, length=length: length)
+        monkeypatch.setattr(_evaluation, "EXTENSION_BYTES", room)
+        monkeypatch.setattr(_evaluation, "TURNED", turned)
+        monkeypatch.setattr(_evaluation, "STEPS", work)
         got = SSMA(**parameters, n_jobs=2).fit(X, y)
         assert_array_equal(got.sample_indices_, expected.sample_indices_)
         assert (got.n_evaluations_, got.n_iter_) == (expected.n_evaluations_, expected.n_iter_)
@@ -97,8 +98,8 @@ def test_the_coin_may_take_reduction_first():
 def make_population(scores):
     X, y = overlapping(100)
     space = make_space(X, "euclidean", None)
-    nursery = Nursery(space, search_order(space, 1, None), y, 1)
-    population = Population(nursery, 100, len(scores), np.array([0], np.uint64))
+    evaluator = SetEvaluator(space, search_order(space, 1, None), y, 1)
+    population = Population(evaluator, 100, len(scores), np.array([0], np.uint64))
     population._sets = [individual(50 + score, 50) for score in sorted(scores, reverse=True)]
     return population
 
@@ -137,17 +138,26 @@ def test_the_first_sets_are_halves():
     assert seen[0].n_evaluations == 0
 
 
+def test_the_function_needs_no_limits():
+    X, y = overlapping(80)
+    space = make_space(X, "euclidean", None)
+    found = ssma(space, search_order(space, 1, None), y, max_evaluations=300, random_state=np.random.RandomState(4))
+    selector = SSMA(max_evaluations=300, random_state=4).fit(X, y)
+    assert_array_equal(np.flatnonzero(found.best.member), selector.sample_indices_)
+
+
 def test_the_callback_ends_the_search():
     X, y = overlapping(80)
-    with pytest.warns(ConvergenceWarning, match="at the callback's word after"):
+    with pytest.warns(ConvergenceWarning, match="at the callback's word after") as caught:
         selector = SSMA(random_state=0, callback=lambda progress: progress.n_evaluations >= 100).fit(X, y)
+    assert caught[0].filename == __file__
     assert 100 <= selector.n_evaluations_ < 10_000
     with pytest.raises(ZeroDivisionError):
         SSMA(callback=lambda progress: 1 / 0).fit(X, y)
 
 
 def test_the_callback_can_end_a_local_search(monkeypatch):
-    monkeypatch.setattr(_offspring, "WORK", 1)
+    monkeypatch.setattr(_evaluation, "STEPS", 1)
     X, y = overlapping(80)
     answers = iter([False] * 3)
     with pytest.warns(ConvergenceWarning):
@@ -166,15 +176,14 @@ def test_the_time_limit_leaves_a_valid_fit():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"population_size": 1}, "population_size=1"),
-        ({"max_evaluations": 0}, "max_evaluations=0"),
-        ({"crossover": 1.1}, "crossover=1.1"),
-        ({"mutation": -0.1}, "mutation=-0.1"),
-        ({"mutation": "often"}, "mutation='often'"),
-        ({"max_time": -1}, "max_time=-1"),
+        ({"mutation": "often"}, "mutation='often' must be a probability"),
+        ({"crossover": np.nan}, "crossover=nan must be a probability"),
+        ({"population_size": "many"}, "population_size='many' must be a whole number"),
+        ({"max_evaluations": np.nan}, "max_evaluations=nan must be a whole number"),
     ],
 )
 def test_wrong_parameters(parameters, message):
+    """What test_selectors.py does not try on every selector that takes the parameter."""
     X, y = overlapping(80)
     with pytest.raises(ValueError, match=message):
         SSMA(**parameters).fit(X, y)

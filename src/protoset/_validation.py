@@ -42,9 +42,10 @@ def did_you_mean(value: Any, choices: Iterable[str]) -> str:
 
 def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:
     """Return ``value`` as a float if it is a finite number above ``above`` and at most ``most``."""
-    # As a float first: a float32 compared with the largest float64 overflows.
-    if is_number(value) and above < float(value) <= most:
-        return float(value)
+    # A float32 as a float64 first: it overflows when it is compared with the largest of these.
+    number = float(value) if isinstance(value, np.floating) else value
+    if is_number(value) and above < number <= most:
+        return float(number)
     limit = f" and at most {most:g}" if most < sys.float_info.max else ""
     raise ValueError(f"{name}={value!r} must be a finite number above {above:g}{limit}; {remedy}")
 

@@ -182,9 +182,9 @@ class NeighborLists:
         """Smallest rank at which each object is listed by another, infinity where by none."""
         return kernels.lists.best_ranks(self.indices, self.ranks, self.n_objects)
 
-    def first_member(self, rows: np.ndarray, member: np.ndarray) -> np.ndarray:
-        """Nearest listed object that is a member, for each of ``rows``; -1 where none is listed."""
-        return kernels.lists.first_member(self.indptr, self.indices, rows, member)
+    def first_members(self, rows: np.ndarray, member: np.ndarray, n_members: int) -> np.ndarray:
+        """Nearest listed objects that are members, a row for each of ``rows``; -1 where the list has no more."""
+        return kernels.lists.first_members(self.indptr, self.indices, rows, member, n_members)
 
 
 def build_lists(

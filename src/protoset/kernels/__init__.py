@@ -9,6 +9,7 @@ import importlib
 from types import ModuleType
 
 __all__ = [
+    "associates",
     "classes",
     "coordinate",
     "dropping",

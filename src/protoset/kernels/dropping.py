@@ -1,7 +1,9 @@
-"""Kernels of the methods that drop objects: nearest enemies, associates, reachable objects."""
+"""Kernels of the methods that drop objects: nearest enemies, drops in order, reachable objects."""
 
 import numpy as np
 from numba import njit
+
+from protoset.kernels.associates import link_one, move_up, vote_without
 
 
 @njit(cache=True, nogil=True)
@@ -20,49 +22,6 @@ def first_enemies(indptr, indices, distances, rows, codes, member):
 
 
 @njit(cache=True, nogil=True)
-def link_associates(members, neighbors):
-    """Chains of the objects that have a neighbour in common.
-
-    Entry (row, place) of ``neighbors`` is link ``row * width + place``. The chain of an object begins
-    with the link ``first[object]`` and goes on with ``following[link]``; -1 ends it.
-    """
-    n, width = neighbors.shape
-    first = np.full(n, -1, np.int64)
-    following = np.full(n * width, -1, np.int64)
-    for row in members:
-        for place in range(width):
-            neighbor = neighbors[row, place]
-            if neighbor < 0:
-                break
-            link = row * width + place
-            following[link] = first[neighbor]
-            first[neighbor] = link
-    return first, following
-
-
-@njit(cache=True, nogil=True)
-def _vote(neighbors, left_out, k, codes):
-    """Class that the first k of the neighbours vote for, one of them left out; -1 without any."""
-    winner, most, seen = -1, 0, 0
-    for i in range(neighbors.shape[0]):
-        if neighbors[i] < 0 or seen == k:
-            break
-        if neighbors[i] == left_out:
-            continue
-        seen += 1
-        votes, counted = 1, seen
-        for j in range(i + 1, neighbors.shape[0]):
-            if neighbors[j] < 0 or counted == k:
-                break
-            if neighbors[j] != left_out:
-                counted += 1
-                votes += codes[neighbors[j]] == codes[neighbors[i]]
-        if votes > most:
-            winner, most = codes[neighbors[i]], votes
-    return winner
-
-
-@njit(cache=True, nogil=True)
 def _next_kept(listed, cursor, kept):
     """Place of the first kept object from ``cursor`` on, or where the list ends."""
     while cursor < listed.shape[0] and listed[cursor] >= 0 and not kept[listed[cursor]]:
@@ -71,7 +30,7 @@ def _next_kept(listed, cursor, kept):
 
 
 @njit(cache=True, nogil=True)
-def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbors, first, following):
+def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbors, head, following):
     """Drop, in order, the objects without which as many of their associates are classified correctly.
 
     Parameters
@@ -85,26 +44,27 @@ def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbor
         Where the candidates begin that are not yet neighbours; moved on.
     kept, neighbors
         Who is kept, and the k + 1 nearest kept neighbours of each object; changed.
-    first, following
-        Chains of associates, see ``link_associates``; changed.
+    head, following
+        Chains of associates, see ``protoset.kernels.associates``; changed.
 
     Returns
     -------
     Where to begin again once the lists that ran out are filled, the length of ``order`` at the end.
     """
     width = neighbors.shape[1]
+    voters = np.empty(width - 1, neighbors.dtype)
     for position in range(start, order.shape[0]):
         candidate = order[position]
         gain = 0
-        link = first[candidate]
+        link = head[candidate]
         while link >= 0:
             associate = link // width
-            gain += _vote(neighbors[associate], candidate, width - 1, codes) == codes[associate]
-            gain -= _vote(neighbors[associate], -1, width - 1, codes) == codes[associate]
+            gain += vote_without(neighbors[associate], candidate, voters, codes) == codes[associate]
+            gain -= vote_without(neighbors[associate], -1, voters, codes) == codes[associate]
             link = following[link]
         if gain < 0:
             continue
-        link = first[candidate]
+        link = head[candidate]
         while link >= 0:
             associate = link // width
             cursor = _next_kept(listed[associate], cursors[associate], kept)
@@ -113,24 +73,17 @@ def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbor
                 return position
             link = following[link]
         kept[candidate] = False
-        link = first[candidate]
+        link = head[candidate]
+        head[candidate] = -1
         while link >= 0:
             associate, after = link // width, following[link]
-            place = 0
-            while neighbors[associate, place] != candidate:
-                place += 1
-            for later in range(place + 1, width):
-                neighbors[associate, later - 1] = neighbors[associate, later]
+            move_up(neighbors[associate], candidate)
             cursor = cursors[associate]
-            new = -1
             if cursor < listed.shape[1] and listed[associate, cursor] >= 0:
-                new = listed[associate, cursor]
+                neighbors[associate, width - 1] = listed[associate, cursor]
                 cursors[associate] += 1
-                following[link] = first[new]
-                first[new] = link
-            neighbors[associate, width - 1] = new
+                link_one(link, listed[associate, cursor], head, following)
             link = after
-        first[candidate] = -1
     return order.shape[0]
 
 

@@ -154,15 +154,18 @@ def restrict(indptr, indices, distances, rows, position):
 
 
 @njit(cache=True, nogil=True)
-def first_member(indptr, indices, rows, member):
-    """For each of ``rows`` the first listed object that is a member, -1 where none is listed."""
-    first = np.full(rows.shape[0], -1, np.int64)
-    for position, row in enumerate(rows):
-        for entry in range(indptr[row], indptr[row + 1]):
+def first_members(indptr, indices, rows, member, k):
+    """The first k listed objects that are members, for each of ``rows``; -1 where the list has no more."""
+    found = np.full((rows.shape[0], k), -1, np.int64)
+    for position in range(rows.shape[0]):
+        count = 0
+        for entry in range(indptr[rows[position]], indptr[rows[position] + 1]):
             if member[indices[entry]]:
-                first[position] = indices[entry]
-                break
-    return first
+                found[position, count] = indices[entry]
+                count += 1
+                if count == k:
+                    break
+    return found
 
 
 @njit(cache=True, nogil=True)

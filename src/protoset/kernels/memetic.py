@@ -2,17 +2,32 @@
 
 A set of members is a mask. ``lists`` has each object's nearest others, nearest first, and ``extended`` all
 others of those objects that have a ``slot`` in it. A list may be too short to hold enough members; such
-rows are handed back. ``near`` has each object's k + 1 nearest members (-1 where there are no more): the
-first k vote, and the one after them steps in when one is dropped. ``place`` says where in the list to look
-on; rows that were filled in from distances stand beyond the end of their list.
+rows are handed back. ``near`` has each object's k + 1 nearest members, the ``neighbors`` of
+``protoset.kernels.associates``, where the chains ``head`` and ``following`` are explained. ``place`` says where
+in the list to look on; rows that were filled in from distances stand at the end of their list.
+
+``start_places`` and ``first_members`` say where in each list the first member is, and who that is (-1: not
+known).
 
 Random numbers come from a state of one unsigned integer that is passed in and moved on.
+
+``tally`` counts in a local search, at the places that the constants below name:
+
+    SIZE     members
+    NEXT     place of the next visit; those before it were tried in vain
+    HITS     objects that the members classify correctly
+    LOSERS   objects that lost a voter, summed over all attempts
+    SHORT    rows that must be filled in before the search goes on
+    WORK     work left before the search gives control back
 """
 
 import numpy as np
 from numba import njit
 
+from protoset.kernels.associates import link_one, move_up, vote_without
 from protoset.kernels.voting import winner
+
+SIZE, NEXT, HITS, LOSERS, SHORT, WORK = range(6)
 
 
 @njit(cache=True, nogil=True)
@@ -63,50 +78,53 @@ def listed_by(lists):
 
 
 @njit(cache=True, nogil=True)
-def inherit_starts(starts, firsts, first, second, child, most, indptr, rows, places, start, found):
+def inherit_starts(
+    parent_places, parent_members, first, second, child, most, indptr, rows, places, start_places, first_members
+):
     """Where to begin to look for a child's members in each list, and whom its parents have there.
 
-    ``starts`` and ``firsts`` are the two parents' first members in each list, by place and by index, ``first``
-    and ``second`` their masks. No member of the child comes before theirs but one that neither has; such are
-    looked up in ``listed_by`` of the first ``most`` entries, so that no list is begun later than that.
-    ``found`` is -1 where nobody is known to be at the place.
+    ``parent_places`` and ``parent_members`` are the two parents' first members in each list, by place and by
+    index, ``first`` and ``second`` their masks. No member of the child comes before theirs but one that neither
+    has; such are looked up in ``listed_by`` of the first ``most`` entries, so that no list is begun later than
+    that.
     """
     n = child.shape[0]
     for own in range(n):
-        parent = 0 if starts[0][own] <= starts[1][own] else 1
-        start[own], found[own] = starts[parent][own], firsts[parent][own]
-        if start[own] > most:
-            start[own], found[own] = most, -1
+        parent = 0 if parent_places[0][own] <= parent_places[1][own] else 1
+        start_places[own], first_members[own] = parent_places[parent][own], parent_members[parent][own]
+        if start_places[own] > most:
+            start_places[own], first_members[own] = most, -1
     for added in range(n):
         if child[added] and not (first[added] or second[added]):
             for position in range(indptr[added], indptr[added + 1]):
-                if places[position] < start[rows[position]]:
-                    start[rows[position]], found[rows[position]] = places[position], added
+                own = rows[position]
+                if places[position] < start_places[own]:
+                    start_places[own], first_members[own] = places[position], added
 
 
 @njit(cache=True, nogil=True)
-def find_voters(lists, extended, slot, member, near, place, start, found, short):
+def find_voters(lists, extended, slot, member, near, place, start_places, first_members, short):
     """Find each object's k nearest members; return how many lists hold too few, named in ``short``.
 
-    No list has a member before ``start``, where ``found`` is (-1 if that is not known). Both are moved on to
-    the first member in the list. To know it saves reading the list, which is rarely in fast memory.
+    No list has a member before its start place. Places and first members are moved on to the first member in
+    the list. To know it saves reading the list, which is rarely in fast memory.
     """
     n, length = lists.shape
     k = near.shape[1] - 1
     n_short = 0
     for own in range(n):
         end = length if slot[own] < 0 else n - 1
-        count, entry = 0, start[own]
-        if found[own] >= 0 and member[found[own]]:
-            near[own, 0] = found[own]
+        count, entry = 0, start_places[own]
+        if first_members[own] >= 0 and member[first_members[own]]:
+            near[own, 0] = first_members[own]
             count, entry = 1, entry + 1
         else:
-            start[own], found[own] = end, -1
+            start_places[own], first_members[own] = end, -1
         while count < k and entry < end:
             other = lists[own, entry] if entry < length else extended[slot[own], entry]
             if member[other]:
                 if count == 0:
-                    start[own], found[own] = entry, other
+                    start_places[own], first_members[own] = entry, other
                 near[own, count] = other
                 count += 1
             entry += 1
@@ -180,24 +198,6 @@ def count_hits(near, codes, is_hit):
 
 
 @njit(cache=True, nogil=True)
-def link_associates(near, head, following):
-    """Chain up, for each member, those that have it in ``near``.
-
-    Link number own * (k + 1) + place belongs to object ``own``; ``head`` is a member's first link and
-    ``following`` the next one, -1 at the end. While members are only dropped nobody loses one but by
-    its dropping, so that links are never taken out singly.
-    """
-    n, width = near.shape
-    head[:] = -1
-    for own in range(n):
-        for place in range(width):
-            link = own * width + place
-            if near[own, place] >= 0:
-                following[link] = head[near[own, place]]
-                head[near[own, place]] = link
-
-
-@njit(cache=True, nogil=True)
 def drop_gain(dropped, near, head, following, codes, is_hit, voters):
     """How many more hits there are without a member, and how many objects lose a voter."""
     width = near.shape[1]
@@ -209,12 +209,7 @@ def drop_gain(dropped, near, head, following, codes, is_hit, voters):
         if near[own, width - 1] == dropped:
             continue
         n_losers += 1
-        count = 0
-        for place in range(width):
-            if near[own, place] != dropped:
-                voters[count] = near[own, place]
-                count += 1
-        gain += np.int64(winner(voters, codes) == codes[own]) - np.int64(is_hit[own])
+        gain += np.int64(vote_without(near[own], dropped, voters, codes) == codes[own]) - np.int64(is_hit[own])
     return gain, n_losers
 
 
@@ -231,17 +226,11 @@ def drop(dropped, lists, extended, slot, member, near, place, head, following, c
     head[dropped] = -1
     while link >= 0:
         own, after = link // width, following[link]
-        position = 0
-        while near[own, position] != dropped:
-            position += 1
-        for later in range(position, width - 1):
-            near[own, later] = near[own, later + 1]
-        if position < width - 1:
+        if move_up(near[own], dropped) < width - 1:
             is_hit[own] = winner(near[own, :-1], codes) == codes[own]
         if _look_on(lists, extended, slot, member, near, place, own):
             if near[own, width - 1] >= 0:
-                following[link] = head[near[own, width - 1]]
-                head[near[own, width - 1]] = link
+                link_one(link, near[own, width - 1], head, following)
         else:
             short[n_short] = own
             spare[n_short] = link
@@ -255,10 +244,8 @@ def link_last(rows, links, near, head, following):
     """Chain up the objects whose last nearest member was filled in."""
     last = near.shape[1] - 1
     for position in range(rows.shape[0]):
-        found = near[rows[position], last]
-        if found >= 0:
-            following[links[position]] = head[found]
-            head[found] = links[position]
+        if near[rows[position], last] >= 0:
+            link_one(links[position], near[rows[position], last], head, following)
 
 
 @njit(cache=True, nogil=True)
@@ -282,32 +269,32 @@ def local_search(
 ):
     """Drop members whose dropping gains at least ``threshold`` hits, in random order, from the start after each.
 
-    ``visits[:n]`` are the n members, of which those before the next visit were tried in vain. ``tally`` is
-    (n, next visit, hits, objects that lost a voter in all attempts, rows in ``short``, work left). Stops when
-    all were tried in vain, when rows must be filled in, or when no work is left: an attempt is worth one, and
-    one more for each loser. The last member stays. Returns whether all is done.
+    ``visits`` are the members, ``tally[SIZE]`` of them. Stops when all were tried in vain, when rows must be
+    filled in, or when no work is left: an attempt is worth one, and one more for each loser. The last member
+    stays. Returns whether all is done.
     """
     voters = np.empty(near.shape[1] - 1, near.dtype)
-    tally[4] = 0
-    while tally[1] < tally[0] and tally[0] > 1:
-        if tally[5] <= 0:
+    tally[SHORT] = 0
+    while tally[NEXT] < tally[SIZE] and tally[SIZE] > 1:
+        if tally[WORK] <= 0:
             return False
-        chosen = tally[1] + np.int64(uniform(state) * (tally[0] - tally[1]))
-        visits[tally[1]], visits[chosen] = visits[chosen], visits[tally[1]]
-        visited = visits[tally[1]]
+        place_of_visit = tally[NEXT]
+        chosen = place_of_visit + np.int64(uniform(state) * (tally[SIZE] - place_of_visit))
+        visits[place_of_visit], visits[chosen] = visits[chosen], visits[place_of_visit]
+        visited = visits[place_of_visit]
         gain, n_losers = drop_gain(visited, near, head, following, codes, is_hit, voters)
-        tally[3] += n_losers
-        tally[5] -= n_losers + 1
+        tally[LOSERS] += n_losers
+        tally[WORK] -= n_losers + 1
         if gain < threshold:
-            tally[1] += 1
+            tally[NEXT] += 1
             continue
-        tally[4] = drop(
+        tally[SHORT] = drop(
             visited, lists, extended, slot, member, near, place, head, following, codes, is_hit, short, spare
         )
-        tally[2] += gain
-        tally[0] -= 1
-        visits[tally[1]] = visits[tally[0]]
-        tally[1] = 0
-        if tally[4] > 0:
+        tally[HITS] += gain
+        tally[SIZE] -= 1
+        visits[place_of_visit] = visits[tally[SIZE]]
+        tally[NEXT] = 0
+        if tally[SHORT] > 0:
             return False
     return True

@@ -8,7 +8,8 @@ from numba import njit
 def winner(neighbors, codes):
     """Class that most of the neighbours have, that of the nearest among tied ones.
 
-    They are listed nearest first and end at the first -1; without any the class is -1.
+    They are listed nearest first and end at the first -1; without any the class is -1. For a few
+    neighbours; ``majority`` counts many faster.
     """
     most, winning = 0, np.int64(-1)
     for first in range(neighbors.shape[0]):
@@ -31,24 +32,54 @@ def majority(neighbors, codes):
     """Class that each row's neighbours vote for, as in ``winner``."""
     n = neighbors.shape[0]
     winners = np.empty(n, np.int64)
+    counts, first = np.zeros(codes.max() + 1, np.int64), np.empty(codes.max() + 1, np.int64)
     for row in range(n):
-        winners[row] = winner(neighbors[row], codes)
+        leader = -1
+        for place in range(neighbors.shape[1]):
+            if neighbors[row, place] < 0:
+                break
+            leader = _count_vote(codes[neighbors[row, place]], place, leader, counts, first)
+        winners[row] = leader
+        _forget_votes(neighbors[row], codes, counts)
     return winners
 
 
 @njit(cache=True, nogil=True)
-def first_members(indptr, indices, rows, member, k):
-    """The first k listed objects that are members, for each of ``rows``; -1 where the list has no more."""
-    found = np.full((rows.shape[0], k), -1, np.int64)
-    for position in range(rows.shape[0]):
-        count = 0
-        for entry in range(indptr[rows[position]], indptr[rows[position] + 1]):
-            if member[indices[entry]]:
-                found[position, count] = indices[entry]
-                count += 1
-                if count == k:
-                    break
-    return found
+def wins_every_vote(neighbors, codes, own):
+    """Whether the nearest one, the nearest two ... and all neighbours of each row vote for the class ``own``."""
+    n = neighbors.shape[0]
+    wins = np.ones(n, np.bool_)
+    counts, first = np.zeros(codes.max() + 1, np.int64), np.empty(codes.max() + 1, np.int64)
+    for row in range(n):
+        leader = -1
+        for place in range(neighbors.shape[1]):
+            if neighbors[row, place] < 0:
+                break
+            leader = _count_vote(codes[neighbors[row, place]], place, leader, counts, first)
+            if leader != own[row]:
+                wins[row] = False
+                break
+        _forget_votes(neighbors[row], codes, counts)
+    return wins
+
+
+@njit(cache=True, nogil=True)
+def _count_vote(code, place, leader, counts, first):
+    """Count one more vote and return the class that leads, among tied ones that of the nearest."""
+    if counts[code] == 0:
+        first[code] = place
+    counts[code] += 1
+    if leader < 0 or counts[code] > counts[leader]:
+        return code
+    return code if counts[code] == counts[leader] and first[code] < first[leader] else leader
+
+
+@njit(cache=True, nogil=True)
+def _forget_votes(neighbors, codes, counts):
+    for place in range(neighbors.shape[0]):
+        if neighbors[place] < 0:
+            break
+        counts[codes[neighbors[place]]] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,8 @@ The columns are kept as far as ``CACHE_BYTES`` allow, and computed again beyond.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from protoset import _blocks, kernels
@@ -22,7 +24,7 @@ CHUNK = 32
 
 
 class Climber:
-    """A set of members, everyone's nearest of them, and swaps that better it.
+    """A set of members, everyone's nearest of them, and swaps that improve it.
 
     Parameters
     ----------
@@ -53,6 +55,14 @@ class Climber:
     def n_hits(self) -> int:
         """Objects that are classified correctly."""
         return int(self.is_hit.sum())
+
+    def improvements(self, places: np.ndarray, outside_places: np.ndarray) -> Iterator[tuple[np.ndarray, int]]:
+        """Try swaps in turn; after each that stays, yield the members, ascending, and the number of hits."""
+        first = 0
+        while first < len(places):
+            first, gained = self.try_swaps(places, outside_places, first)
+            if gained:
+                yield np.sort(self.members), self.n_hits
 
     def try_swaps(self, places: np.ndarray, outside_places: np.ndarray, first: int) -> tuple[int, bool]:
         """Try swaps from number ``first`` on until one stays; return the number of the next, and whether one did."""
@@ -106,7 +116,8 @@ class Columns:
     def slots(self, objects: np.ndarray) -> np.ndarray:
         """Row of ``values`` with the distances to each of at most ``CHUNK`` objects, valid until the next call."""
         missing = np.unique(objects[self._slot[objects] < 0])
-        if len(missing) > self._room - self._n_kept + len(self.values) - self._room - len(self._passing):
+        free = len(self.values) - self._n_kept - len(self._passing)
+        if len(missing) > free:
             self._slot[self._passing] = -1
             self._passing.clear()
             missing = np.unique(objects[self._slot[objects] < 0])

@@ -42,15 +42,18 @@ class SearchProgress:
 Callback = Callable[[SearchProgress], Any]
 """Told how far a search is; ends it by returning True."""
 
+CALLER_OF_FIT = 7
+"""Frames from a warning up to who called ``fit``: ``warn``, the search, ``_select``, ``fit_space``, ``fit``."""
+
 
 class SearchLimits:
     """When a search is to end early: at a time limit, at a callback's word, at Ctrl-C.
 
     Parameters
     ----------
-    max_time : float or None
+    max_time : float, optional
         Seconds.
-    callback : callable or None
+    callback : callable, optional
         Called as ``callback(SearchProgress)``; the search ends when it returns True.
     verbose : int
     what : str
@@ -62,7 +65,13 @@ class SearchLimits:
         Why the search ended early.
     """
 
-    def __init__(self, max_time: float | None, callback: Callback | None, verbose: int, what: str):
+    def __init__(
+        self,
+        max_time: float | None = None,
+        callback: Callback | None = None,
+        verbose: int = 0,
+        what: str = "evaluations",
+    ):
         self._started = time.monotonic()
         self._max_time, self._callback, self._tell = max_time, callback, reporter(verbose, what)
         self.reason: str | None = None
@@ -77,6 +86,8 @@ class SearchLimits:
         if self._callback is not None:
             progress = SearchProgress(n_evaluations, max_evaluations, accuracy, n_prototypes, seconds)
             answer = self._callback(progress)
+            # Not whatever is true: a function that only looks on may return something by chance, such as the
+            # number of characters that it wrote.
             if isinstance(answer, (bool, np.bool_)) and answer:
                 self.reason = "at the callback's word"
         if self.reason is None and self._max_time is not None and seconds >= self._max_time:
@@ -98,7 +109,7 @@ class SearchLimits:
                 f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "
                 "evaluations; the best set so far is kept",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=CALLER_OF_FIT,
             )
 
 

@@ -87,7 +87,7 @@ def nearest_listed(
     """
     member = np.zeros(lists.n_objects, bool)
     member[members] = True
-    found = kernels.voting.first_members(lists.indptr, lists.indices, rows, member, k)
+    found = lists.first_members(rows, member, k)
     short = np.flatnonzero((found[:, -1] < 0) & (np.diff(lists.indptr)[rows] < lists.n_objects - 1))
     if len(short):
         nearest = NearestMembers(space, k)

@@ -34,8 +34,7 @@ def all_knn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_
     """
     everyone = np.arange(len(codes))
     nearest = nearest_listed(space, lists, everyone, everyone, n_neighbors)
-    wins = [kernels.voting.majority(nearest[:, :k], codes) == codes for k in range(1, n_neighbors + 1)]
-    return np.flatnonzero(np.all(wins, axis=0))
+    return np.flatnonzero(kernels.voting.wins_every_vote(nearest, codes, codes))
 
 
 class AllKNN(BaseSelector):

@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 
 from protoset import kernels
-from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset.neighbors import NeighborLists
 from protoset.selectors import _voting
 from protoset.selectors._enemies import nearest_enemies
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
-from protoset.spaces import TrainingSpace
+from protoset.spaces import TrainingSpace, smallest_of
 
 RESERVE = 4
 """Lists with fewer candidates left are filled whenever one has run out."""
@@ -59,12 +58,13 @@ def drop3(
     order = edited[np.argsort(-distances, kind="stable")]
     candidates = NeighborQueues(space, lists, edited, n_neighbors + 1)
     neighbors = candidates.listed[:, : n_neighbors + 1].astype(np.int64)
-    first, following = kernels.dropping.link_associates(edited, neighbors)
+    head, following = np.empty(len(neighbors), np.int64), np.empty(neighbors.size, np.int64)
+    kernels.associates.link_associates(edited, neighbors, head, following)
     position = 0
     while True:
         lists_of_candidates = candidates.listed, candidates.complete, candidates.cursors
         position = kernels.dropping.drop_in_order(
-            order, position, codes, *lists_of_candidates, candidates.kept, neighbors, first, following
+            order, position, codes, *lists_of_candidates, candidates.kept, neighbors, head, following
         )
         if position == len(order):
             return np.flatnonzero(candidates.kept)
@@ -104,7 +104,7 @@ class NeighborQueues:
         self.kept = np.zeros(n, bool)
         self.kept[edited] = True
         self.listed = np.full((n, length), -1, np.int32)
-        self.listed[edited] = kernels.voting.first_members(lists.indptr, lists.indices, edited, self.kept, length)
+        self.listed[edited] = lists.first_members(edited, self.kept, length)
         self.complete = (self.listed[:, -1] < 0) & (np.diff(lists.indptr) == n - 1)
         self.cursors = np.zeros(n, np.int64)
         self.fill(n_neighbors)
@@ -119,30 +119,28 @@ class NeighborQueues:
             self._fill(rows[part], members)
 
     def _lengthen(self, n_distances: int) -> None:
-        """Double the lists where filling them costs more than a search for neighbours.
+        """Double the lists each time that filling them has cost half a search for everyone's neighbours.
 
-        It does where classes are swept from one side, as on a line: the dropped objects then have the
-        same candidates, and all their lists run out at once, again and again.
+        It costs as much where classes are swept from one side, as on a line: the dropped objects then have
+        the same candidates, and all their lists run out at once, again and again.
         """
         n, length = self.listed.shape
         self._n_distances += n_distances
-        if self._n_distances > n * n // 4 and 2 * length * n * self.listed.itemsize <= CANDIDATE_BYTES:
+        half_a_search = n * n // 4  # as a search takes each pair once
+        if self._n_distances > half_a_search and 2 * length * n * self.listed.itemsize <= CANDIDATE_BYTES:
             self._n_distances = 0
             self.listed = np.hstack([self.listed, np.full((n, length), -1, np.int32)])
 
     def _fill(self, rows: np.ndarray, members: np.ndarray) -> None:
+        """List the nearest of the kept objects, which are ``members``, for each of ``rows``."""
         length = self.listed.shape[1]
         own = np.where(self.kept[rows], np.searchsorted(members, rows), -1)
-        block = self._space.block(rows, members)
-        threshold, n_below, n_at = kernels.lists.kth_smallest(block, own, min(length, len(members)))
-        counts = np.minimum(n_below + n_at, length)
-        indptr = row_pointers(counts)
-        positions, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-        kernels.lists.gather_smallest(block, own, threshold, n_below, indptr, positions, distances)
+        nearest = smallest_of(self._space.block(rows, members), own, min(length, len(members)), length)
         filled = np.full((len(rows), length), -1, np.int32)
-        filled[np.arange(length) < counts[:, None]] = members[positions]
+        filled[np.arange(length) < nearest.counts[:, None]] = members[nearest.indices]
         self.listed[rows] = filled
-        self.complete[rows] = counts == len(members) - self.kept[rows]
+        self.complete[rows] = nearest.counts == len(members) - self.kept[rows]
+        # A filled list begins with the present neighbours, the nearest of the kept; the next one comes after them.
         self.cursors[rows] = self._n_neighbors
 
 

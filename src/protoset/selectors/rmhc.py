@@ -1,4 +1,4 @@
-"""RMHC, random mutation hill climbing (Skalak 1994): a set of fixed size, bettered one swap at a time.
+"""RMHC, random mutation hill climbing (Skalak 1994): a set of fixed size, improved one swap at a time.
 
 A swap puts an outsider in the place of a member, and stays if more objects are then classified correctly.
 How swaps are tried is in ``protoset.selectors._climbing``.
@@ -6,6 +6,7 @@ How swaps are tried is in ``protoset.selectors._climbing``.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors.allocation import check_size, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
+
+QUICK = 0.05
+"""Seconds that a chunk of mutations may take for the next one to be longer."""
 
 DRAWS = 4096
 """Mutations whose random numbers are drawn at a time."""
@@ -54,9 +58,9 @@ def rmhc(
     n_neighbors: int = 1,
     max_iter: int = 10_000,
     random_state: np.random.RandomState,
-    limits: SearchLimits,
+    limits: SearchLimits | None = None,
 ) -> Climb:
-    """Better a set by random swaps.
+    """Improve a set by random swaps.
 
     Parameters
     ----------
@@ -68,52 +72,52 @@ def rmhc(
     n_neighbors, max_iter
         As in :class:`RMHC`.
     random_state : RandomState
-    limits : SearchLimits
+    limits : SearchLimits, optional
         When to end early, with the best set so far.
 
     Returns
     -------
     Climb
     """
+    limits = SearchLimits() if limits is None else limits
     climber = _climbing.Climber(space, codes, start, n_neighbors)
-    done = 0
-    n_swaps = 0
     found = (np.sort(start), climber.n_hits, 0)
-    if len(start) < len(codes):
-        with limits.interruptible():
-            for places, outside_places in _draws(max_iter, len(start), len(codes) - len(start), random_state):
-                if limits.reached(done, max_iter, found[1] / len(codes), len(start)):
-                    break
-                first = 0
-                while first < len(places):
-                    first, gained = climber.try_swaps(places, outside_places, first)
-                    if gained:
-                        n_swaps += 1
-                        found = (np.sort(climber.members), climber.n_hits, n_swaps)
-                done += len(places)
+    done = 0
+    with limits.interruptible():
+        for places, outside_places in _draws(max_iter, len(start), len(codes) - len(start), random_state):
+            if limits.reached(done, max_iter, found[1] / len(codes), len(start)):
+                break
+            for members, hits in climber.improvements(places, outside_places):
+                # In one assignment: an interruption, which may come anywhere, must never see half a swap.
+                found = (members, hits, found[2] + 1)
+            done += len(places)
     limits.warn(done, max_iter)
-    members, hits, n_swaps = found
-    return Climb(members, hits, n_swaps, done)
+    return Climb(*found, n_evaluations=done)
 
 
 def _draws(
     max_iter: int, n_members: int, n_outside: int, random_state: np.random.RandomState
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Random places in the set and outside it, a chunk of mutations at a time."""
-    for first in range(0, max_iter, DRAWS):
+    """Random places in the set and outside it, a chunk of mutations at a time; none where nobody is outside."""
+    for first in range(0, max_iter if n_outside else 0, DRAWS):
         # All of them even for a few mutations, so that a short search is the beginning of a longer one.
         places, outside_places = (
             random_state.randint(n_members, size=DRAWS),
             random_state.randint(n_outside, size=DRAWS),
         )
         size = min(DRAWS, max_iter - first)
-        for start in range(0, size, _climbing.CHUNK):
-            chunk = slice(start, min(start + _climbing.CHUNK, size))
+        start, step = 0, 1
+        while start < size:
+            chunk = slice(start, min(start + step, size))
+            began = time.monotonic()
             yield places[chunk], outside_places[chunk]
+            start = chunk.stop
+            if time.monotonic() - began < QUICK:
+                step = min(2 * step, _climbing.CHUNK)
 
 
 class RMHC(BaseSelector):
-    """Random mutation hill climbing: betters a random set of fixed size, one swap at a time.
+    """Random mutation hill climbing: improves a random set of fixed size, one swap at a time.
 
     Each mutation swaps a random member for a random outsider, and stays if the number of training
     objects that their nearest prototypes classify correctly rises (an object never votes for itself).
@@ -129,7 +133,7 @@ class RMHC(BaseSelector):
         Mutations to try.
     max_time : float, optional
         Seconds after which the search ends with the best set so far, and a ``ConvergenceWarning``.
-        Ctrl-C during the search does the same.
+        Ctrl-C during the search does the same. The distances to the first set come before the search.
     callback : callable, optional
         Called every 32 mutations with a :class:`SearchProgress`; ends the search by returning True.
     metric : str or callable, default="euclidean"
@@ -151,7 +155,7 @@ class RMHC(BaseSelector):
     accuracy_ : float
         Leave-one-out accuracy on the training set, before any class's medoid was added.
     n_evaluations_ : int
-        Mutations tried.
+        The same as ``n_iter_``, by the name that compares it with :class:`SSMA`.
     n_swaps_ : int
         Mutations that stayed.
     n_iter_ : int
@@ -179,7 +183,7 @@ class RMHC(BaseSelector):
 
     def __init__(
         self,
-        n_prototypes: float = 0.1,
+        n_prototypes: int | float = 0.1,
         *,
         n_neighbors: int = 1,
         max_iter: int = 10_000,

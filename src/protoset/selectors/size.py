@@ -104,7 +104,7 @@ def _nearest_prototype(
 ) -> np.ndarray:
     member = np.zeros(lists.n_objects, bool)
     member[prototypes] = True
-    nearest = lists.first_member(rows, member)
+    nearest = lists.first_members(rows, member, 1)[:, 0]
     unlisted = np.flatnonzero(nearest < 0)
     if len(unlisted):
         positions, _ = space.nearest(rows[unlisted], prototypes, n_jobs=n_jobs)

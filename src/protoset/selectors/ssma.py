@@ -5,7 +5,7 @@
           +---- the worst two give way to better children <--- local search -----+
                                                             (drop members)
 
-How sets are evaluated and what local search does is in ``protoset.selectors._offspring``.
+How sets are evaluated and what local search does is in ``protoset.selectors._evaluation``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,11 @@ from sklearn.utils import check_random_state
 
 from protoset._progress import report, reporter
 from protoset._validation import check_count, check_probability
+from protoset.selectors._evaluation import Individual, SetEvaluator, search_order
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
-from protoset.selectors._offspring import Individual, Nursery, search_order
+from protoset.selectors._population import Population, Threshold
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
-
-PATIENCE = 10
-"""Generations without gain after which the threshold of the local search changes."""
 
 CHANCE = 1 / 16
 """Probability that a child no better than the worst goes through local search."""
@@ -49,38 +47,9 @@ class Evolution:
     n_iter: int
 
 
-class Threshold:
-    """Change in hits that local search asks for before it drops a member.
-
-    It rises after ``PATIENCE`` generations in which the best set gained no accuracy, so that the search
-    goes for accuracy, and falls after as many in which the best set did not shrink. Where both are due,
-    a coin decides which one comes first; the other follows in the next generation.
-
-    Attributes
-    ----------
-    value : int
-    """
-
-    def __init__(self) -> None:
-        self.value = 0
-        self._hits, self._size = -1, np.inf
-        self._without_hits = self._without_reduction = 0
-
-    def update(self, best: Individual, coin: float) -> None:
-        """Take notice of the best set of a generation; the coin is a random number in [0, 1)."""
-        self._without_hits = 0 if best.hits > self._hits else self._without_hits + 1
-        self._without_reduction = 0 if best.size < self._size else self._without_reduction + 1
-        self._hits, self._size = best.hits, best.size
-        rises, falls = self._without_hits >= PATIENCE, self._without_reduction >= PATIENCE
-        if rises and (coin < 0.5 or not falls):
-            self.value, self._without_hits = self.value + 1, 0
-        elif falls:
-            self.value, self._without_reduction = self.value - 1, 0
-
-
 def ssma(
     space: TrainingSpace,
-    lists: np.ndarray,
+    order: np.ndarray,
     codes: np.ndarray,
     *,
     n_neighbors: int = 1,
@@ -89,21 +58,21 @@ def ssma(
     crossover: float = 0.5,
     mutation: float = 0.001,
     random_state: np.random.RandomState,
-    limits: SearchLimits,
+    limits: SearchLimits | None = None,
 ) -> Evolution:
     """Search for a small set that classifies the training set well.
 
     Parameters
     ----------
     space : TrainingSpace
-    lists : ndarray of int32, shape (n_objects, length)
-        Nearest others of each object, nearest first; any length.
+    order : ndarray of int32, shape (n_objects, length)
+        Nearest others of each object, nearest first, as ``search_order`` finds them; any length.
     codes : ndarray of int
         Class of each object.
     n_neighbors, population_size, max_evaluations, crossover, mutation
         As in :class:`SSMA`.
     random_state : RandomState
-    limits : SearchLimits
+    limits : SearchLimits, optional
         When to end early, with the best set so far.
 
     Returns
@@ -111,9 +80,10 @@ def ssma(
     Evolution
     """
     n_objects = len(codes)
-    nursery = Nursery(space, lists, codes, n_neighbors)
+    limits = SearchLimits() if limits is None else limits
+    evaluator = SetEvaluator(space, order, codes, n_neighbors)
     state = random_state.randint(2**32, size=1, dtype=np.uint64)
-    population = Population(nursery, n_objects, population_size, state)
+    population = Population(evaluator, n_objects, population_size, state)
     threshold = Threshold()
     n_losers = n_iter = 0
 
@@ -131,60 +101,15 @@ def ssma(
             first, second = population.tournament(random_state), population.tournament(random_state)
             worst, children = population.worst, []
             for parents, chance in zip(((first, second), (second, first)), luck, strict=True):
-                child = nursery.breed(*parents, crossover, mutation, state)
+                child = evaluator.breed(*parents, crossover, mutation, state)
                 if child.score > worst.score or chance < CHANCE:
-                    child, spent = nursery.improve(child, threshold.value, state, ended)
+                    child, spent = evaluator.improve(child, threshold.value, state, ended)
                     n_losers += spent
                 children.append(child)
             n_iter += 1
             population.admit(children)
     limits.warn(n_evaluations(), max_evaluations)
     return Evolution(population.best, n_evaluations(), n_iter)
-
-
-class Population:
-    """Sets of members, best first; equal ones in order of age.
-
-    Parameters
-    ----------
-    nursery : Nursery
-    n_objects : int
-    size : int
-    state : ndarray of one uint64
-        Of the random numbers that draw the first sets; moved on.
-    """
-
-    def __init__(self, nursery: Nursery, n_objects: int, size: int, state: np.ndarray):
-        start, first = np.zeros(n_objects, np.int32), np.full(n_objects, -1, np.int32)
-        nobody = Individual(np.zeros(n_objects, bool), 0, 0, start, first)
-        sets = [nursery.breed(nobody, nobody, 0.0, 0.5, state) for _ in range(size)]
-        self._sets = _best_first(sets)
-
-    @property
-    def best(self) -> Individual:
-        """The fittest."""
-        return self._sets[0]
-
-    @property
-    def worst(self) -> Individual:
-        """The least fit."""
-        return self._sets[-1]
-
-    def tournament(self, random_state: np.random.RandomState) -> Individual:
-        """Draw two, and return the better one."""
-        draws = random_state.random_sample(2)
-        size = len(self._sets)
-        first, other = int(draws[0] * size), int(draws[1] * (size - 1))
-        return self._sets[min(first, other + (other >= first))]
-
-    def admit(self, children: list[Individual]) -> None:
-        """Let children take the places of the worst, where they are better."""
-        if max(child.score for child in children) > self.worst.score:
-            self._sets = _best_first([*self._sets, *children])[: len(self._sets)]
-
-
-def _best_first(sets: list[Individual]) -> list[Individual]:
-    return sorted(sets, key=lambda individual: -individual.score)
 
 
 class SSMA(BaseSelector):
@@ -210,7 +135,7 @@ class SSMA(BaseSelector):
         How many nearest prototypes vote; all of them where there are fewer.
     max_time : float, optional
         Seconds after which the search ends with the best set so far, and a ``ConvergenceWarning``.
-        Ctrl-C during the search does the same.
+        Ctrl-C during the search does the same. Finding everyone's neighbours comes before the search.
     callback : callable, optional
         Called at least once in each generation with a :class:`SearchProgress`; ends the search by
         returning True.
@@ -300,12 +225,12 @@ class SSMA(BaseSelector):
         check_limits(self.max_time, self.callback)
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        limits = SearchLimits(self.max_time, self.callback, self.verbose, "evaluations")
         k = min(self.n_neighbors, len(codes) - 1)
         report(self.verbose, "searching the neighbours of %d objects", len(codes))
+        order = search_order(space, k, self.n_jobs, reporter(self.verbose, "pairs compared"))
         found = ssma(
             space,
-            search_order(space, k, self.n_jobs, reporter(self.verbose, "pairs compared")),
+            order,
             codes,
             n_neighbors=k,
             population_size=self.population_size,
@@ -313,7 +238,7 @@ class SSMA(BaseSelector):
             crossover=self.crossover,
             mutation=self.mutation,
             random_state=check_random_state(self.random_state),
-            limits=limits,
+            limits=SearchLimits(self.max_time, self.callback, self.verbose, "evaluations"),
         )
         self.accuracy_ = found.best.hits / len(codes)
         self.fitness_ = found.best.fitness

@@ -12,17 +12,10 @@ from typing import Any
 
 from protoset._validation import did_you_mean
 from protoset.spaces._counting import CountedSpace
+from protoset.spaces._lists import RawLists, SearchCounters, smallest_of
+from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.automatic import choose_metric
-from protoset.spaces.base import (
-    Dissimilarity,
-    NearestSoFar,
-    Progress,
-    RawLists,
-    Rows,
-    SearchCounters,
-    Space,
-    TrainingSpace,
-)
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space, TrainingSpace
 
 __all__ = [
     "DISSIMILARITIES",
@@ -37,6 +30,7 @@ __all__ = [
     "TrainingSpace",
     "choose_metric",
     "make_space",
+    "smallest_of",
 ]
 
 

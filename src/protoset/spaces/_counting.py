@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from protoset.spaces.base import Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Progress, Rows, Space
 
 
 class CountedSpace:

@@ -21,9 +21,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from joblib import Parallel, delayed
 
-from protoset import kernels
-from protoset._arrays import row_pointers
 from protoset._blocks import map_blocks, row_slices
+from protoset.spaces._lists import RawLists, smallest_of
+from protoset.spaces._nearest_so_far import NearestSoFar
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
@@ -70,60 +70,6 @@ class Dissimilarity:
     bounds: bool = False
     sparse: bool = False
     requires: str = ""
-
-
-@dataclass(frozen=True)
-class SearchCounters:
-    """What a neighbour search did with the pairs of objects.
-
-    Attributes
-    ----------
-    pairs : int
-        Pairs there are.
-    bounded : int
-        Pairs that a bound excluded before any of the dissimilarity was computed.
-    abandoned : int
-        Pairs whose computation was broken off when it was clear that they are too far apart.
-    computed : int
-        Pairs computed to the end.
-    """
-
-    pairs: int
-    bounded: int
-    abandoned: int
-    computed: int
-
-
-@dataclass(frozen=True, eq=False)
-class RawLists:
-    """Neighbours of consecutive rows as compressed rows, by (distance, index).
-
-    Attributes
-    ----------
-    counts : ndarray of int64
-        Number of neighbours of each row.
-    indices, distances : ndarray
-        The neighbours of all rows, one after the other.
-    closed : ndarray of bool
-        Whether the row holds everything at the distance of its last neighbour.
-    counters : SearchCounters or None
-        What the search did, where it counts.
-    """
-
-    counts: np.ndarray
-    indices: np.ndarray
-    distances: np.ndarray
-    closed: np.ndarray
-    counters: SearchCounters | None = None
-
-    @classmethod
-    def concatenate(cls, parts: list[RawLists]) -> RawLists:
-        """Join the lists of consecutive rows."""
-        counts, indices, distances, closed = (
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("counts", "indices", "distances", "closed")
-        )
-        return cls(counts, indices, distances, closed)
 
 
 class TrainingSpace(Protocol):
@@ -277,14 +223,7 @@ class Space(ABC):
         k = min(n_neighbors, self.shape[1] - 1)
 
         def search(part: slice) -> RawLists:
-            block = self.block(rows[part], slice(None))
-            threshold, n_below, n_at = kernels.lists.kth_smallest(block, rows[part], k)
-            counts = np.minimum(n_below + n_at, max(limit, k))
-            indptr = row_pointers(counts)
-            indices = np.empty(indptr[-1], np.int32)
-            distances = np.empty(indptr[-1])
-            kernels.lists.gather_smallest(block, rows[part], threshold, n_below, indptr, indices, distances)
-            return RawLists(counts, indices, distances, counts == n_below + n_at)
+            return smallest_of(self.block(rows[part], slice(None)), rows[part], k, max(limit, k))
 
         return RawLists.concatenate(map_blocks(search, len(rows), self.shape[1], n_jobs))
 
@@ -306,55 +245,3 @@ class Space(ABC):
     def upper_block(self, rows: slice) -> np.ndarray:
         """Dissimilarities of consecutive rows to the columns from the first of them on; pairs c <= r are not read."""
         return self.block(rows, slice(rows.start, None))
-
-
-class NearestSoFar:
-    """The nearest neighbours found so far of each of n objects, with all that tie with the last one.
-
-    Parameters
-    ----------
-    n_objects : int
-    n_neighbors : int
-        Neighbours to find of each.
-    limit : int
-        Neighbours to keep of each at most; ties beyond it are dropped from the highest index.
-
-    Attributes
-    ----------
-    thresholds : ndarray of shape (n_objects,)
-        Distance beyond which another object is of no interest to each. It may be lowered from
-        outside to a proven bound on the distance of the last neighbour.
-    """
-
-    def __init__(self, n_objects: int, n_neighbors: int, limit: int):
-        self.n_neighbors, self.limit = n_neighbors, min(max(limit, n_neighbors), n_objects - 1)
-        width = self.limit + max(64, n_neighbors)
-        self.distances, self.indices = np.empty((n_objects, width)), np.empty((n_objects, width), np.int32)
-        self.counts, self.thresholds = np.zeros(n_objects, np.int64), np.full(n_objects, np.inf)
-        self.triggers = np.full(n_objects, min(2 * n_neighbors, width), np.int64)
-        self.cut_at = np.full(n_objects, np.nan)
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What the kernels that push pairs take."""
-        sizes = (self.n_neighbors, self.limit)
-        return self.distances, self.indices, self.counts, self.triggers, self.thresholds, self.cut_at, sizes
-
-    def push_strip(self, first: int, block: np.ndarray) -> None:
-        """Take the dissimilarities of rows ``first``, ``first + 1`` ... to the objects from ``first`` on."""
-        kernels.nearest.push_strip(first, block, *self.arrays)
-
-    def push_all(self, other: NearestSoFar) -> None:
-        """Take what another search found."""
-        kernels.nearest.push_lists(other.distances, other.indices, other.counts, other.cut_at, *self.arrays)
-
-    def settle(self) -> None:
-        """Drop all beyond each object's last neighbour, so that the thresholds are as low as is known."""
-        kernels.nearest.settle(*self.arrays)
-
-    def lists(self, counters: SearchCounters | None = None) -> RawLists:
-        """Return the neighbours, by (distance, index)."""
-        kernels.nearest.finish(*self.arrays)
-        listed = np.arange(self.distances.shape[1]) < self.counts[:, None]
-        closed = ~(self.cut_at == self.thresholds)
-        return RawLists(self.counts.copy(), self.indices[listed], self.distances[listed], closed, counters)

@@ -17,9 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from protoset._validation import refuse_masked
+from protoset.spaces._lists import RawLists
 from protoset.spaces._pair_evaluation import PairEvaluator
 from protoset.spaces._plain_objects import Encoder, decode
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 
 KNOWN_BYTES = 256 * 2**20
 """Memory that the dissimilarities of a training set may take to be kept while it is in use."""

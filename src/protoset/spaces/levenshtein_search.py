@@ -18,7 +18,8 @@ from joblib import Parallel, delayed
 
 from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
-from protoset.spaces.base import Progress, RawLists, SearchCounters
+from protoset.spaces._lists import RawLists, SearchCounters
+from protoset.spaces.base import Progress
 
 SIGNATURE_BITS = 64
 

@@ -37,8 +37,9 @@ import numpy as np
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._validation import LARGEST, check_labels
+from protoset.spaces._lists import RawLists
 from protoset.spaces.attributes import MISSING, Attributes, Table
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 
 Learned = dict[str, np.ndarray]
 """What a dissimilarity learned: "divisors" of the numbers, "shares" of the classes in each category."""

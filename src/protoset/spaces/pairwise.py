@@ -16,7 +16,8 @@ from sklearn.utils import check_array
 
 from protoset import kernels
 from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, check_width, name_rows, refuse_masked
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 CITYBLOCK = ("cityblock", "manhattan", "l1")

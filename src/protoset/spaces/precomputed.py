@@ -18,7 +18,8 @@ from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._blocks import row_slices
 from protoset._validation import name_rows, refuse_masked
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 
 
 class PrecomputedSpace(Space):

@@ -29,7 +29,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from protoset import kernels
 from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 from protoset.spaces.series_data import Series, prepare_series
 from protoset.spaces.series_search import search_series
 

@@ -16,7 +16,9 @@ from scipy import sparse
 
 from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
-from protoset.spaces.base import NearestSoFar, Progress, RawLists, SearchCounters
+from protoset.spaces._lists import RawLists, SearchCounters
+from protoset.spaces._nearest_so_far import NearestSoFar
+from protoset.spaces.base import Progress
 from protoset.spaces.series_data import Series
 
 SEEDS = 3

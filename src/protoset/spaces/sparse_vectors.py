@@ -11,7 +11,8 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_sums
 from protoset._validation import LARGEST, SMALLEST, check_vectors, check_width, name_rows
-from protoset.spaces.base import Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Progress, Rows, Space
 
 
 class SparseVectorSpace(Space):

@@ -12,7 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from protoset._validation import name_rows, refuse_masked
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 from protoset.spaces.levenshtein_search import search_levenshtein
 
 Text = str | bytes | tuple[int, ...]

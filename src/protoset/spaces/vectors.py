@@ -29,7 +29,8 @@ from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
-from protoset.spaces.base import Dissimilarity, Progress, RawLists, Rows, Space
+from protoset.spaces._lists import RawLists
+from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4

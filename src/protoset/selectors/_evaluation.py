@@ -19,7 +19,7 @@ EXTENSION_BYTES = 192 * 2**20
 TURNED = 512
 """Entries of each list that are also kept the other way round."""
 
-WORK = 1_000_000
+STEPS = 1_000_000
 """Steps of a local search between two looks at the limits."""
 
 
@@ -35,7 +35,7 @@ class Individual:
         Objects that their nearest members classify correctly, leaving each out of its own vote.
     size : int
         Number of members.
-    start, first : ndarray of int32
+    start_places, first_members : ndarray of int32
         Place of the first member in each object's list, and who that is; the length of the list and -1
         where it has none.
     """
@@ -43,8 +43,8 @@ class Individual:
     member: np.ndarray
     hits: int
     size: int
-    start: np.ndarray
-    first: np.ndarray
+    start_places: np.ndarray
+    first_members: np.ndarray
 
     @property
     def score(self) -> int:
@@ -72,14 +72,14 @@ def search_order(
     return space.kneighbors(length, limit=length, n_jobs=n_jobs, progress=progress).indices.reshape(n, length)
 
 
-class Nursery:
+class SetEvaluator:
     """Evaluates sets of members and drops from them what is not needed.
 
     Parameters
     ----------
     space : TrainingSpace
-    lists : ndarray of int32, shape (n_objects, length)
-        Nearest others, nearest first. What they do not hold is found by distances.
+    order : ndarray of int32, shape (n_objects, length)
+        Nearest others of each object, nearest first. What these lists do not hold is found by distances.
     codes : ndarray of int
         Class of each object.
     n_neighbors : int
@@ -88,50 +88,53 @@ class Nursery:
     ----------
     member, near, is_hit : ndarray
         Mask of the set at hand, everyone's nearest members (one more than vote), who is classified correctly.
+    tally : ndarray of int64
+        Counts of the local search; ``protoset.kernels.memetic`` names its places.
     """
 
-    def __init__(self, space: TrainingSpace, lists: np.ndarray, codes: np.ndarray, n_neighbors: int):
+    def __init__(self, space: TrainingSpace, order: np.ndarray, codes: np.ndarray, n_neighbors: int):
         n, width = len(codes), n_neighbors + 1
-        self._space, self._lists, self._codes = space, lists, codes
-        self._extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), lists.dtype)
+        self._space, self._order, self._codes = space, order, codes
+        self._extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), order.dtype)
         self._slot, self._n_extended = np.full(n, -1, np.int64), 0
-        self._most = min(TURNED, lists.shape[1])
-        self._listed_by = kernels.memetic.listed_by(lists[:, : self._most])
+        self._most = min(TURNED, order.shape[1])
+        self._listed_by = kernels.memetic.listed_by(order[:, : self._most])
+        self._everyone = np.arange(n)
         self._by_distance = NearestMembers(space, width)
         self.member, self.is_hit = np.zeros(n, bool), np.zeros(n, bool)
         self.near, self._place = np.full((n, width), -1, np.int32), np.zeros(n, np.int32)
         self._chains = np.empty(n, np.int64), np.empty(n * width, np.int64)
         self._short, self._spare = np.empty(n, np.int64), np.empty(n, np.int64)
-        self._arrays = (self._lists, self._extended, self._slot, self.member, self.near, self._place)
+        self.tally = np.zeros(6, np.int64)
+        self._arrays = (self._order, self._extended, self._slot, self.member, self.near, self._place)
 
     def evaluate(
-        self, member: np.ndarray, start: np.ndarray | None = None, first: np.ndarray | None = None
+        self, member: np.ndarray, start_places: np.ndarray | None = None, first_members: np.ndarray | None = None
     ) -> Individual:
         """Count the hits of a set; it is the set at hand from then on.
 
-        No list has a member before ``start``, where ``first`` is, if these are given (and taken over).
+        No list has a member before its start place, where the first member is (-1: not known), if these are given.
         """
         n = len(member)
-        if start is None or first is None:
-            start, first = np.zeros(n, np.int32), np.full(n, -1, np.int32)
+        if start_places is None or first_members is None:
+            start_places, first_members = np.zeros(n, np.int32), np.full(n, -1, np.int32)
+        else:  # which may be another set's, and are moved on
+            start_places, first_members = start_places.copy(), first_members.copy()
         self.member[:] = member
-        self._fill_in(kernels.memetic.find_voters(*self._arrays, start, first, self._short))
+        self._fill_in(kernels.memetic.find_voters(*self._arrays, start_places, first_members, self._short))
         hits = kernels.memetic.count_hits(self.near, self._codes, self.is_hit)
-        return Individual(member, int(hits), int(np.count_nonzero(member)), start, first)
+        return Individual(member, int(hits), int(np.count_nonzero(member)), start_places, first_members)
 
     def breed(
         self, first: Individual, second: Individual, crossover: float, mutation: float, state: np.ndarray
     ) -> Individual:
         """Make a child of two sets and evaluate it; ``state`` is that of the random numbers, and moved on."""
-        child, start, found = np.empty_like(first.member), np.empty_like(first.start), np.empty_like(first.first)
-        masks, starts, firsts = (
-            (first.member, second.member),
-            (first.start, second.start),
-            (first.first, second.first),
-        )
+        masks = (first.member, second.member)
+        parents = (first.start_places, second.start_places), (first.first_members, second.first_members)
+        child, *starts = (np.empty_like(of) for of in (first.member, first.start_places, first.first_members))
         kernels.memetic.breed(*masks, crossover, mutation, state, child)
-        kernels.memetic.inherit_starts(starts, firsts, *masks, child, self._most, *self._listed_by, start, found)
-        return self.evaluate(child, start, found)
+        kernels.memetic.inherit_starts(*parents, *masks, child, self._most, *self._listed_by, *starts)
+        return self.evaluate(child, *starts)
 
     def improve(
         self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool]
@@ -155,26 +158,28 @@ class Nursery:
             Objects that would have lost a voter, summed over all attempts.
         """
         self.begin(child)
-        while not self.step(threshold, state, WORK) and not interrupted():
+        while not self.step(threshold, state, STEPS) and not interrupted():
             pass
-        return self.evaluate(self.member.copy(), child.start, child.first), int(self.tally[3])
+        improved = self.evaluate(self.member.copy(), child.start_places, child.first_members)
+        return improved, int(self.tally[kernels.memetic.LOSERS])
 
     def begin(self, child: Individual) -> None:
         """Make the set at hand ready for local search."""
         self._fill_in(kernels.memetic.find_successors(*self._arrays, self._short))
-        kernels.memetic.link_associates(self.near, *self._chains)
+        kernels.associates.link_associates(self._everyone, self.near, *self._chains)
         self._visits = np.flatnonzero(self.member)
-        self.tally = np.array([child.size, 0, child.hits, 0, 0, 0])
+        self.tally[:] = 0
+        self.tally[[kernels.memetic.SIZE, kernels.memetic.HITS]] = child.size, child.hits
 
     def step(self, threshold: int, state: np.ndarray, work: int) -> bool:
         """Go on with local search for some work; return whether it is at its end."""
-        self.tally[5] = work
+        self.tally[kernels.memetic.WORK] = work
         marks = (self._codes, self.is_hit, self._short, self._spare)
         while True:
             done = kernels.memetic.local_search(
                 *self._arrays, *self._chains, *marks, self._visits, self.tally, threshold, state
             )
-            n_short = int(self.tally[4])
+            n_short = int(self.tally[kernels.memetic.SHORT])
             if n_short == 0:
                 return done
             self._fill_in(n_short)
@@ -191,15 +196,16 @@ class Nursery:
         rows = rows[~listed]
         self._by_distance.refill(np.flatnonzero(self.member), rows)
         self.near[rows] = self._by_distance.neighbors[rows]
-        self._place[rows] = self._lists.shape[1] + 1
+        # All members that the lists hold are among these, so that there is nobody left to read in them.
+        self._place[rows] = self._order.shape[1]
 
     def _extend(self, rows: np.ndarray) -> None:
         """List all others of some objects."""
         n = len(self._codes)
         for part in row_slices(len(rows), n * 8):
             block = self._space.block(rows[part], slice(None))
-            order = np.argsort(block, axis=1, kind="stable")
-            slots = self._n_extended + np.arange(len(order))
-            self._extended[slots] = order[order != rows[part][:, None]].reshape(len(order), n - 1)
+            everyone = np.argsort(block, axis=1, kind="stable")
+            slots = self._n_extended + np.arange(len(everyone))
+            self._extended[slots] = everyone[everyone != rows[part][:, None]].reshape(len(everyone), n - 1)
             self._slot[rows[part]] = slots
-            self._n_extended += len(order)
+            self._n_extended += len(everyone)

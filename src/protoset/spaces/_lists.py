@@ -1,0 +1,91 @@
+"""Neighbour lists as searches return them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset import kernels
+from protoset._arrays import row_pointers
+
+
+@dataclass(frozen=True)
+class SearchCounters:
+    """What a neighbour search did with the pairs of objects.
+
+    Attributes
+    ----------
+    pairs : int
+        Pairs there are.
+    bounded : int
+        Pairs that a bound excluded before any of the dissimilarity was computed.
+    abandoned : int
+        Pairs whose computation was broken off when it was clear that they are too far apart.
+    computed : int
+        Pairs computed to the end.
+    """
+
+    pairs: int
+    bounded: int
+    abandoned: int
+    computed: int
+
+
+@dataclass(frozen=True, eq=False)
+class RawLists:
+    """Neighbours of consecutive rows as compressed rows, by (distance, index).
+
+    Attributes
+    ----------
+    counts : ndarray of int64
+        Number of neighbours of each row.
+    indices, distances : ndarray
+        The neighbours of all rows, one after the other.
+    closed : ndarray of bool
+        Whether the row holds everything at the distance of its last neighbour.
+    counters : SearchCounters or None
+        What the search did, where it counts.
+    """
+
+    counts: np.ndarray
+    indices: np.ndarray
+    distances: np.ndarray
+    closed: np.ndarray
+    counters: SearchCounters | None = None
+
+    @classmethod
+    def concatenate(cls, parts: list[RawLists]) -> RawLists:
+        """Join the lists of consecutive rows."""
+        counts, indices, distances, closed = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("counts", "indices", "distances", "closed")
+        )
+        return cls(counts, indices, distances, closed)
+
+
+def smallest_of(block: np.ndarray, own: np.ndarray, k: int, limit: int) -> RawLists:
+    """Nearest columns of each row of a block, with all that tie with the last one.
+
+    Parameters
+    ----------
+    block : ndarray of shape (n_rows, n_columns)
+        Dissimilarities.
+    own : ndarray of int
+        Column of each row itself, which is left out; -1 where it has none.
+    k : int
+        At least this many, or all there are.
+    limit : int
+        At most this many, not less than k; a row whose ties do not fit keeps the lowest columns.
+
+    Returns
+    -------
+    RawLists
+        Their indices are columns of the block.
+    """
+    threshold, n_below, n_at = kernels.lists.kth_smallest(block, own, k)
+    counts = np.minimum(n_below + n_at, limit)
+    indptr = row_pointers(counts)
+    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    kernels.lists.gather_smallest(block, own, threshold, n_below, indptr, indices, distances)
+    return RawLists(counts, indices, distances, counts == n_below + n_at)
