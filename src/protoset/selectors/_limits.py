@@ -43,7 +43,7 @@ Callback = Callable[[SearchProgress], Any]
 """Told how far a search is; ends it by returning True."""
 
 CALLER_OF_FIT = 7
-"""Frames from a warning up to who called ``fit``: ``warn``, the search, ``_select``, ``fit_space``, ``fit``."""
+"""Frames up to who called ``fit``: ``warn``, the search, ``_select``, ``_fit_with``, ``fit_space``, ``fit``."""
 
 
 class SearchLimits:
