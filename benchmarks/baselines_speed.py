@@ -31,7 +31,7 @@ METHODS: dict[str, BaseSelector] = {
     "RENN": RENN(),
     "KMedoids": KMedoids(0.02, random_state=0),
 }
-LONGEST = {"SSMA": 8_000}
+NOT_ON_LETTER = ("SSMA",)
 KEEL_SECONDS = {
     ("magic", 4_000): {"CCIS": 1.4, "FCNN": 0.6, "DROP3": 4.7, "RMHC": 148.0, "SSMA": 426.0},
     ("magic", 16_000): {"CCIS": 16.0, "FCNN": 4.0, "DROP3": 74.0},
@@ -70,17 +70,16 @@ def main(folder: str = str(Path(__file__).parents[2] / "shared" / "data")) -> No
     print(f"{'':10}" + "".join(f"{n:>9,}" for n in SIZES) + "  exponent   letter 16,000   most memory")
     times: dict[tuple[str, int], dict[str, float]] = {}
     for method in METHODS:
-        sizes = [n for n in SIZES if n <= LONGEST.get(method, SIZES[-1])]
-        runs = [measure(Path(folder), "magic", n, method) for n in sizes]
-        for n, (seconds, _, _) in zip(sizes, runs, strict=True):
+        runs = [measure(Path(folder), "magic", n, method) for n in SIZES]
+        for n, (seconds, _, _) in zip(SIZES, runs, strict=True):
             times.setdefault(("magic", n), {})[method] = seconds
-        exponent = np.polyfit(np.log(sizes[1:]), np.log([seconds for seconds, _, _ in runs[1:]]), 1)[0]
+        exponent = np.polyfit(np.log(SIZES[1:]), np.log([seconds for seconds, _, _ in runs[1:]]), 1)[0]
         line = (
             f"{method:10}" + "".join(f"{seconds:9.2f}" for seconds, _, _ in runs) + " " * 9 * (len(SIZES) - len(runs))
         )
         line += f"{exponent:10.2f}"
         peak = max(peak for _, _, peak in runs)
-        if SIZES[-1] in sizes:
+        if method not in NOT_ON_LETTER:
             seconds, _, letter_peak = measure(Path(folder), "letter", SIZES[-1], method)
             times.setdefault(("letter", SIZES[-1]), {})[method] = seconds
             peak = max(peak, letter_peak)
