@@ -13,6 +13,12 @@ import numpy as np
 
 def read_keel(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read numeric rows and labels; a nominal value is its position in the declaration."""
+    X, y, _ = read_keel_typed(path)
+    return X, y
+
+
+def read_keel_typed(path: Path) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Read numeric rows, labels and the columns that are nominal."""
     nominal: dict[int, list[str]] = {}
     names: list[str] = []
     output = ""
@@ -39,7 +45,8 @@ def read_keel(path: Path) -> tuple[np.ndarray, np.ndarray]:
     for position, column in enumerate(inputs):
         values = [row[column] for row in rows]
         X[:, position] = [nominal[column].index(v) for v in values] if column in nominal else [float(v) for v in values]
-    return X, np.array([row[target] for row in rows])
+    categorical = [position for position, column in enumerate(inputs) if column in nominal]
+    return X, np.array([row[target] for row in rows]), categorical
 
 
 def declared_ranges(path: Path) -> tuple[np.ndarray, np.ndarray]:

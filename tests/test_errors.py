@@ -176,7 +176,8 @@ def test_the_query_side_of_a_matrix():
 
 def test_a_sparse_graph_cannot_choose_the_size():
     with pytest.raises(
-        ValueError, match="n_prototypes='auto' measures errors.*pass a count, a rate, or a dense matrix"
+        ValueError,
+        match="n_prototypes='auto' and refine=True ask for.*pass a count or a rate and refine=False, or a dense matrix",
     ):
         REPS(metric="precomputed").fit(sparse.csr_matrix(MATRIX), Y_SMALL)
 

@@ -432,3 +432,50 @@ def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):
     with pytest.warns(UserWarning, match="100 of 100 objects have more equally distant neighbours"):
         selector = REPS(4).fit(np.zeros((100, 1)), np.arange(100) % 2)
     assert selector.truncation_bound_ > 1e-4
+
+
+def test_refinement_lowers_the_objective_within_the_budget():
+    X, y = overlapping(300, seed=6)
+    plain, refined = REPS(0.1).fit(X, y), REPS(0.1, refine=True).fit(X, y)
+    assert plain.refinement_ is None
+    np.testing.assert_array_equal(plain.ranking_, refined.ranking_)
+    np.testing.assert_array_equal(refined.sample_indices_, refined.refinement_.indices)
+    assert len(refined.sample_indices_) <= len(plain.sample_indices_)
+    assert refined.refinement_.objective_after < refined.refinement_.objective_before
+    np.testing.assert_array_equal(refined.select(0.1), plain.sample_indices_)
+
+
+def test_refined_automatic_size():
+    X, y = overlapping(260, seed=6)
+    small, low = (REPS(refine=True, size_rule=rule).fit(X, y) for rule in ("one_standard_error", "lowest_error"))
+    for selector in (small, low):
+        curve = selector.size_curve_
+        assert len(selector.sample_indices_) <= curve.sizes[curve.chosen]
+        assert curve.best == np.argmin(curve.errors)
+    assert low.size_curve_.chosen == low.size_curve_.best
+    assert small.size_curve_.chosen <= small.size_curve_.best
+    again = REPS(refine=True).fit(X, y)
+    np.testing.assert_array_equal(again.sample_indices_, small.sample_indices_)
+
+
+def test_refined_size_is_measured_on_a_sample_of_many(monkeypatch):
+    X, y = overlapping(400, seed=6)
+    monkeypatch.setattr(size, "SAMPLE_OBJECTS", 120)
+    curve = REPS(refine=True).fit(X, y).size_curve_
+    assert curve.sizes[-1] == 120  # 30 % of all
+
+
+def test_refinement_can_be_stopped():
+    X, y = overlapping(300, seed=6)
+    with pytest.warns(ConvergenceWarning, match="at the callback's word"):
+        selector = REPS(0.1, refine=True, callback=lambda progress: True).fit(X, y)
+    assert set(y[selector.sample_indices_]) == set(y)
+
+
+def test_refinement_keeps_classes_so_that_they_need_places():
+    with pytest.raises(ValueError, match="refine=True keeps every class; use allocation='proportional' or 'equal'"):
+        REPS(0.1, refine=True, allocation="global").fit(*overlapping(50))
+    with pytest.raises(ValueError, match="refine='yes' must be True or False"):
+        REPS(0.1, refine="yes").fit(*overlapping(50))
+    with pytest.raises(ValueError, match="size_rule='small' is not known"):
+        REPS(size_rule="small").fit(*overlapping(50))

@@ -20,9 +20,11 @@ BASELINES = [
 ESTIMATORS = [
     REPS(),
     REPS(n_prototypes=0.3, loss="sum", C=1.0),
+    REPS(n_prototypes=0.3, refine=True),
+    REPS(refine=True, metric="precomputed"),
     REPS(metric="precomputed"),
     PrototypeClassifier(),
-    PrototypeClassifier(rule="adjusted"),
+    PrototypeClassifier(REPS(), rule="adjusted"),
     PrototypeClassifier(REPS(n_prototypes=0.5)),
     PrototypeClassifier(REPS(metric="precomputed")),
     REPS(n_prototypes=0.3, metric="precomputed"),  # takes sparse graphs too, as the next ones

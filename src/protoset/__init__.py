@@ -4,7 +4,7 @@ from protoset._version import __version__
 from protoset.classifier import Explanation, PrototypeClassifier
 from protoset.neighbors import NeighborLists
 from protoset.persistence import FileFormatError, load, save
-from protoset.selectors import REPS
+from protoset.selectors import REPS, Refinement, refine
 
 __all__ = [
     "REPS",
@@ -12,7 +12,9 @@ __all__ = [
     "FileFormatError",
     "NeighborLists",
     "PrototypeClassifier",
+    "Refinement",
     "__version__",
     "load",
+    "refine",
     "save",
 ]

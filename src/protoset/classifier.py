@@ -112,7 +112,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     selector : selector, optional
-        Chooses the prototypes and brings the metric; ``REPS()`` by default.
+        Chooses the prototypes and brings the metric; ``REPS(refine=True)`` by default.
     rule : {"nearest", "adjusted"}, default="nearest"
         ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds to each
         prototype's rank the degradation that the selector learned; the smallest sum wins. With
@@ -151,7 +151,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     @property
     def metric(self) -> Any:
         """The selector's metric."""
-        return REPS().metric if self.selector is None else getattr(self.selector, "metric", None)
+        return getattr(self._selector_or_default(), "metric", None)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Select prototypes and keep them.
@@ -263,8 +263,11 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         parts = self._map(queries, show)
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
+    def _selector_or_default(self) -> Any:
+        return REPS(refine=True) if self.selector is None else self.selector
+
     def _make_selector(self) -> BaseSelector:
-        selector = REPS() if self.selector is None else self.selector
+        selector = self._selector_or_default()
         if not isinstance(selector, BaseSelector):
             raise TypeError(
                 f"selector={selector!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)"
@@ -301,7 +304,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """Describe the classifier to scikit-learn: it takes what its selector takes."""
         tags = super().__sklearn_tags__()
         if self.selector is None or isinstance(self.selector, BaseSelector):
-            tags.input_tags = get_tags(self.selector or REPS()).input_tags
+            tags.input_tags = get_tags(self._selector_or_default()).input_tags
         return tags
 
 

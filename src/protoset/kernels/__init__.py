@@ -20,6 +20,7 @@ __all__ = [
     "memetic",
     "mixed",
     "nearest",
+    "refining",
     "series",
     "series_search",
     "sparse",

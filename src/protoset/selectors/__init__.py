@@ -21,6 +21,7 @@ from protoset.selectors.icf import ICF
 from protoset.selectors.kmedoids import KMedoids
 from protoset.selectors.random import RandomSelector
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
+from protoset.selectors.refinement import Refinement, refine
 from protoset.selectors.renn import RENN
 from protoset.selectors.reps import REPS
 from protoset.selectors.rmhc import RMHC
@@ -44,10 +45,12 @@ __all__ = [
     "KMedoids",
     "RandomSelector",
     "RankedPrototypes",
+    "Refinement",
     "SearchProgress",
     "SizeCurve",
     "all_selectors",
     "rank_prototypes",
+    "refine",
 ]
 
 

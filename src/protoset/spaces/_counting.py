@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Progress, Rows, Space
+from protoset.spaces.base import Progress, Rows, TrainingSpace
 
 
 class CountedSpace:
@@ -15,8 +15,7 @@ class CountedSpace:
 
     Parameters
     ----------
-    space : Space
-        Space of the training objects.
+    space : TrainingSpace
 
     Attributes
     ----------
@@ -25,7 +24,7 @@ class CountedSpace:
         once, whatever the space saves or has to compute twice; of a graph nothing is computed.
     """
 
-    def __init__(self, space: Space):
+    def __init__(self, space: TrainingSpace):
         self.space = space
         self.n_distances = 0
 

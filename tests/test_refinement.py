@@ -1,0 +1,248 @@
+"""Refinement: prices are what moves cost, the objective never rises, budget and classes are kept."""
+
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+
+from protoset import kernels, refine
+from protoset.selectors import all_selectors, refinement
+from protoset.selectors.refinement import RefinableSet, Sight
+from protoset.spaces import CountedSpace, make_space
+
+from conftest import labelled_vectors, overlapping
+
+
+def slow_losses(matrix, codes, members, steepness):
+    """Loss of each object, from scratch."""
+    losses = []
+    for i in range(len(codes)):
+        sides = [
+            min((matrix[i, j] for j in members if j != i and (codes[j] == codes[i]) == same), default=np.inf)
+            for same in (True, False)
+        ]
+        if sides[0] == sides[1]:
+            losses.append(0.5)
+        elif np.isinf(sides).any():
+            losses.append(float(sides[0] > sides[1]))
+        else:
+            losses.append(1 / (1 + np.exp(-steepness * (sides[0] - sides[1]) / (sides[0] + sides[1]))))
+    return np.array(losses)
+
+
+@st.composite
+def problems(draw):
+    X, codes = draw(labelled_vectors(max_objects=18, tied=draw(st.booleans())))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    _, first = np.unique(codes, return_index=True)
+    others = rng.permutation(np.setdiff1d(np.arange(len(codes)), first))
+    start = np.concatenate([first, others[: draw(st.integers(0, len(others)))]])
+    matrix = cdist(X, X, "cityblock")
+    if draw(st.booleans()):
+        matrix = matrix * rng.uniform(0.9, 1.1, matrix.shape)  # not symmetric
+        np.fill_diagonal(matrix, 0)
+    return matrix, codes, start, rng
+
+
+def a_set(matrix, codes, start, budget, steepness, lists=False):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refinement, "MATRIX_BYTES", 0 if lists else 2**20)
+        sight = Sight(CountedSpace(make_space(matrix, "precomputed")), n_neighbors=len(codes), n_jobs=None)
+    return RefinableSet(sight, codes, start, budget, steepness)
+
+
+@given(problems(), st.sampled_from([1.0, 10.0, 40.0]), st.booleans(), st.integers(0, 2))
+def test_every_move_is_judged_as_from_scratch(problem, steepness, lists, room):
+    matrix, codes, start, rng = problem
+    budget = min(len(start) + room, len(codes))
+    prototypes = a_set(matrix, codes, start, budget, steepness, lists)
+    for _ in range(12):
+        members = prototypes.members[prototypes.members >= 0]
+        before = slow_losses(matrix, codes, members, steepness).sum()
+        assert prototypes.objective == pytest.approx(before, abs=1e-9)
+        place = rng.integers(budget)
+        outside = np.setdiff1d(np.arange(len(codes)), members)
+        candidate = int(rng.choice(outside)) if len(outside) and rng.random() < 0.8 else -1
+        leaving = prototypes.members[place]
+        if leaving < 0 and candidate < 0:
+            continue
+        after_members = [m for m in members if m != leaving] + ([candidate] if candidate >= 0 else [])
+        if set(codes[after_members]) != set(codes):
+            continue
+        after = slow_losses(matrix, codes, after_members, steepness).sum()
+        made = prototypes.move(candidate, int(place))
+        assert made == (after - before < -prototypes.least)
+        np.testing.assert_array_equal(prototypes.indices, np.sort(after_members if made else members))
+
+
+@given(problems(), st.sampled_from([1.0, 10.0, 40.0]), st.booleans())
+def test_prices_are_what_moves_cost(problem, steepness, lists):
+    """All candidates in place of all prototypes, up to what is too faint to be priced."""
+    matrix, codes, start, _ = problem
+    prototypes = a_set(matrix, codes, start, len(start), steepness, lists)
+    now = slow_losses(matrix, codes, start, steepness).sum()
+    table = kernels.refining.loss_table(steepness)
+    limits = kernels.refining.limits_of_classes(int(codes.max()) + 1, codes, prototypes._reach)
+    state = (codes, prototypes._near, prototypes._distances, prototypes._losing, table)
+    faint = 3 * kernels.refining.FAINT * len(codes)
+    for candidate in np.setdiff1d(np.arange(len(codes)), start):
+        changes, code = prototypes._rises.copy(), codes[candidate]
+        entry = kernels.refining.price_by_column(
+            candidate, code, np.ascontiguousarray(matrix[:, candidate]), limits[code], *state, changes
+        )
+        with_it = slow_losses(matrix, codes, [*start, candidate], steepness).sum()
+        assert entry == pytest.approx(with_it - now, abs=faint)
+        for place in range(len(start)):
+            swapped = [*np.delete(start, place), candidate]
+            cost = slow_losses(matrix, codes, swapped, steepness).sum() - now
+            assert entry + changes[place] == pytest.approx(cost, abs=faint)
+
+
+@given(st.floats(0, 10), st.floats(0, 10), st.sampled_from([1.0, 40.0]))
+def test_the_table_of_losses(same, other, steepness):
+    exact = kernels.refining.loss(same, other, steepness)
+    assert kernels.refining.loss_from(kernels.refining.loss_table(steepness), same, other) == pytest.approx(
+        exact, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("matrix_bytes", [refinement.MATRIX_BYTES, 0], ids=["matrix", "lists"])
+@given(problems(), st.integers(0, 3))
+def test_refined_sets_are_better_within_budget_and_keep_all_classes(matrix_bytes, problem, room):
+    matrix, codes, start, _ = problem
+    budget = min(len(start) + room, len(codes))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(refinement, "MATRIX_BYTES", matrix_bytes)
+        patch.setattr(refinement, "REACH", 1)
+        result = refine(make_space(matrix, "precomputed"), codes, start, n_prototypes=budget, random_state=0)
+    assert len(result.indices) <= budget
+    assert set(codes[result.indices]) == set(codes)
+    assert (np.diff(result.indices) > 0).all()
+    n, last = len(codes), refinement.STEEPNESS[-1]
+    assert result.objective_before == pytest.approx(slow_losses(matrix, codes, start, last).mean(), abs=1e-9)
+    assert result.objective_after == pytest.approx(slow_losses(matrix, codes, result.indices, last).sum() / n, abs=1e-9)
+    assert result.objective_after <= result.objective_before
+
+
+SHORT = {"RMHC": {"max_iter": 100}, "SSMA": {"max_evaluations": 200}, "REPS": {"n_prototypes": 0.1}}
+
+
+def test_every_selector_gains():
+    X, y = overlapping(300, seed=4)
+    space = make_space(X)
+    for name, selector in all_selectors():
+        short = {"RMHC": {"max_iter": 100}, "SSMA": {"max_evaluations": 200}, "REPS": {"n_prototypes": 0.1}}.get(
+            name, {}
+        )
+        fitted = selector(**short).fit(X, y)
+        result = refine(space, y, fitted.sample_indices_, n_starts=1)
+        assert result.objective_after <= result.objective_before
+        assert len(result.indices) <= len(fitted.sample_indices_)
+
+
+def test_it_helps_on_new_objects():
+    X, y = overlapping(1200, d=4, seed=7)
+    errors = []
+    for prototypes in (np.arange(30), refine(make_space(X[:400]), y[:400], np.arange(30), random_state=0).indices):
+        nearest = cdist(X[400:], X[prototypes]).argmin(axis=1)
+        errors.append(np.mean(y[prototypes[nearest]] != y[400:]))
+    assert errors[1] < errors[0] - 0.02
+
+
+def test_same_seed_same_set_and_no_seed_too():
+    X, y = overlapping(200, seed=2)
+    sets = [refine(make_space(X), y, np.arange(12), random_state=seed).indices for seed in (None, None, 5, 5)]
+    np.testing.assert_array_equal(sets[0], sets[1])
+    np.testing.assert_array_equal(sets[2], sets[3])
+
+
+def test_strings_and_series():
+    words = ["abc", "abd", "abb", "xyz", "xyy", "xzz", "aba", "xxz"]
+    labels = [0, 0, 0, 1, 1, 1, 0, 1]
+    assert len(refine(make_space(words, "levenshtein"), labels, [0, 3]).indices) == 2
+    series = [np.cumsum(np.r_[row, row[:1]]) for row in overlapping(30)[0]]
+    assert len(refine(make_space(series, "dtw"), np.arange(30) % 2, [0, 1, 2, 3]).indices) <= 4
+
+
+def test_work_is_counted():
+    X, y = overlapping(60)
+    result = refine(make_space(X), y, np.arange(9), random_state=0)
+    assert result.n_distances == 60 * 60  # the matrix, once
+    assert result.n_swaps > 0
+    assert result.n_passes > 0
+
+
+def test_limits():
+    X, y = overlapping(400, seed=3)
+    seen = []
+    with pytest.warns(ConvergenceWarning, match="at the callback's word"):
+        stopped = refine(
+            make_space(X), y, np.arange(20), callback=lambda progress: seen.append(progress) or len(seen) == 5
+        )
+    assert len(seen) == 5
+    assert stopped.objective_after <= stopped.objective_before
+    with pytest.warns(ConvergenceWarning, match="at max_time=1e-09"):
+        refine(make_space(X), y, np.arange(20), max_time=1e-9)
+
+
+PROGRAM = """
+import numpy as np, sys
+from protoset import refine
+from protoset.spaces import make_space
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(1500, 5)), rng.integers(0, 3, 1500)
+def tell(progress):
+    print("going", flush=True)
+result = refine(make_space(X), y, np.arange(150), n_starts=1000, callback=tell)
+print("kept", len(result.indices), result.objective_after <= result.objective_before, flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+def test_interruption_leaves_the_best_so_far():
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "going\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    kept = [line for line in out.splitlines() if line.startswith("kept")]
+    assert kept, err
+    assert kept[0].split()[2] == "True"
+    assert "by an interruption" in err
+
+
+X, Y = overlapping(30, n_classes=3, seed=1)
+START = [int(np.flatnonzero(code == Y)[0]) for code in range(3)]
+BAD = [
+    ({"indices": [0.5]}, ValueError, "must be positions of training objects"),
+    ({"indices": []}, ValueError, "must be positions of training objects"),
+    ({"indices": [*START, 30]}, ValueError, "different positions from 0 to 29"),
+    ({"indices": [*START, START[0]]}, ValueError, "different positions"),
+    ({"indices": START[:2]}, ValueError, r"no object of the classes \[2\]; add one of each"),
+    ({"n_prototypes": 2}, ValueError, "n_prototypes=2 must be a count from the 3 prototypes given to the 30"),
+    ({"n_prototypes": 0.5}, ValueError, "n_prototypes=0.5 must be a count"),
+    ({"steepness": ()}, ValueError, "at least one number"),
+    ({"steepness": (0,)}, ValueError, "steepness=0 must be a finite number above 0"),
+    ({"n_starts": 0}, ValueError, "n_starts=0 must be a whole number"),
+    ({"max_time": 0}, ValueError, "max_time=0 must be"),
+    ({"callback": 3}, TypeError, "callback=3 must be a function"),
+    ({"random_state": "x"}, ValueError, "random_state='x' must be"),
+    ({"y": Y[:-1]}, ValueError, "29 labels for 30 objects"),
+    ({"space": make_space(sparse.csr_matrix(cdist(X, X)), "precomputed")}, ValueError, "a sparse graph does not hold"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), BAD, ids=[str(i) for i in range(len(BAD))])
+def test_bad_arguments(arguments, error, message):
+    good = {"space": make_space(X), "y": Y, "indices": START}
+    with pytest.raises(error, match=message):
+        refine(**(good | arguments))
