@@ -31,21 +31,25 @@ from protoset.spaces import CountedSpace, TrainingSpace
 MATRIX_BYTES = 256 * 2**20
 """Memory for the matrix of all distances: up to 5,792 objects. Beyond, distances are computed when they are needed."""
 
+COLUMNS = 64
+"""Columns of the matrix that are computed at a time: few enough to be turned round in the processor's cache."""
+
 LIST_ENTRIES = 2**24
 """Neighbours in all lists together, where the matrix is too large (about 400 MB while they are turned round)."""
 
 REACH = 6
 """Length of the lists, in numbers of objects per prototype."""
 
-TOLERANCE = 1e-4
-"""Part of the objective that a move must save."""
-
 NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
 
-STEEPNESS = (5.0, 10.0, 20.0, 40.0)
-STARTS, MANY_OBJECTS = 4, 2048
-"""Sets to start from, and the number of objects beyond which there is one only."""
+MANY_OBJECTS = 2048
+"""Beyond so many objects there are fewer starts and steps, and moves must save more."""
+
+STEEPNESS, STEEPNESS_OF_MANY = (5.0, 10.0, 20.0, 40.0), (10.0, 40.0)
+STARTS, STARTS_OF_MANY = 4, 1
+TOLERANCE, TOLERANCE_OF_MANY = 1e-4, 5e-4
+"""Part of the objective that a move must save."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,7 @@ def refine(
     indices: Any,
     *,
     n_prototypes: int | None = None,
-    steepness: Iterable[float] = STEEPNESS,
+    steepness: Iterable[float] | None = None,
     n_starts: int | None = None,
     max_time: float | None = None,
     callback: Callback | None = None,
@@ -100,8 +104,8 @@ def refine(
         The prototypes to start from, at least one of each class.
     n_prototypes : int, optional
         The budget; by default as many as are given.
-    steepness : iterable of float, default=(5, 10, 20, 40)
-        Steepness of the loss, step by step.
+    steepness : iterable of float, optional
+        Steepness of the loss, step by step; by default 5, 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
         How many sets to refine, of which the best is returned: the given one and random ones. By default 4
         up to 2,048 objects, else 1.
@@ -135,7 +139,7 @@ def refine(
     check_limits(max_time, callback)
     check_seed(random_state)
     n = len(codes)
-    starts = (STARTS if n <= MANY_OBJECTS else 1) if n_starts is None else n_starts
+    starts = (STARTS if n <= MANY_OBJECTS else STARTS_OF_MANY) if n_starts is None else n_starts
     check_count("n_starts", starts, least=1, remedy="pass how many sets to refine")
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
@@ -163,7 +167,7 @@ def refine(
 
 
 def _check(
-    space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any, steepness: Iterable[float]
+    space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any, steepness: Iterable[float] | None
 ) -> tuple[np.ndarray, np.ndarray, int, tuple[float, ...]]:
     n = space.shape[0]
     if space.partial:
@@ -186,6 +190,8 @@ def _check(
             f"n_prototypes={n_prototypes!r} must be a count from the {len(start)} prototypes given to the {n} "
             "training objects"
         )
+    if steepness is None:
+        steepness = STEEPNESS if n <= MANY_OBJECTS else STEEPNESS_OF_MANY
     steps = tuple(check_real("steepness", s, above=0, remedy="the default is (5, 10, 20, 40)") for s in steepness)
     if not steps:
         raise ValueError("steepness=() must hold at least one number; the default is (5, 10, 20, 40)")
@@ -218,8 +224,9 @@ class Sight:
         self.rows = np.arange(n, dtype=np.int32)
         if n * n * 8 <= MATRIX_BYTES:
             self.columns = np.empty((n, n))
-            for part in row_slices(n, n * 8):
-                self.columns[:, part] = space.block(part, slice(None)).T
+            for start in range(0, n, COLUMNS):
+                part = slice(start, min(start + COLUMNS, n))
+                self.columns[part] = space.block(slice(None), part).T
             return
         length = min(n - 1, n_neighbors, LIST_ENTRIES // n)
         raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
@@ -281,7 +288,8 @@ class RefinableSet:
         kernels.refining.losses(self._everyone, self._distances, steepness, self._losing, self._reach)
         kernels.refining.leaving_rises(self._near, self._losing, self._rises)
         self.objective = float(self._losing[:, 0].sum())
-        self.least = max(NEGLIGIBLE, TOLERANCE * self.objective)
+        tolerance = TOLERANCE if len(self._codes) <= MANY_OBJECTS else TOLERANCE_OF_MANY
+        self.least = max(NEGLIGIBLE, tolerance * self.objective)
 
     def next_move(self, order: np.ndarray, start: int) -> tuple[int, int]:
         """First candidate from number ``start`` on that helps, and the place for it; see the kernel."""
