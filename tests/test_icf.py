@@ -32,13 +32,11 @@ def literal_icf(D, y, k):
             return sorted(kept), n_iter
 
 
-def check(D, y, k):
+def ours(D, y, k):
     space = make_space(D, "precomputed")
     codes = np.unique(y, return_inverse=True)[1]
     kept, n_iter = icf(space, _voting.search_lists(space, k, None, 0), codes, n_neighbors=k)
-    expected, expected_iter = literal_icf(D, y, k)
-    np.testing.assert_array_equal(kept, expected)
-    assert n_iter == expected_iter
+    return kept.tolist(), n_iter
 
 
 @pytest.mark.parametrize("length", [1, 4, 50])
@@ -48,7 +46,8 @@ def test_is_the_literal_method(length, tied, data, k):
     X, y = data.draw(labelled_vectors(tied=tied, max_objects=40))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_voting, "LIST_LENGTH", length)
-        check(cdist(X, X), y, min(k, len(y) - 1))
+        found = ours(cdist(X, X), y, min(k, len(y) - 1))
+    assert found == literal_icf(cdist(X, X), y, min(k, len(y) - 1))
 
 
 @given(seeds, st.integers(5, 40), st.integers(1, 3), st.integers(2, 6))
@@ -57,9 +56,11 @@ def test_is_the_literal_method_on_asymmetric_dissimilarities(seed, n, k, levels)
     rng = np.random.default_rng(seed)
     D = rng.integers(0, levels**2, (n, n)).astype(float)
     np.fill_diagonal(D, 0)
+    y = rng.permutation(np.arange(n) % 2)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_voting, "LIST_LENGTH", 3)
-        check(D, rng.permutation(np.arange(n) % 2), k)
+        found = ours(D, y, k)
+    assert found == literal_icf(D, y, k)
 
 
 def test_short_lists_change_nothing(monkeypatch):

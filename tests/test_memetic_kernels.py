@@ -71,7 +71,7 @@ def test_breeding(seed, n, crossover, mutation):
 @given(seeds, st.integers(2, 12), st.integers(1, 11))
 def test_lists_turned_around(seed, n, length):
     lists = full_lists(np.random.default_rng(seed).random((n, n)), min(length, n - 1))
-    indptr, rows, places = kernels.memetic.listed_by(lists)
+    indptr, rows, places = kernels.lists.listed_by(lists)
     for own in range(n):
         part = slice(indptr[own], indptr[own + 1])
         expected = np.argwhere(lists == own)

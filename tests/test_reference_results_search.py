@@ -1,19 +1,9 @@
 """RMHC and SSMA against KEEL's own results: random searches agree on average only."""
 
 import numpy as np
-import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from benchmarks.keel import reference_folds
 from protoset.selectors import RMHC, SSMA
-
-
-@pytest.fixture(scope="module")
-def folds(data_folder):
-    folder = data_folder.parent / "reference"
-    if not folder.is_dir():
-        pytest.skip(f"no reference results: {folder} is not there")
-    return list(reference_folds(folder))
 
 
 def means(folds, selector, name, seeds):
@@ -30,21 +20,13 @@ def means(folds, selector, name, seeds):
     return np.mean([np.mean(rows, axis=0) for rows in by_data.values()], axis=0)
 
 
-def test_hill_climbing_as_keel(folds):
-    error, rate, keel_error, keel_rate = means(folds, RMHC(), "RMHC", range(3))
+def test_hill_climbing_as_keel(keel_folds):
+    error, rate, keel_error, keel_rate = means(keel_folds, RMHC(), "RMHC", range(3))
     assert abs(error - keel_error) < 0.03
     assert abs(rate - keel_rate) < 0.03
 
 
-@pytest.mark.slow
-def test_memetic_search_as_keel(folds):
-    error, rate, keel_error, keel_rate = means(folds, SSMA(), "SSMA", range(3))
-    assert abs(error - keel_error) < 0.03
-    assert abs(rate - keel_rate) < 0.03
-
-
-def test_a_short_memetic_search_as_keel(folds):
-    """A single seed, and a fifth of the evaluations, which come close to what all of them find."""
-    error, rate, keel_error, keel_rate = means(folds, SSMA(max_evaluations=2000), "SSMA", range(1))
+def test_memetic_search_as_keel(keel_folds):
+    error, rate, keel_error, keel_rate = means(keel_folds, SSMA(), "SSMA", range(3))
     assert abs(error - keel_error) < 0.03
     assert abs(rate - keel_rate) < 0.03

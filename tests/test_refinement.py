@@ -13,8 +13,8 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from protoset import kernels, refine
-from protoset.selectors import all_selectors, refinement
-from protoset.selectors.refinement import RefinableSet, Sight
+from protoset.selectors import _refinable_set, all_selectors, refinement
+from protoset.selectors._refinable_set import RefinableSet, Sight
 from protoset.spaces import CountedSpace, make_space
 
 from conftest import labelled_vectors, overlapping
@@ -54,7 +54,7 @@ def problems(draw):
 
 def a_set(matrix, codes, start, budget, steepness, lists=False):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(refinement, "MATRIX_BYTES", 0 if lists else 2**20)
+        patch.setattr(_refinable_set, "MATRIX_BYTES", 0 if lists else 2**20)
         sight = Sight(CountedSpace(make_space(matrix, "precomputed")), n_neighbors=len(codes), n_jobs=None)
     return RefinableSet(sight, codes, start, budget, steepness)
 
@@ -114,13 +114,13 @@ def test_the_table_of_losses(same, other, steepness):
     )
 
 
-@pytest.mark.parametrize("matrix_bytes", [refinement.MATRIX_BYTES, 0], ids=["matrix", "lists"])
+@pytest.mark.parametrize("matrix_bytes", [_refinable_set.MATRIX_BYTES, 0], ids=["matrix", "lists"])
 @given(problems(), st.integers(0, 3))
 def test_refined_sets_are_better_within_budget_and_keep_all_classes(matrix_bytes, problem, room):
     matrix, codes, start, _ = problem
     budget = min(len(start) + room, len(codes))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(refinement, "MATRIX_BYTES", matrix_bytes)
+        patch.setattr(_refinable_set, "MATRIX_BYTES", matrix_bytes)
         patch.setattr(refinement, "REACH", 1)
         result = refine(make_space(matrix, "precomputed"), codes, start, n_prototypes=budget, random_state=0)
     assert len(result.indices) <= budget
@@ -180,13 +180,34 @@ def test_work_is_counted():
     assert result.n_passes > 0
 
 
+def test_an_interruption_in_the_middle_of_a_move_leaves_what_the_moves_before_it_reached(monkeypatch):
+    X, y = overlapping(300, seed=3)
+    whole, made = RefinableSet.move, []
+
+    def interrupted(self, candidate, place):
+        if len(made) == 8:
+            self.members[place] = candidate  # half a move
+            raise KeyboardInterrupt
+        made.append(whole(self, candidate, place))
+        return made[-1]
+
+    monkeypatch.setattr(RefinableSet, "move", interrupted)
+    with pytest.warns(ConvergenceWarning, match="by an interruption"):
+        result = refine(make_space(X), y, np.arange(20), steepness=(40,), n_starts=1)
+    assert sum(made) == 8
+    assert result.objective_after < result.objective_before
+    exact = slow_losses(cdist(X, X), y, result.indices, 40.0).mean()
+    assert result.objective_after == pytest.approx(exact, abs=1e-9)
+
+
 def test_limits():
     X, y = overlapping(400, seed=3)
     seen = []
-    with pytest.warns(ConvergenceWarning, match="at the callback's word"):
+    with pytest.warns(ConvergenceWarning, match="at the callback's word") as caught:
         stopped = refine(
             make_space(X), y, np.arange(20), callback=lambda progress: seen.append(progress) or len(seen) == 5
         )
+    assert caught[0].filename == __file__
     assert len(seen) == 5
     assert stopped.objective_after <= stopped.objective_before
     with pytest.warns(ConvergenceWarning, match="at max_time=1e-09"):
@@ -199,10 +220,14 @@ from protoset import refine
 from protoset.spaces import make_space
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(1500, 5)), rng.integers(0, 3, 1500)
+calls = 0
 def tell(progress):
-    print("going", flush=True)
-result = refine(make_space(X), y, np.arange(150), n_starts=1000, callback=tell)
-print("kept", len(result.indices), result.objective_after <= result.objective_before, flush=True)
+    global calls
+    calls += 1
+    if calls == 30:
+        print("going", flush=True)
+result = refine(make_space(X), y, np.arange(150), steepness=(40,), n_starts=1000, callback=tell)
+print("kept", len(result.indices), result.objective_after < result.objective_before, flush=True)
 """
 
 

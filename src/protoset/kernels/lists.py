@@ -191,3 +191,23 @@ def rows_with_repeats(indptr, indices):
                 repeats[i] = True
             last_row[j] = i
     return repeats
+
+
+@njit(cache=True, nogil=True)
+def listed_by(lists):
+    """Turn lists around: who lists each object, and at which place, as compressed rows."""
+    n, length = lists.shape
+    indptr = np.zeros(n + 1, np.int64)
+    for own in range(n):
+        for entry in range(length):
+            indptr[lists[own, entry] + 1] += 1
+    for own in range(n):
+        indptr[own + 1] += indptr[own]
+    end = indptr[:-1].copy()
+    rows, places = np.empty(n * length, np.int32), np.empty(n * length, np.int32)
+    for own in range(n):
+        for entry in range(length):
+            position = end[lists[own, entry]]
+            rows[position], places[position] = own, entry
+            end[lists[own, entry]] += 1
+    return indptr, rows, places

@@ -58,26 +58,6 @@ def breed(first, second, crossover, mutation, state, child):
 
 
 @njit(cache=True, nogil=True)
-def listed_by(lists):
-    """Turn lists around: who lists each object, and at which place, as compressed rows."""
-    n, length = lists.shape
-    indptr = np.zeros(n + 1, np.int64)
-    for own in range(n):
-        for entry in range(length):
-            indptr[lists[own, entry] + 1] += 1
-    for own in range(n):
-        indptr[own + 1] += indptr[own]
-    end = indptr[:-1].copy()
-    rows, places = np.empty(n * length, np.int32), np.empty(n * length, np.int32)
-    for own in range(n):
-        for entry in range(length):
-            position = end[lists[own, entry]]
-            rows[position], places[position] = own, entry
-            end[lists[own, entry]] += 1
-    return indptr, rows, places
-
-
-@njit(cache=True, nogil=True)
 def inherit_starts(
     parent_places, parent_members, first, second, child, most, indptr, rows, places, start_places, first_members
 ):

@@ -88,10 +88,8 @@ class NeighborQueue:
         if len(lost):
             longest = max(1, min(LONGEST_QUEUE, QUEUE_BYTES // (12 * len(self.rows))))
             more = ((0, 0), (0, max(0, min(2 * indices.shape[1], longest) - indices.shape[1])))
-            indices, distances = (
-                np.pad(indices, more, constant_values=-1),
-                np.pad(distances, more, constant_values=np.inf),
-            )
+            indices = np.pad(indices, more, constant_values=-1)
+            distances = np.pad(distances, more, constant_values=np.inf)
             nearest = NearestMembers(space, indices.shape[1])
             nearest.add(members, rows[lost])
             indices[lost], distances[lost] = nearest.neighbors[rows[lost]], nearest.distances[rows[lost]]
@@ -129,6 +127,11 @@ class ClassNeighbors:
         """Nearest other member of each class, (n_members, n_classes); -1 where there is none."""
         return np.column_stack([queue.nearest for queue in self.queues])
 
+    @property
+    def distances(self) -> np.ndarray:
+        """Their distances, (n_members, n_classes); infinite where there is none."""
+        return np.column_stack([queue.nearest_distances for queue in self.queues])
+
     def restrict(self, space: TrainingSpace, members: np.ndarray) -> ClassNeighbors:
         """Neighbours within a subset."""
         of_class = [members[self.codes[members] == code] for code in range(len(self.queues))]
@@ -137,7 +140,7 @@ class ClassNeighbors:
 
     def nearest(self) -> np.ndarray:
         """Nearest other member of each member, whatever its class; -1 where there is none."""
-        distances = np.column_stack([queue.nearest_distances for queue in self.queues])
+        distances = self.distances
         tied = distances == distances.min(axis=1, keepdims=True)
         indices, last = self.indices, len(self.codes)  # after every index
         nearest = np.where(tied & (indices >= 0), indices, last).min(axis=1)
@@ -149,8 +152,9 @@ class ClassNeighbors:
         degrees = np.zeros((n, n_classes), np.int64)
         sources = self.codes[self.members]
         for queue in self.queues:
-            is_edge = queue.nearest >= 0
-            np.add.at(degrees, (np.searchsorted(self.members, queue.nearest[is_edge]), sources[is_edge]), 1)
+            nearest = queue.nearest
+            is_edge = nearest >= 0
+            np.add.at(degrees, (np.searchsorted(self.members, nearest[is_edge]), sources[is_edge]), 1)
         return degrees
 
 

@@ -98,7 +98,7 @@ class SetEvaluator:
         self._extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), order.dtype)
         self._slot, self._n_extended = np.full(n, -1, np.int64), 0
         self._most = min(TURNED, order.shape[1])
-        self._listed_by = kernels.memetic.listed_by(order[:, : self._most])
+        self._listed_by = kernels.lists.listed_by(order[:, : self._most])
         self._everyone = np.arange(n)
         self._by_distance = NearestMembers(space, width)
         self.member, self.is_hit = np.zeros(n, bool), np.zeros(n, bool)

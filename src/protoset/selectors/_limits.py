@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -41,9 +42,6 @@ class SearchProgress:
 
 Callback = Callable[[SearchProgress], Any]
 """Told how far a search is; ends it by returning True."""
-
-CALLER_OF_FIT = 7
-"""Frames up to who called ``fit``: ``warn``, the search, ``_select``, ``_fit_with``, ``fit_space``, ``fit``."""
 
 
 class SearchLimits:
@@ -109,8 +107,16 @@ class SearchLimits:
                 f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "
                 "evaluations; the best set so far is kept",
                 ConvergenceWarning,
-                stacklevel=CALLER_OF_FIT,
+                stacklevel=_levels_to_caller(),
             )
+
+
+def _levels_to_caller() -> int:
+    """Frames from the function that calls this one up to the first outside the library."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "protoset":
+        frame, levels = frame.f_back, levels + 1
+    return levels
 
 
 def check_limits(max_time: Any, callback: Any) -> None:

@@ -5,7 +5,7 @@ distances are ordered by index. A tied vote goes to the class of the nearest of 
 
     a set that grows                      NearestMembers, by distances to the new members
     a set that shrinks a few times        nearest_listed, by lists, and distances where they run out
-    a set that shrinks object by object   drop3.NeighborQueues
+    a set that shrinks object by object   drop3.CandidateLists
     any set, thousands of them            the evaluation of SSMA
     the nearest of each class             _class_neighbors, by the space's own search
 """

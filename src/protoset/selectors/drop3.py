@@ -56,7 +56,7 @@ def drop3(
     edited = enn(space, lists, codes, n_neighbors=n_neighbors)
     _, distances = nearest_enemies(space, lists, codes, edited, edited, n_jobs=n_jobs)
     order = edited[np.argsort(-distances, kind="stable")]
-    candidates = NeighborQueues(space, lists, edited, n_neighbors + 1)
+    candidates = CandidateLists(space, lists, edited, n_neighbors + 1)
     neighbors = candidates.listed[:, : n_neighbors + 1].astype(np.int64)
     head, following = np.empty(len(neighbors), np.int64), np.empty(neighbors.size, np.int64)
     kernels.associates.link_associates(edited, neighbors, head, following)
@@ -71,7 +71,7 @@ def drop3(
         candidates.fill(RESERVE)
 
 
-class NeighborQueues:
+class CandidateLists:
     """Who may become a neighbour of each object of an edited set, nearest first.
 
     Parameters

@@ -62,7 +62,7 @@ def hmnei(
     graph = ClassNeighbors.search(space, codes, n_jobs)
     # As many errors as there can be, so that the first pass is always made.
     n_errors, n_iter = len(codes), 0
-    everyone = NeighborQueue.of_nearest(graph.members, graph.nearest(), np.zeros(len(codes)))
+    everyone = NeighborQueue.of_nearest(graph.members, graph.nearest(), graph.distances.min(axis=1))
     while True:
         n_iter += 1
         stays = edit(graph.in_degrees(), codes[graph.members], epsilon)

@@ -24,6 +24,9 @@ REFINED_STEPS = (10.0, 40.0)
 SAMPLE_OBJECTS = 3000
 """Objects that the errors of refined sets are measured on; a stratified sample of more."""
 
+Choice = Callable[[int], np.ndarray]
+"""Maps a size to the nearest prototype, in a set of that size, of every held-out object."""
+
 
 @dataclass(frozen=True)
 class SizeCurve:
@@ -90,21 +93,18 @@ def size_curve(
     random_state : RandomState, optional
     n_jobs : int, optional
     """
-    rates, sizes = _grid(RATES, codes, allocation)
-    n_folds = min(N_FOLDS, len(codes))
-    folds = stratified_folds(codes, n_folds, random_state)
-    errors = np.empty((n_folds, len(rates)))
-    for fold in range(n_folds):
-        train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        # Classes are numbered anew: a small one may be missing from the training part.
-        _, train_codes = np.unique(codes[train], return_inverse=True)
+
+    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> Choice:
         ranking = rank(lists.restrict(train), train_codes)
-        for column, rate in enumerate(rates):
-            size = resolve_size(float(rate), np.bincount(train_codes), allocation)
+
+        def choose(size: int) -> np.ndarray:
             prototypes = train[cut(ranking, train_codes, size, allocation)]
-            nearest = _nearest_prototype(space, lists, held_out, prototypes, n_jobs)
-            errors[fold, column] = np.mean(codes[nearest] != codes[held_out])
-    return _curve(rates, sizes, errors, rule)
+            return _nearest_prototype(space, lists, held_out, prototypes, n_jobs)
+
+        return choose
+
+    sizes = _sizes(RATES, codes, allocation)
+    return _measure(sizes, codes, prepare, allocation, rule, random_state)
 
 
 def refined_size_curve(
@@ -118,7 +118,7 @@ def refined_size_curve(
 ) -> SizeCurve:
     """Measure the error of refined sets at a few rates.
 
-    Cheaper than the fit that follows: at most ``SAMPLE_OBJECTS`` objects, one start, two steps of steepness.
+    On at most ``SAMPLE_OBJECTS`` objects, from one start, in two steps of steepness: all together a few fits' work.
 
     Parameters
     ----------
@@ -131,41 +131,59 @@ def refined_size_curve(
     random_state : RandomState
         Draws the sample, the folds and the order of candidates.
     """
-    rates, sizes = _grid(REFINED_RATES, codes, allocation)
     sample = np.arange(len(codes))
     if len(sample) > SAMPLE_OBJECTS:
         sample = cut(random_state.permutation(len(codes)), codes, SAMPLE_OBJECTS, "proportional")
-    matrix, sample_codes = space.block(sample, sample), codes[sample]
-    n_folds = min(N_FOLDS, len(sample))
-    folds = stratified_folds(sample_codes, n_folds, random_state)
-    errors = np.empty((n_folds, len(rates)))
-    for fold in range(n_folds):
-        train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        _, train_codes = np.unique(sample_codes[train], return_inverse=True)
+    matrix = space.block(sample, sample)
+
+    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> Choice:
         part = make_space(matrix[np.ix_(train, train)], "precomputed")
         ranking = rank(part, train_codes)
-        for column, rate in enumerate(rates):
-            size = resolve_size(float(rate), np.bincount(train_codes), allocation)
+
+        def choose(size: int) -> np.ndarray:
             start = cut(ranking, train_codes, size, allocation)
             refined = refine(part, train_codes, start, steepness=REFINED_STEPS, n_starts=1, random_state=random_state)
             prototypes = train[refined.indices]
-            nearest = prototypes[matrix[np.ix_(held_out, prototypes)].argmin(axis=1)]
-            errors[fold, column] = np.mean(sample_codes[nearest] != sample_codes[held_out])
-    return _curve(rates, sizes, errors, rule)
+            return prototypes[matrix[np.ix_(held_out, prototypes)].argmin(axis=1)]
+
+        return choose
+
+    sizes = _sizes(REFINED_RATES, codes, allocation)
+    return _measure(sizes, codes[sample], prepare, allocation, rule, random_state)
 
 
-def _grid(rates: tuple[float, ...], codes: np.ndarray, allocation: Allocation) -> tuple[np.ndarray, np.ndarray]:
-    """Rates that give different sizes, and the sizes."""
-    sizes = np.array([resolve_size(rate, np.bincount(codes), allocation) for rate in rates])
-    sizes, first = np.unique(sizes, return_index=True)
-    return np.array(rates)[first], sizes
+def _sizes(rates: tuple[float, ...], codes: np.ndarray, allocation: Allocation) -> dict[float, int]:
+    """Prototypes at each rate; of rates that give the same, the lowest."""
+    sizes: dict[int, float] = {}
+    for rate in rates:
+        sizes.setdefault(resolve_size(rate, np.bincount(codes), allocation), rate)
+    return {rate: size for size, rate in sizes.items()}
 
 
-def _curve(rates: np.ndarray, sizes: np.ndarray, errors: np.ndarray, rule: SizeRule) -> SizeCurve:
-    mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(errors))
+def _measure(
+    sizes: dict[float, int],
+    codes: np.ndarray,
+    prepare: Callable[[np.ndarray, np.ndarray, np.ndarray], Choice],
+    allocation: Allocation,
+    rule: SizeRule,
+    random_state: np.random.RandomState | None,
+) -> SizeCurve:
+    """Errors at each rate over the folds; ``prepare`` is told the two parts of a fold and the classes of the first."""
+    n_folds = min(N_FOLDS, len(codes))
+    folds = stratified_folds(codes, n_folds, random_state)
+    errors = np.empty((n_folds, len(sizes)))
+    for fold in range(n_folds):
+        train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        # Classes are numbered anew: a small one may be missing from the training part.
+        _, train_codes = np.unique(codes[train], return_inverse=True)
+        choose = prepare(train, held_out, train_codes)
+        for column, rate in enumerate(sizes):
+            nearest = choose(resolve_size(rate, np.bincount(train_codes), allocation))
+            errors[fold, column] = np.mean(codes[nearest] != codes[held_out])
+    mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
     best = int(np.argmin(mean))
     chosen = best if rule == "lowest_error" else int(np.argmax(mean <= mean[best] + deviation[best]))
-    return SizeCurve(rates, sizes, mean, deviation, best, chosen)
+    return SizeCurve(np.array(list(sizes)), np.array(list(sizes.values())), mean, deviation, best, chosen)
 
 
 def _nearest_prototype(
