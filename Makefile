@@ -28,7 +28,7 @@ types: $(VENV)/.dev
 bench: .venv-bench/.ready
 	.venv-bench/bin/python -m benchmarks
 
-figures: $(VENV)/.docs
+figures: $(VENV)/.dev
 	$(BIN)/python docs/make_figures.py
 
 clean:
@@ -50,8 +50,4 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 .venv-bench/.ready: pyproject.toml
 	$(PYTHON) -m venv --without-pip .venv-bench
 	$(PYTHON) -m pip --python .venv-bench/bin/python --disable-pip-version-check --quiet install --editable '.[peers]'
-	@touch $@
-
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable '.[dev,docs]'
 	@touch $@
