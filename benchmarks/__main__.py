@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 
 WITHOUT_DATA = ("import_time", "fit", "solver", "high_dimensional")
-WITH_DATA = ("series", "strings", "paper_fsr", "baselines_speed", "baselines_reference")
+WITH_DATA = (
+    "series",
+    "strings",
+    "paper_fsr",
+    "baselines_speed",
+    "baselines_reference",
+    "refinement_speed",
+    "refinement_vectors",
+    "refinement_series",
+)
 
 
 def main() -> int:

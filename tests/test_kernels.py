@@ -78,6 +78,8 @@ def test_euclidean_block(seed, n_rows, n_columns, d):
     A, B = rng.normal(size=(n_rows, d)), rng.normal(size=(n_columns, d))
     block = kernels.euclidean.distance_block(A, np.ascontiguousarray(B.T))
     np.testing.assert_allclose(block, cdist(A, B), rtol=1e-15, atol=1e-15)
+    for column in range(n_columns):
+        np.testing.assert_array_equal(kernels.euclidean.distances_to_one(A, B[column]), block[:, column])
 
 
 @given(seeds, st.integers(1, 10), st.integers(1, 20))

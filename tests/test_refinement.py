@@ -94,10 +94,10 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
     state = (codes, prototypes._near, prototypes._distances, prototypes._losing, table)
     faint = 3 * kernels.refining.FAINT * len(codes)
     for candidate in np.setdiff1d(np.arange(len(codes)), start):
-        changes, code = prototypes._rises.copy(), codes[candidate]
-        entry = kernels.refining.price_by_column(
-            candidate, code, np.ascontiguousarray(matrix[:, candidate]), limits[code], *state, changes
-        )
+        changes, code = np.append(prototypes._rises, 0.0), codes[candidate]
+        seen, seen_at = np.empty(len(codes), np.int32), np.empty(len(codes))
+        n_seen = kernels.refining.seen_of(np.ascontiguousarray(matrix[:, candidate]), limits[code], seen, seen_at)
+        entry = kernels.refining.price(candidate, code, seen[:n_seen], seen_at[:n_seen], *state, changes)
         with_it = slow_losses(matrix, codes, [*start, candidate], steepness).sum()
         assert entry == pytest.approx(with_it - now, abs=faint)
         for place in range(len(start)):
@@ -106,7 +106,10 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
             assert entry + changes[place] == pytest.approx(cost, abs=faint)
 
 
-@given(st.floats(0, 10), st.floats(0, 10), st.sampled_from([1.0, 40.0]))
+SIDES = st.one_of(st.floats(0, 10), st.just(np.inf))
+
+
+@given(SIDES, SIDES, st.sampled_from([1.0, 40.0]))
 def test_the_table_of_losses(same, other, steepness):
     exact = kernels.refining.loss(same, other, steepness)
     assert kernels.refining.loss_from(kernels.refining.loss_table(steepness), same, other) == pytest.approx(
@@ -114,13 +117,15 @@ def test_the_table_of_losses(same, other, steepness):
     )
 
 
+@pytest.mark.parametrize("few", [refinement.FEW_OBJECTS, 0], ids=["few", "many"])
 @pytest.mark.parametrize("matrix_bytes", [_refinable_set.MATRIX_BYTES, 0], ids=["matrix", "lists"])
 @given(problems(), st.integers(0, 3))
-def test_refined_sets_are_better_within_budget_and_keep_all_classes(matrix_bytes, problem, room):
+def test_refined_sets_are_better_within_budget_and_keep_all_classes(matrix_bytes, few, problem, room):
     matrix, codes, start, _ = problem
     budget = min(len(start) + room, len(codes))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_refinable_set, "MATRIX_BYTES", matrix_bytes)
+        patch.setattr(refinement, "FEW_OBJECTS", few)
         patch.setattr(refinement, "REACH", 1)
         result = refine(make_space(matrix, "precomputed"), codes, start, n_prototypes=budget, random_state=0)
     assert len(result.indices) <= budget
@@ -139,10 +144,7 @@ def test_every_selector_gains():
     X, y = overlapping(300, seed=4)
     space = make_space(X)
     for name, selector in all_selectors():
-        short = {"RMHC": {"max_iter": 100}, "SSMA": {"max_evaluations": 200}, "REPS": {"n_prototypes": 0.1}}.get(
-            name, {}
-        )
-        fitted = selector(**short).fit(X, y)
+        fitted = selector(**SHORT.get(name, {})).fit(X, y)
         result = refine(space, y, fitted.sample_indices_, n_starts=1)
         assert result.objective_after <= result.objective_before
         assert len(result.indices) <= len(fitted.sample_indices_)

@@ -43,6 +43,14 @@ def _distances(x, X, others, distances):
 
 
 @njit(cache=True, nogil=True)
+def distances_to_one(A, b):
+    """Distances of the rows of A to one object."""
+    distances = np.empty(A.shape[0])
+    _distances(b, A, np.arange(A.shape[0]), distances)
+    return distances
+
+
+@njit(cache=True, nogil=True)
 def distance_block(A, B_columns):
     """Distances of the rows of A to the columns of B_columns (features x objects)."""
     n_rows, n_features = A.shape

@@ -9,8 +9,11 @@ that it is nearer to than their second.
 import numpy as np
 from numba import njit
 
-TABLE_SIZE = 4096
-"""Steps in a table of losses."""
+TABLE_SIZE = 2048
+"""Steps in a table of losses: half of a processor's nearest cache."""
+
+OTHER_FAR, SAME_FAR = TABLE_SIZE + 2.0, TABLE_SIZE + 4.0
+"""Where the table has the losses if one side is infinitely far."""
 
 FAINT = 1e-3
 """Change of an object's loss that pricing a candidate may leave out; moves are judged without leaving anything out."""
@@ -29,20 +32,37 @@ def loss(same, other, steepness):
 
 
 @njit(cache=True, nogil=True)
-def two_nearest(rows, block, places, members, codes, near, distances):
+def two_nearest(rows, columns, column_of, row_of, places, members, codes, near, distances):
     """Find the two nearest members of either side anew, for the objects ``rows``.
 
-    ``block`` has their distances to the members in the given places of the set. An object is not its own
-    neighbour.
+    ``columns[column_of[p], row_of[r]]`` is the distance of object ``rows[r]`` to the member in ``places[p]`` of the
+    set. An object is not its own neighbour.
     """
-    for r in range(rows.shape[0]):
-        row = rows[r]
-        for column in range(4):
-            near[row, column], distances[row, column] = -1, np.inf
-        for c in range(places.shape[0]):
-            member = members[places[c]]
-            if member != row:
-                enter(row, places[c], block[r, c], codes[member] == codes[row], near, distances)
+    for row in rows:
+        for side in range(4):
+            near[row, side], distances[row, side] = -1, np.inf
+    for p in range(places.shape[0]):
+        place, member, column = places[p], members[places[p]], columns[column_of[p]]
+        for r in range(rows.shape[0]):
+            if member != rows[r]:
+                enter(rows[r], place, column[row_of[r]], codes[member] == codes[rows[r]], near, distances)
+
+
+@njit(cache=True, nogil=True)
+def change_of(place, candidate, column, codes, near, distances, losing, steepness):
+    """Change of the objective if a candidate takes a prototype's place; nobody enters where ``column`` is empty."""
+    change = 0.0
+    for row in range(near.shape[0]):
+        same = distances[row, 0] if near[row, 0] != place else distances[row, 1]
+        other = distances[row, 2] if near[row, 2] != place else distances[row, 3]
+        if column.shape[0] > 0 and row != candidate:
+            if codes[row] == codes[candidate]:
+                same = min(same, column[row])
+            else:
+                other = min(other, column[row])
+        if same != distances[row, 0] or other != distances[row, 2]:
+            change += loss(same, other, steepness) - losing[row, 0]
+    return change
 
 
 @njit(cache=True, nogil=True)
@@ -86,7 +106,7 @@ def enter(row, place, distance, is_same, near, distances):
 
 @njit(cache=True, nogil=True)
 def losses(rows, distances, steepness, losing, reach):
-    """Judge the objects ``rows`` anew; return the change of the sum of their losses.
+    """Judge the objects ``rows`` anew.
 
     Columns of ``losing``: the loss, the rise if the nearest of its class leaves, the rise if the nearest other leaves.
     Columns of ``reach``: how near a candidate of its class, and of another class, must come to change a loss by
@@ -94,11 +114,9 @@ def losses(rows, distances, steepness, losing, reach):
     """
     sharpness = -np.log(FAINT) / steepness
     ratio = (1 + sharpness) / (1 - sharpness) if sharpness < 1 else np.inf
-    change = 0.0
     for row in rows:
         same, other = distances[row, 0], distances[row, 2]
         now = loss(same, other, steepness)
-        change += now - losing[row, 0]
         losing[row, 0] = now
         losing[row, 1] = loss(distances[row, 1], other, steepness) - now
         losing[row, 2] = loss(same, distances[row, 3], steepness) - now
@@ -106,7 +124,6 @@ def losses(rows, distances, steepness, losing, reach):
         # Also if the nearest of its class leaves and the second one is left.
         second = distances[row, 1]
         reach[row, 1] = min(distances[row, 3], second * ratio) if second > 0 else distances[row, 3]
-    return change
 
 
 @njit(cache=True, nogil=True)
@@ -122,74 +139,69 @@ def leaving_rises(near, losing, rises):
 
 @njit(cache=True, nogil=True)
 def loss_table(steepness):
-    """Losses at evenly spaced relative differences from -1 to 1."""
-    table = np.empty(TABLE_SIZE + 2)
+    """Losses at evenly spaced relative differences from -1 to 1, then those where a side is infinitely far."""
+    table = np.empty(TABLE_SIZE + 6)
     for entry in range(TABLE_SIZE + 2):
         table[entry] = 1.0 / (1.0 + np.exp(-steepness * (2.0 * entry / TABLE_SIZE - 1.0)))
+    table[int(OTHER_FAR) : int(SAME_FAR)], table[int(SAME_FAR) :] = 0.0, 1.0
     return table
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def loss_from(table, same, other):
-    """Loss, read from a table: good enough for prices, which then take a quarter less time."""
-    if same == other:
-        return 0.5
-    if same == np.inf:
-        return 1.0
-    if other == np.inf:
-        return 0.0
-    place = ((same - other) / (same + other) + 1.0) * (0.5 * TABLE_SIZE)
+    """Loss, read from a table: good enough for prices."""
+    place = TABLE_SIZE - TABLE_SIZE * other / (same + other)
+    place = place if other < np.inf else OTHER_FAR
+    place = place if same < np.inf else SAME_FAR
+    place = place if same != other else 0.5 * TABLE_SIZE
     entry = int(place)
     return table[entry] + (place - entry) * (table[entry + 1] - table[entry])
 
 
-@njit(cache=True, nogil=True)
-def effect(row, distance, is_other, near, distances, losing, table, changes):
-    """Return what a candidate's entry changes for one object; add to ``changes`` what it does if a first one leaves."""
-    same_first, other_first = near[row, 0], near[row, 2]
-    now = losing[row, 0]
-    if is_other:
-        new = loss_from(table, distances[row, 0], distance)
-        if distance >= distances[row, 2]:
-            if other_first >= 0:  # it would be the second, and the first if that leaves
-                changes[other_first] += new - now - losing[row, 2]
-            return 0.0
-        if other_first >= 0:
-            changes[other_first] -= losing[row, 2]
-        if same_first >= 0:
-            changes[same_first] += loss_from(table, distances[row, 1], distance) - new - losing[row, 1]
-    else:
-        new = loss_from(table, distance, distances[row, 2])
-        if distance >= distances[row, 0]:
-            if same_first >= 0:
-                changes[same_first] += new - now - losing[row, 1]
-            return 0.0
-        if same_first >= 0:
-            changes[same_first] -= losing[row, 1]
-        if other_first >= 0:
-            changes[other_first] += loss_from(table, distance, distances[row, 3]) - new - losing[row, 2]
-    return new - now
+@njit(cache=True, nogil=True, error_model="numpy")
+def price(candidate, code, rows, column, codes, near, distances, losing, table, changes):
+    """Return what a candidate changes for the objects ``rows``, at the distances ``column``, if nobody leaves.
 
-
-@njit(cache=True, nogil=True)
-def price_by_column(candidate, code, column, limits, codes, near, distances, losing, table, changes):
-    """Effect of a candidate on all objects nearer to it than their limits."""
-    entry = 0.0
-    for row in range(column.shape[0]):
-        if column[row] < limits[row] and row != candidate:
-            entry += effect(row, column[row], codes[row] != code, near, distances, losing, table, changes)
-    return entry
-
-
-@njit(cache=True, nogil=True)
-def price_by_list(code, rows, column, reach, codes, near, distances, losing, table, changes):
-    """Effect of a candidate on the objects ``rows`` that see it, at the distances ``column``."""
+    What it changes beyond that if the prototype in a place leaves is added to ``changes``, whose last entry is for
+    places that are none. Written without branches, because no processor foresees them: an object may be of the
+    candidate's class or not, and have the candidate as its new first on that side or as its second.
+    """
     entry = 0.0
     for e in range(rows.shape[0]):
-        row, is_other = rows[e], codes[rows[e]] != code
-        if column[e] < reach[row, np.int64(is_other)]:
-            entry += effect(row, column[e], is_other, near, distances, losing, table, changes)
+        row, distance = rows[e], column[e]
+        is_other = codes[row] != code
+        own, opposite = (2, 0) if is_other else (0, 2)
+        now, rise, opposite_rise = losing[row, 0], losing[row, 1 + own // 2], losing[row, 1 + opposite // 2]
+        first, opposite_first = distances[row, own], distances[row, opposite]
+        opposite_second = distances[row, opposite + 1]
+        new = loss_from(table, opposite_first if is_other else distance, distance if is_other else opposite_first)
+        without = loss_from(table, opposite_second if is_other else distance, distance if is_other else opposite_second)
+        enters = distance < first
+        counts = 0.0 if row == candidate else 1.0
+        entry += counts * (new - now) if enters else 0.0
+        changes[near[row, own]] -= counts * (rise if enters else rise + now - new)
+        changes[near[row, opposite]] += counts * (without - new - opposite_rise) if enters else 0.0
     return entry
+
+
+@njit(cache=True, nogil=True)
+def seen_of(column, limits, rows, distances):
+    """Write the objects nearer to a candidate than their limits, and their distances; return how many."""
+    n_seen = 0
+    for row in range(column.shape[0]):
+        rows[n_seen], distances[n_seen] = row, column[row]
+        n_seen += column[row] < limits[row]
+    return n_seen
+
+
+@njit(cache=True, nogil=True)
+def seen_in(first, last, code, rows, column, reach, codes, seen, near):
+    """Write those of the listed objects that a candidate of a class is near enough to, and their distances."""
+    n_seen = 0
+    for e in range(first, last):
+        seen[n_seen], near[n_seen] = rows[e], column[e]
+        n_seen += column[e] < reach[rows[e], np.int64(codes[rows[e]] != code)]
+    return n_seen
 
 
 @njit(cache=True, nogil=True)
@@ -205,7 +217,7 @@ def limits_of_classes(n_classes, codes, reach):
 @njit(cache=True, nogil=True)
 def next_move(
     order, start, members, is_member, class_counts, free, columns, indptr, rows, column, codes, near, distances, losing,
-    reach, rises, steepness, least, changes,
+    reach, rises, table, least, changes,
 ):  # fmt: skip
     """First move from candidate number ``start`` on that saves ``least`` of the objective: (candidate number, place).
 
@@ -213,6 +225,7 @@ def next_move(
     a prototype that had better leave. Where no move helps, the candidate number is that after the last.
     ``free`` is a free place, -1 if there is none. The last prototype of a class stays. ``columns`` has everyone's
     distances to each candidate; where it is empty, ``indptr``, ``rows`` and ``column`` list those who see it.
+    ``table`` is that of the losses.
     """
     drop = -1
     for place in range(members.shape[0]):
@@ -222,21 +235,20 @@ def next_move(
             drop = place
     if drop >= 0:
         return -1, drop
-    table = loss_table(steepness)
+    seen, seen_at = np.empty(codes.shape[0], np.int32), np.empty(codes.shape[0])
     limits = limits_of_classes(class_counts.shape[0] if columns.shape[0] > 0 else 0, codes, reach)
     for number in range(start, order.shape[0]):
         candidate = order[number]
         if is_member[candidate]:
             continue
         code = codes[candidate]
-        changes[:] = rises
         if columns.shape[0] > 0:
-            entry = price_by_column(
-                candidate, code, columns[candidate], limits[code], codes, near, distances, losing, table, changes
-            )
+            n_seen = seen_of(columns[candidate], limits[code], seen, seen_at)
         else:
-            seen = slice(indptr[candidate], indptr[candidate + 1])
-            entry = price_by_list(code, rows[seen], column[seen], reach, codes, near, distances, losing, table, changes)
+            first, last = indptr[candidate], indptr[candidate + 1]
+            n_seen = seen_in(first, last, code, rows, column, reach, codes, seen, seen_at)
+        changes[:-1] = rises
+        entry = price(candidate, code, seen[:n_seen], seen_at[:n_seen], codes, near, distances, losing, table, changes)
         best, change = free, entry if free >= 0 else 0.0
         for place in range(members.shape[0]):
             member = members[place]

@@ -7,8 +7,10 @@ Beyond, objects see the candidates in their neighbour lists, and distances are c
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from protoset import kernels
+from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset.spaces import TrainingSpace
 
@@ -19,16 +21,16 @@ COLUMNS = 64
 """Columns of the matrix that are computed at a time: few enough to be turned round in the processor's cache."""
 
 LIST_ENTRIES = 2**24
-"""Neighbours in all lists together, where the matrix is too large (about 400 MB while they are turned round)."""
+"""Neighbours in all lists together (about 400 MB while they are turned round)."""
 
 NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
 
-MANY_OBJECTS = 2048
-"""Beyond so many objects there are fewer starts and steps, and moves must save more."""
+FEW_OBJECTS = 2048
+"""Up to so many objects there are more starts, steps and passes, and moves may save less."""
 
 TOLERANCE, TOLERANCE_OF_MANY = 1e-4, 5e-4
-"""Part of the objective that a move must save."""
+"""Part of the objective that a move must save, with few objects and with many."""
 
 
 class Sight:
@@ -39,15 +41,14 @@ class Sight:
     columns : ndarray of shape (n_objects, n_objects)
         Everyone's distances to each candidate; empty where they do not fit ``MATRIX_BYTES``.
     indptr, rows, column : ndarray
-        The objects that see each candidate, and their distances to it; ``rows`` are all objects where ``columns``
-        are there.
+        Without ``columns``: the objects that see each candidate, and their distances to it.
     """
 
     def __init__(self, space: TrainingSpace, *, n_neighbors: int, n_jobs: int | None):
         n = space.shape[0]
         self._space = space
-        self.columns, self.indptr, self.column = np.empty((0, 0)), np.zeros(1, np.int64), np.empty(0)
-        self.rows = np.arange(n, dtype=np.int32)
+        self.columns, self.indptr, self.column = np.empty((0, 0)), np.zeros(1, np.int32), np.empty(0)
+        self.rows = np.empty(0, np.int32)
         if n * n * 8 <= MATRIX_BYTES:
             self.columns = np.empty((n, n))
             for start in range(0, n, COLUMNS):
@@ -56,8 +57,9 @@ class Sight:
             return
         length = min(n - 1, n_neighbors, LIST_ENTRIES // n)
         raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
-        self.indptr, self.rows, places = kernels.lists.listed_by(raw.indices.reshape(n, length))
-        self.column = raw.distances.reshape(n, length)[self.rows, places]
+        lists = sparse.csr_array((raw.distances, raw.indices, row_pointers(raw.counts)), shape=(n, n))
+        turned = lists.tocsc()
+        self.indptr, self.rows, self.column = turned.indptr, turned.indices, turned.data
 
     def distances_to(self, candidate: int) -> np.ndarray:
         """Everyone's distances to a candidate."""
@@ -65,11 +67,12 @@ class Sight:
             return self.columns[candidate]
         return self._space.block(slice(None), np.array([candidate]))[:, 0]
 
-    def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Dissimilarities of objects to others."""
+    def columns_of(self, members: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Columns with the distances of objects to members: where each member's is, and where in it each object."""
         if len(self.columns):
-            return self.columns[columns[:, None], rows].T
-        return self._space.block(rows, columns)
+            return self.columns, members, rows
+        columns = np.ascontiguousarray(self._space.block(rows, members).T)
+        return columns, np.arange(len(members)), np.arange(len(rows))
 
 
 class RefinableSet:
@@ -94,7 +97,7 @@ class RefinableSet:
         self._class_counts = np.bincount(codes[start], minlength=int(codes.max()) + 1)
         self._near, self._distances = np.full((n, 4), -1, np.int32), np.full((n, 4), np.inf)
         self._losing, self._reach, self._rises = np.zeros((n, 3)), np.zeros((n, 2)), np.zeros(budget)
-        self._changes = np.empty(budget)
+        self._changes = np.empty(budget + 1)
         self._find_two_nearest(self._everyone)
         self.set_steepness(steepness)
 
@@ -120,11 +123,11 @@ class RefinableSet:
 
     def set_steepness(self, steepness: float) -> None:
         """Judge by another steepness from now on."""
-        self._steepness = steepness
+        self._steepness, self._table = steepness, kernels.refining.loss_table(steepness)
         kernels.refining.losses(self._everyone, self._distances, steepness, self._losing, self._reach)
         kernels.refining.leaving_rises(self._near, self._losing, self._rises)
         self.objective = float(self._losing[:, 0].sum())
-        tolerance = TOLERANCE if self.n_objects <= MANY_OBJECTS else TOLERANCE_OF_MANY
+        tolerance = TOLERANCE if self.n_objects <= FEW_OBJECTS else TOLERANCE_OF_MANY
         self.least = max(NEGLIGIBLE, tolerance * self.objective)
 
     def next_move(self, order: np.ndarray, start: int) -> tuple[int, int]:
@@ -147,7 +150,7 @@ class RefinableSet:
             self._losing,
             self._reach,
             self._rises,
-            self._steepness,
+            self._table,
             self.least,
             self._changes,
         )
@@ -155,33 +158,29 @@ class RefinableSet:
 
     def move(self, candidate: int, place: int) -> bool:
         """Put a candidate (-1: nobody) in a place, if that lowers the objective; return whether it did."""
-        leaving = int(self.members[place])
         column = self._sight.distances_to(candidate) if candidate >= 0 else np.empty(0)
         arrays = (self._codes, self._near, self._distances)
-        lost, seen = kernels.refining.touched(place, candidate, column, *arrays)
-        touched = np.concatenate([lost, seen])
-        kept: list[np.ndarray] = [self._near, self._distances, self._losing, self._reach]
-        before = [array[touched] for array in kept]
-        self.members[place] = candidate
-        kernels.refining.enter_all(seen, place, candidate, column, *arrays)
-        self._find_two_nearest(lost)
-        change = kernels.refining.losses(touched, self._distances, self._steepness, self._losing, self._reach)
+        change = kernels.refining.change_of(place, candidate, column, *arrays, self._losing, self._steepness)
         if change >= -self.least:
-            self.members[place] = leaving
-            for array, values in zip(kept, before, strict=True):
-                array[touched] = values
             return False
-        for member, step in ((leaving, -1), (candidate, 1)):
+        lost, seen = kernels.refining.touched(place, candidate, column, *arrays)
+        for member, step in ((int(self.members[place]), -1), (candidate, 1)):
             if member >= 0:
                 self._is_member[member] = step > 0
                 self._class_counts[self._codes[member]] += step
+        self.members[place] = candidate
+        kernels.refining.enter_all(seen, place, candidate, column, *arrays)
+        self._find_two_nearest(lost)
+        kernels.refining.losses(
+            np.concatenate([lost, seen]), self._distances, self._steepness, self._losing, self._reach
+        )
         self.objective += change
         kernels.refining.leaving_rises(self._near, self._losing, self._rises)
         return True
 
     def _find_two_nearest(self, rows: np.ndarray) -> None:
         places = np.flatnonzero(self.members >= 0)
+        arrays = (places, self.members, self._codes, self._near, self._distances)
         for part in row_slices(len(rows), len(places) * 8):
-            block = self._sight.block(rows[part], self.members[places])
-            arrays = (self.members, self._codes, self._near, self._distances)
-            kernels.refining.two_nearest(rows[part], block, places, *arrays)
+            columns = self._sight.columns_of(self.members[places], rows[part])
+            kernels.refining.two_nearest(rows[part], *columns, *arrays)

@@ -9,7 +9,7 @@ other object, a prototype that leaves, an object that takes a free place.
 
 Each object knows its two nearest prototypes on either side. So one pass over the objects that see a
 candidate prices it in place of all prototypes at once, as FasterPAM does for k-medoids. Everyone sees
-everyone as long as the matrix of distances fits ``MATRIX_BYTES``; beyond, objects see the candidates in
+everyone as long as the matrix of distances is small (256 MB); beyond, objects see the candidates in
 their neighbour lists. What a move seems to save is computed exactly before it is made.
 """
 
@@ -24,7 +24,7 @@ from sklearn.utils import check_random_state
 
 from protoset._validation import check_count, check_labels, check_real, check_seed, is_count
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
-from protoset.selectors._refinable_set import MANY_OBJECTS, NEGLIGIBLE, RefinableSet, Sight
+from protoset.selectors._refinable_set import FEW_OBJECTS, NEGLIGIBLE, RefinableSet, Sight
 from protoset.spaces import CountedSpace, TrainingSpace
 
 REACH = 6
@@ -32,7 +32,10 @@ REACH = 6
 
 STEEPNESS, STEEPNESS_OF_MANY = (5.0, 10.0, 20.0, 40.0), (10.0, 40.0)
 STARTS, STARTS_OF_MANY = 4, 1
-"""By default; ``MANY_OBJECTS`` says what many are."""
+"""By default; ``FEW_OBJECTS`` says what few are."""
+
+WORTHWHILE = 0.02
+"""Part of the objective that a pass over many objects must save if another is to follow it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,7 @@ def refine(
     check_limits(max_time, callback)
     check_seed(random_state)
     n = len(codes)
-    starts = (STARTS if n <= MANY_OBJECTS else STARTS_OF_MANY) if n_starts is None else n_starts
+    starts = (STARTS if n <= FEW_OBJECTS else STARTS_OF_MANY) if n_starts is None else n_starts
     check_count("n_starts", starts, least=1, remedy="pass how many sets to refine")
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
@@ -176,7 +179,7 @@ def _check(
             "training objects"
         )
     if steepness is None:
-        steepness = STEEPNESS if n <= MANY_OBJECTS else STEEPNESS_OF_MANY
+        steepness = STEEPNESS if n <= FEW_OBJECTS else STEEPNESS_OF_MANY
     steps = tuple(check_real("steepness", s, above=0, remedy="the default is (5, 10, 20, 40)") for s in steepness)
     if not steps:
         raise ValueError("steepness=() must hold at least one number; the default is (5, 10, 20, 40)")
@@ -220,10 +223,11 @@ class _Search:
         self.latest = None
 
     def _settle(self, prototypes: RefinableSet) -> bool:
-        """Make moves until a whole pass makes none; return False if the search has to end."""
+        """Make moves until a pass makes none, or with many objects too few; return False if the search has to end."""
         n = prototypes.n_objects
         order = self._random_state.permutation(n)
         number = tried = 0
+        before = prototypes.objective
         while tried < n:
             found, place = prototypes.next_move(order, number)
             candidate = order[found] if 0 <= found < n else -1
@@ -234,8 +238,11 @@ class _Search:
             elif found >= 0:
                 tried += found - number + 1
             number = number if found < 0 else found + 1
-            if number >= n:
-                number, self.n_passes = 0, self.n_passes + 1
             if self._limits.reached(self.n_done, self.n_steps, prototypes.accuracy, prototypes.size):
                 return False
+            if number >= n:
+                number, self.n_passes = 0, self.n_passes + 1
+                saved, before = before - prototypes.objective, prototypes.objective
+                if n > FEW_OBJECTS and saved < WORTHWHILE * before:
+                    break
         return True

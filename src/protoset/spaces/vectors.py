@@ -74,7 +74,11 @@ class VectorSpace(Space):
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
         a, b = self._rows[rows], self._columns[columns]
-        block = self._measure(kernels.euclidean.distance_block(a, np.ascontiguousarray(b.T)))
+        if len(b) == 1:
+            distances = kernels.euclidean.distances_to_one(a, b[0])[:, None]
+        else:
+            distances = kernels.euclidean.distance_block(a, np.ascontiguousarray(b.T))
+        block = self._measure(distances)
         if self.metric in ANGULAR:
             # Exactly, where one of two has no direction, so that these tie.
             block[(a[:, -1] > 0)[:, None] != (b[:, -1] > 0)[None, :]] = 1.0
