@@ -61,7 +61,7 @@ def as_table(
     shown = [str(name) for name in (range(n_columns) if columns is None else columns)]
     unfit = np.argwhere(~np.isfinite(values))
     if len(unfit):
-        row, column = unfit[0]
+        row, column = unfit[0].tolist()
         place = f"row {row if rows is None else rows[row]!r}, column {shown[column]!r}"
         more = f" and {len(unfit) - 1} more cells" if len(unfit) > 1 else ""
         raise ValueError(
