@@ -183,10 +183,10 @@ def test_iman_and_davenport_as_in_demsars_example():
     )
     test = friedman(table)
     assert test.average_ranks == pytest.approx([3.143, 2.000, 2.893, 1.964], abs=5e-4)
-    # The text computes without correction for ties; with it, chi-square is a little larger.
+    # The text computes without the correction for ties, here of three pairs and of all four at once.
     plain = 12 * 14 / (4 * 5) * ((test.average_ranks**2).sum() - 4 * 25 / 4)
     assert plain == pytest.approx(9.28, abs=0.01)
-    assert plain < test.statistic < 1.1 * plain
+    assert test.statistic == pytest.approx(plain / (1 - (3 * 6 + 60) / (14 * 60)))
     assert test.f_statistic == pytest.approx(13 * test.statistic / (14 * 3 - test.statistic))
     result = critical_difference(table, names=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"])
     assert result.critical_difference == pytest.approx(1.25, abs=0.01)
