@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 """Where a label may be, seen from its point, best first."""
 
 
-def label_points(ax: Axes, points: np.ndarray, labels: Sequence[str], *, size: float, gap: float = 5) -> None:
+def label_points(
+    ax: Axes, points: np.ndarray, labels: Sequence[str], *, size: float, avoid: np.ndarray, gap: float = 5
+) -> None:
     """Write labels beside points, each at the first side where it covers least; limits of the axes must be set.
 
     Widths are estimated from the number of characters: nothing is drawn to measure them.
@@ -29,9 +32,17 @@ def label_points(ax: Axes, points: np.ndarray, labels: Sequence[str], *, size: f
     labels : sequence of str
     size, gap : float
         Size of type, and distance from the point, in points.
+    avoid : ndarray of shape (m, 2)
+        Corners of a line that labels should not cover.
     """
+    ax.autoscale_view()
     centres = ax.transData.transform(points) * 72 / ax.figure.dpi
     taken = [(x - gap, y - gap, x + gap, y + gap) for x, y in centres]
+    if len(avoid):
+        corners = ax.transData.transform(avoid) * 72 / ax.figure.dpi
+        for start, end in itertools.pairwise(corners):
+            along = start + np.linspace(0, 1, 40)[:, None] * (end - start)
+            taken += [(x - 1, y - 1, x + 1, y + 1) for x, y in along]
     frame = ax.get_window_extent()
     low, high = np.array([[frame.x0, frame.y0], [frame.x1, frame.y1]]) * 72 / ax.figure.dpi
     for (x, y), point, label in zip(centres, points, labels, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.spatial import cKDTree
 
 from protoset._blocks import row_slices
 from protoset.plots._objects import Dissimilarities
@@ -103,10 +104,12 @@ def untangle(points: np.ndarray, edges: np.ndarray, box: tuple[float, float], *,
 
 def _push_apart(places: np.ndarray, gap: float = 1.15) -> np.ndarray:
     """Move overlapping unit boxes apart along the side where they overlap less."""
-    apart = places[:, None, :] - places[None, :, :]
+    pairs = cKDTree(places).query_pairs(gap - 1e-6, p=np.inf, output_type="ndarray")
+    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
     overlap = gap - np.abs(apart)
-    meets = (overlap > 1e-6).all(axis=2)
-    np.fill_diagonal(meets, False)
-    sideways = overlap[:, :, 0] < overlap[:, :, 1]
-    push = np.where(np.stack([sideways, ~sideways], axis=2) & meets[:, :, None], overlap, 0) * np.sign(apart)
-    return places + 0.35 * push.sum(axis=1)
+    sideways = overlap[:, :1] < overlap[:, 1:]
+    push = 0.35 * overlap * np.where(apart < 0, -1, 1) * np.hstack([sideways, ~sideways])
+    moved = places.copy()
+    np.add.at(moved, pairs[:, 0], push)
+    np.add.at(moved, pairs[:, 1], -push)
+    return moved

@@ -7,14 +7,14 @@ cleaned by ``plain`` and never read as formulas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#A89F00")
-"""Okabe and Ito's colours, which colour-blind people tell apart; black and yellow a little toned to be seen on white."""
+"""Okabe and Ito's colours, which colour-blind people tell apart; black and yellow toned to be seen on white."""
 
 SHAPES = ("o", "s", "D", "^", "v", "p", "P", "h")
 
@@ -46,6 +46,11 @@ def plain(text: Any, most: int = LONGEST_TEXT) -> str:
     return line.replace("$", r"\$")
 
 
+def class_name(label: Any, most: int = 20) -> str:
+    """What to call a class: a label that is a number is named as what it is."""
+    return plain(label, most) if isinstance(label, str) else f"class {plain(label, most)}"
+
+
 def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
     """Axes to draw on and their figure: the given ones, or new ones of a size in inches."""
     try:
@@ -57,14 +62,16 @@ def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]
         return figure, figure.add_subplot()
     if not hasattr(ax, "inset_axes"):
         raise TypeError(f"ax={ax!r} must be matplotlib axes, or None for a figure of its own")
-    figure = ax.figure
-    while not isinstance(figure, Figure):  # a part of a figure
-        figure = figure.figure
-    return figure, ax
+    around: Any = ax.figure
+    while not isinstance(around, Figure):  # a part of a figure
+        around = around.figure
+    return around, ax
 
 
-def tidy(ax: Axes, *, xlabel: str = "", ylabel: str = "", title: str = "", grid: str = "") -> None:
-    """Label axes and leave out what distracts; ``grid`` is "", "x", "y" or "both"."""
+def tidy(
+    ax: Axes, *, xlabel: str = "", ylabel: str = "", title: str = "", grid: Literal["x", "y", "both"] | None = None
+) -> None:
+    """Label axes and leave out what distracts."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=SMALL, length=3)
     ax.set_xlabel(xlabel, fontsize=NORMAL)

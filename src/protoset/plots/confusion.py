@@ -49,11 +49,12 @@ def plot_confusion(
     classes = np.unique(np.concatenate([true, *predictions]))
     k = len(classes)
     side = min(max(1.6, 0.3 * k), 4.5)
-    figure, ax = open_axes(ax, (2 * side + 1.6, side + 1.1))
-    bare(ax)
     shown_names = [plain(name, 12) for name in classes.tolist()]
+    longest = 0.07 * max(map(len, shown_names))
+    figure, ax = open_axes(ax, (2 * side + 1 + longest, side + 1 + longest))
+    bare(ax)
     for half, (predicted, error, name) in enumerate(zip(predictions, errors, names, strict=True)):
-        panel = ax.inset_axes((0.53 * half, 0, 0.47, 1))
+        panel = ax.inset_axes((0.53 * half, 0, 0.47, 0.96))
         counts = np.zeros((k, k), int)
         np.add.at(counts, (np.searchsorted(classes, true), np.searchsorted(classes, predicted)), 1)
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

@@ -46,9 +46,9 @@ def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = No
     bare(ax)
     low, high = 1.0, float(max(k, 2))
     ax.plot([low, high], [0, 0], color=INK, linewidth=1, solid_capstyle="butt")
-    for rank in range(1, int(high) + 1):
-        ax.plot([rank, rank], [0, 0.18], color=INK, linewidth=1)
-        ax.text(rank, 0.28, str(rank), ha="center", va="bottom", fontsize=SMALL, color=INK)
+    for tick in range(1, int(high) + 1):
+        ax.plot([tick, tick], [0, 0.18], color=INK, linewidth=1)
+        ax.text(tick, 0.28, str(tick), ha="center", va="bottom", fontsize=SMALL, color=INK)
     _draw_scale(ax, result, low, high)
     margin = 0.03 * (high - low)
     for position, column in enumerate(order):
@@ -92,7 +92,8 @@ def _levels(result: CriticalDifference) -> tuple[int, list[int]]:
 
 def _draw_scale(ax: Axes, result: CriticalDifference, low: float, high: float) -> None:
     """Draw the critical difference as a length; where it is longer than the line, as a number only."""
-    text = f"critical difference {result.critical_difference:.2f}  (Nemenyi, α = {result.alpha:g}, {result.n_datasets} data sets)"
+    test = f"Nemenyi, α = {result.alpha:g}, {result.n_datasets} data sets"
+    text = f"critical difference {result.critical_difference:.2f}  ({test})"
     end = low + result.critical_difference
     if end <= high:
         ax.plot([low, low, low, end, end, end], [1.15, 1.45, 1.3, 1.3, 1.45, 1.15], color=COLOURS[1], linewidth=1.2)

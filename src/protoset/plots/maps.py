@@ -8,7 +8,7 @@ import numpy as np
 
 from protoset.plots._layout import place
 from protoset.plots._objects import Dissimilarities, MarkedObjects, mark_objects
-from protoset.plots._style import FAINT, add_legend, look, open_axes, plain, tidy
+from protoset.plots._style import FAINT, add_legend, class_name, look, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def plot_map(dissimilarities: Any, labels: Any, kept: Any, *, ax: Axes | None = 
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
-    tidy(ax)
+    ax.spines[:].set_visible(False)
     add_legend(ax, *class_legend(objects), columns=4)
     return figure
 
@@ -74,7 +74,7 @@ def class_legend(objects: MarkedObjects) -> tuple[list[Any], list[str]]:
     for code, name in enumerate(objects.classes[:MOST_CLASSES]):
         colour, shape = look(code)
         handles.append(Line2D([], [], linestyle="", marker=shape, color=colour, markersize=5))
-        names.append(f"{plain(name, 20)} ({sizes[code]})")
+        names.append(f"{class_name(name)} ({sizes[code]})")
     if len(objects.classes) > MOST_CLASSES:
         handles.append(Line2D([], [], linestyle=""))
         names.append(f"and {len(objects.classes) - MOST_CLASSES} more classes")

@@ -9,7 +9,7 @@ import numpy as np
 from protoset.plots._layout import classical_scaling, untangle
 from protoset.plots._objects import Dissimilarities, MarkedObjects, mark_objects
 from protoset.plots._style import COLOURS, FAINT, INK, add_legend, bare, look, open_axes
-from protoset.plots.maps import class_legend
+from protoset.plots.maps import MOST_CLASSES, class_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,15 +74,9 @@ def plot_neighbor_graph(
         _draw_markers(ax, places, objects, 0.55 * 72 * _inches_per_unit(places, size))
     else:
         _draw_series(ax, places, objects, series)
-    handles, names = class_legend(objects)
-    crossed = ax.scatter(
-        *(places[wrong] + ([0, 0] if series is None else [0.42, 0.36])).T,
-        marker="x",
-        s=18,
-        color=INK,
-        linewidths=1,
-        zorder=5,
-    )
+    handles, names = class_legend(objects) if series is None else _frame_legend(objects)
+    at = places[wrong] + ([0, 0] if series is None else [0.42, 0.36])
+    crossed = ax.scatter(at[:, 0], at[:, 1], marker="x", s=18, color=INK, linewidths=1, zorder=5)
     if wrong.any():
         handles, names = [*handles, crossed], [*names, f"misclassified ({int(wrong.sum())})"]
     low, high = places.min(axis=0) - 0.8, places.max(axis=0) + 0.8
@@ -133,7 +127,8 @@ def _draw_markers(ax: Axes, places: np.ndarray, objects: MarkedObjects, points: 
         for is_kept in (False, True):
             shown = places[(objects.codes == code) & (objects.kept == is_kept)]
             ax.scatter(
-                *shown.T,
+                shown[:, 0],
+                shown[:, 1],
                 s=area,
                 marker=shape,
                 facecolors=colour if is_kept else "white",
@@ -169,6 +164,22 @@ def _draw_series(ax: Axes, places: np.ndarray, objects: MarkedObjects, series: A
         across = np.linspace(x - 0.44, x + 0.44, len(one))
         up = y - 0.38 + 0.76 * (one - low) / ((high - low) or 1)
         ax.plot(across, up, color=INK, linewidth=0.7, alpha=1 if is_kept else 0.5, zorder=3)
+
+
+def _frame_legend(objects: MarkedObjects) -> tuple[list[Any], list[str]]:
+    """Say what the frames of series mean, in the words of the legend of markers."""
+    from matplotlib.patches import Patch
+
+    _, names = class_legend(objects)
+    handles = [
+        Patch(facecolor=_tint(COLOURS[code % len(COLOURS)], 0.3), edgecolor=COLOURS[code % len(COLOURS)])
+        for code in range(min(len(objects.classes), MOST_CLASSES))
+    ]
+    if len(objects.classes) > MOST_CLASSES:
+        handles.append(Patch(visible=False))
+    kept = Patch(facecolor="white", edgecolor=INK)
+    dropped = Patch(facecolor="white", edgecolor=FAINT, linestyle=DOTTED)
+    return [*handles, kept, dropped], names
 
 
 def _tint(colour: str, strength: float) -> tuple[float, float, float]:

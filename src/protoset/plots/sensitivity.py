@@ -56,7 +56,7 @@ def plot_sensitivity(
     for position, column, kept in zip(positions, columns, shown, strict=True):
         if len(kept) < len(column):
             ax.text(
-                position,
+                float(position),
                 1.0,
                 f"n = {len(kept)}",
                 transform=ax.get_xaxis_transform(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset.plots._objects import check_most, mark_objects
-from protoset.plots._style import COLOURS, FAINT, INK, NORMAL, bare, open_axes, plain
+from protoset.plots._style import COLOURS, FAINT, INK, NORMAL, bare, class_name, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def plot_series(
         n_kept, n_all = int((is_class & objects.kept).sum()), int(is_class.sum())
         more = f", {n_all - len(members)} more not shown" if n_all > len(members) else ""
         top -= HEADER
-        heading = f"{plain(objects.classes[code])}: {n_kept} kept of {n_all}{more}"
+        heading = f"{class_name(objects.classes[code])}: {n_kept} kept of {n_all}{more}"
         ax.text(0, (top + 0.12) / height, heading, fontsize=NORMAL, color=INK, va="bottom")
         for place, member in enumerate(members):
             row, column = divmod(place, n_columns)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Scale = Literal["log", "linear"]
 SCALES: tuple[Scale, ...] = ("log", "linear")
 
+SHIFTS = {"^": -0.9, "v": 0.9}
+"""How far the middle of a shape is from that of its box, in points."""
+
 
 def plot_tradeoff(
     errors: Any,
@@ -48,8 +51,6 @@ def plot_tradeoff(
     -------
     matplotlib Figure
     """
-    from matplotlib.lines import Line2D
-
     check_choice("scale", scale, SCALES)
     error, rate = as_numbers("errors", errors), as_numbers("selection_rates", selection_rates)
     if error.ndim != 2 or error.shape != rate.shape or error.shape[1] != len(methods):
@@ -61,13 +62,15 @@ def plot_tradeoff(
     if len(numbers) != len(error):
         raise ValueError(f"numbers has {len(numbers)} entries for {len(error)} data sets; pass one for each")
     figure, ax = open_axes(ax, (7.2, 5.2))
+    from matplotlib.lines import Line2D
+
     handles = []
     for column in range(len(methods)):
         colour, shape = look(column)
         ink = ink_on(colour)
         handles.append(Line2D([], [], linestyle="", marker=shape, color=colour, markersize=6))
         present = np.flatnonzero(np.isfinite(error[:, column]) & np.isfinite(rate[:, column]))
-        for row in present:
+        for row in present.tolist():
             # One by one, so that a number and its marker are covered together.
             x, y, level = rate[row, column], error[row, column], 2 + row / len(error) + column / 1000
             ax.plot(
@@ -81,16 +84,17 @@ def plot_tradeoff(
                 alpha=0.9,
                 zorder=level,
             )
-            ax.text(
-                x,
-                y,
+            ax.annotate(
                 plain(numbers[row], 3),
+                (x, y),
+                (0, SHIFTS.get(shape, 0)),
+                textcoords="offset points",
                 color=ink,
                 fontsize=4.6,
                 ha="center",
                 va="center_baseline",
                 zorder=level + 1e-4,
-                clip_on=True,
+                annotation_clip=True,
             )
     _scale_rates(ax, rate[np.isfinite(error)], scale)
     tidy(ax, xlabel="selection rate", ylabel="error rate", grid="both")
@@ -129,18 +133,24 @@ def plot_front(
     front = np.flatnonzero(ranks == 1)
     front = front[np.lexsort((error[front], rate[front]))]
     ax.plot(rate[front], error[front], drawstyle="steps-post", color=FAINT, linewidth=1, linestyle="--", zorder=1)
-    shown = np.flatnonzero(~np.isnan(ranks))
+    shown = np.flatnonzero(~np.isnan(ranks)).tolist()
     for position in shown:
-        colour, shape = look(int(position))
+        colour, shape = look(position)
         face = colour if ranks[position] == 1 else "white"
         ax.plot(
             [rate[position]], [error[position]], shape, color=colour, markerfacecolor=face, markersize=6.5, zorder=3
         )
-    ax.margins(0.12)
+    ax.margins(0.15)
     tidy(ax, xlabel="selection rate", ylabel="error rate", title="filled: on the Pareto front", grid="both")
     points = np.column_stack([rate, error])[shown]
-    label_points(ax, points, [plain(methods[position]) for position in shown], size=NORMAL)
+    names = [plain(methods[position]) for position in shown]
+    label_points(ax, points, names, size=NORMAL, avoid=_steps(rate[front], error[front]))
     return figure
+
+
+def _steps(rates: np.ndarray, errors: np.ndarray) -> np.ndarray:
+    """Corners of the line that joins the front."""
+    return np.column_stack([np.repeat(rates, 2)[1:], np.repeat(errors, 2)[:-1]])
 
 
 def _scale_rates(ax: Axes, rates: np.ndarray, scale: Scale) -> None:

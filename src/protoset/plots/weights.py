@@ -8,7 +8,7 @@ import numpy as np
 
 from protoset._validation import as_numbers
 from protoset.plots._objects import check_most, mark_objects
-from protoset.plots._style import SMALL, add_legend, bare, look, open_axes, plain, tidy
+from protoset.plots._style import SMALL, add_legend, bare, class_name, look, open_axes, plain, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def plot_weights(
     ----------
     weights, degradations : array-like of shape (n_objects,)
         ``weights_`` and ``degradations_`` of a :class:`protoset.REPS`. An infinite degradation, of a weight of 0, is
-        drawn as a triangle at the top.
+        drawn as ∞ at the top.
     labels : array-like of shape (n_objects,)
     kept : array-like of int or bool
         Positions of the prototypes, or whether each object is one.
@@ -45,8 +45,6 @@ def plot_weights(
     -------
     matplotlib Figure
     """
-    from matplotlib.patches import Patch
-
     check_most("max_prototypes", max_prototypes)
     objects = mark_objects(labels, kept)
     n = len(objects.codes)
@@ -61,24 +59,26 @@ def plot_weights(
     members = members[np.lexsort((members, degradation[members], -weight[members]))]
     shown = members[:max_prototypes]
     figure, ax = open_axes(ax, (max(3.6, 0.16 * len(shown) + 1), 3.6))
+    from matplotlib.patches import Patch
+
     bare(ax)
     upper, lower = ax.inset_axes((0, 0.54, 1, 0.46)), ax.inset_axes((0, 0, 1, 0.46))
     across = np.arange(len(shown))
     finite = degradation[shown][np.isfinite(degradation[shown])]
     ceiling = 1.15 * float(finite.max()) + 1e-9 if len(finite) and finite.max() > 0 else 1.0
     codes = objects.codes[shown]
-    upper.bar(across, weight[shown], color=[look(int(code))[0] for code in codes], width=0.75)
+    largest = float(weight.max()) or 1.0
+    upper.bar(across, weight[shown] / largest, color=[look(int(code))[0] for code in codes], width=0.75)
     for code in np.unique(codes):
         colour, shape = look(int(code))
         here = across[codes == code]
         values = degradation[shown[here]]
         is_finite = np.isfinite(values)
-        lower.plot(here[is_finite], values[is_finite], shape, color=colour, markersize=4)
-        lower.plot(
-            here[~is_finite], np.full((~is_finite).sum(), ceiling), "^", color=colour, markersize=5, gid="infinite"
-        )
+        lower.plot(here[is_finite], values[is_finite], shape, color=colour, markersize=4, clip_on=False)
+        above = np.full(int((~is_finite).sum()), ceiling)
+        lower.scatter(here[~is_finite], above, marker="$\\infty$", color=colour, s=50, gid="infinite")
     more = f"{len(members) - len(shown)} more prototypes not shown" if len(members) > len(shown) else ""
-    tidy(upper, ylabel="weight", grid="y")
+    tidy(upper, ylabel="weight / largest", grid="y")
     tidy(lower, ylabel="degradation", xlabel=f"prototype; {more}" if more else "prototype", grid="y")
     for panel in (upper, lower):
         panel.set_xlim(-0.7, max(len(shown), 1) - 0.3)
@@ -90,7 +90,7 @@ def plot_weights(
     add_legend(
         ax,
         [Patch(color=look(int(code))[0]) for code in present],
-        [plain(objects.classes[code], 20) for code in present],
+        [class_name(objects.classes[code]) for code in present],
         columns=4,
     )
     return figure
