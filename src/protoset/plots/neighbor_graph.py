@@ -26,10 +26,10 @@ def plot_neighbor_graph(
 ) -> Figure:
     """Draw an edge from every object to its nearest neighbour.
 
-    Kept objects are filled, dropped ones hollow and dotted; colour and shape tell classes. A cross marks objects that
-    1-NN with the kept ones misclassifies; a kept object is not its own neighbour. Of equally near neighbours the
-    first counts. Places come from classical scaling, moved so that nothing is covered: near means similar, but far
-    means little.
+    Kept objects are filled, dropped ones hollow and dotted; colour and shape tell classes, and edges between classes
+    are dark. A cross marks objects that 1-NN with the kept ones misclassifies; a kept object is not its own
+    neighbour. Of equally near neighbours the first counts. Places come from classical scaling, moved so that nothing
+    is covered: near means similar, but far means little.
 
     Parameters
     ----------

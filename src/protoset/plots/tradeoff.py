@@ -10,7 +10,7 @@ import numpy as np
 from protoset._validation import as_numbers, check_choice
 from protoset.evaluation import pareto_ranks
 from protoset.plots._labels import label_points
-from protoset.plots._style import FAINT, NORMAL, add_legend, ink_on, look, open_axes, plain, tidy
+from protoset.plots._style import FAINT, NORMAL, SMALL, add_legend, ink_on, look, open_axes, plain, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def plot_tradeoff(
     numbers : sequence, optional
         Of the data sets; 1, 2, ... by default.
     scale : {"log", "linear"}
-        Of the selection rate; linear in any case where one is 0.
+        Of the selection rate; linear in any case where one is 0, or where all are within a factor of 3.
     ax : matplotlib axes, optional
 
     Returns
@@ -113,7 +113,7 @@ def plot_front(
         Methods with NaN, failed runs, are left out.
     methods : sequence of str
     scale : {"log", "linear"}
-        Of the selection rate; linear in any case where one is 0.
+        Of the selection rate; linear in any case where one is 0, or where all are within a factor of 3.
     ax : matplotlib axes, optional
 
     Returns
@@ -154,9 +154,16 @@ def _steps(rates: np.ndarray, errors: np.ndarray) -> np.ndarray:
 
 
 def _scale_rates(ax: Axes, rates: np.ndarray, scale: Scale) -> None:
-    from matplotlib.ticker import FuncFormatter
+    """Set the axis of selection rates, in per cent; a logarithmic one only where it spans enough to have ticks."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     known = rates[np.isfinite(rates)]
-    if scale == "log" and len(known) and known.min() > 0:
+    percent = FuncFormatter(lambda value, _: f"{100 * value:.6g} %")
+    spread = known.max() / known.min() if len(known) and known.min() > 0 else 1
+    if scale == "log" and spread > 3:
         ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+        if spread < 100:
+            ax.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+        ax.xaxis.set_minor_formatter(percent if spread < 100 else NullFormatter())
+        ax.tick_params(axis="x", which="minor", labelsize=SMALL)
+    ax.xaxis.set_major_formatter(percent)
