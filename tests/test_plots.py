@@ -140,6 +140,19 @@ def test_long_labels_and_lines_are_cut(name):
     assert any("a b c\ufffd\ufffd" in text for text in texts)
 
 
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["long name of a class", "another long name, too", "the third"]])
+@pytest.mark.parametrize("name", PLOTS)
+def test_nothing_is_cut_at_the_edge(name, names):
+    figure = PLOTS[name](names, None)
+    figure.draw_without_rendering()
+    drawn = figure.get_tightbbox()
+    width, height = figure.get_size_inches()
+    assert drawn.x0 > -0.02
+    assert drawn.y0 > -0.02
+    assert drawn.x1 < width + 0.02
+    assert drawn.y1 < height + 0.02
+
+
 def test_nothing_stays_open_and_no_setting_changes():
     settings_before = dict(matplotlib.rcParams)
     for plot in PLOTS.values():
@@ -478,8 +491,8 @@ def test_confusions_count_all_objects():
     assert [text.get_text() for text in before.texts] == ["1", "2", "3"]
     assert [text.get_text() for text in after.texts] == ["1", "1", "1", "2", "1"]
     assert (before.get_title(loc="left"), after.get_title(loc="left")) == (
-        "everything: error 0.000",
-        "prototypes: error 0.333",
+        "everything\nerror 0.000",
+        "prototypes\nerror 0.333",
     )
     assert after.images[0].get_array()[1].tolist() == [0, 0.5, 0.5, 0]
 

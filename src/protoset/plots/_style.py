@@ -68,6 +68,12 @@ def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]
     return around, ax
 
 
+def size_of(ax: Axes) -> tuple[float, float]:
+    """Width and height of axes in points, as far as known before the layout."""
+    box = ax.get_window_extent()
+    return box.width * 72 / ax.figure.dpi, box.height * 72 / ax.figure.dpi
+
+
 def tidy(
     ax: Axes, *, xlabel: str = "", ylabel: str = "", title: str = "", grid: Literal["x", "y", "both"] | None = None
 ) -> None:
@@ -89,15 +95,20 @@ def bare(ax: Axes) -> None:
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], *, columns: int = 4) -> None:
-    """Legend above the axes. Labels are set afterwards: matplotlib leaves out those that begin with an underscore."""
+    """Legend above the axes, in as many columns as fit.
+
+    Labels are set afterwards: matplotlib leaves out those that begin with an underscore.
+    """
     if not handles:
         return
+    needed = 0.6 * SMALL * max(map(len, labels)) + 4 * SMALL
+    columns = max(1, min(columns, len(handles), int(size_of(ax)[0] / needed)))
     legend = ax.legend(
         handles,
         [str(position) for position in range(len(handles))],
         loc="lower left",
         bbox_to_anchor=(0, 1.01),
-        ncols=min(columns, len(handles)),
+        ncols=columns,
         fontsize=SMALL,
         frameon=False,
         borderaxespad=0,

@@ -51,7 +51,7 @@ def plot_confusion(
     side = min(max(1.6, 0.3 * k), 4.5)
     shown_names = [plain(name, 12) for name in classes.tolist()]
     longest = 0.07 * max(map(len, shown_names))
-    figure, ax = open_axes(ax, (2 * side + 1 + longest, side + 1 + longest))
+    figure, ax = open_axes(ax, (2 * side + 1 + longest, side + 1.15 + longest))
     bare(ax)
     for half, (predicted, error, name) in enumerate(zip(predictions, errors, names, strict=True)):
         panel = ax.inset_axes((0.53 * half, 0, 0.47, 0.96))
@@ -70,5 +70,5 @@ def plot_confusion(
         panel.tick_params(length=0)
         panel.set_xlabel("predicted", fontsize=SMALL)
         panel.set_ylabel("true" if half == 0 else "", fontsize=SMALL)
-        panel.set_title(f"{plain(name)}: error {error:.3f}", fontsize=NORMAL, loc="left")
+        panel.set_title(f"{plain(name)}\nerror {error:.3f}", fontsize=NORMAL, loc="left")
     return figure

@@ -8,7 +8,7 @@ import numpy as np
 
 from protoset.plots._layout import classical_scaling, untangle
 from protoset.plots._objects import Dissimilarities, MarkedObjects, mark_objects
-from protoset.plots._style import COLOURS, FAINT, INK, add_legend, bare, look, open_axes
+from protoset.plots._style import COLOURS, FAINT, INK, add_legend, bare, look, open_axes, size_of
 from protoset.plots.maps import MOST_CLASSES, class_legend
 
 if TYPE_CHECKING:
@@ -58,20 +58,20 @@ def plot_neighbor_graph(
     matrix = Dissimilarities(dissimilarities, n).square()
     edges = nearest_edges(matrix)
     wrong = misclassified(matrix, objects)
+    figure, ax = open_axes(ax, (6.4, 5.2) if series is None else (9.0, 6.6))
+    bare(ax)
     # The more there are, the less room for each; a series needs more than a marker.
-    size = (6.4, 5.2) if series is None else (9.0, 6.6)
+    size = size_of(ax)
     share = (0.16 if series is None else 0.4) / n
     width, height = np.sqrt(share * size[1] / size[0]), np.sqrt(share * size[0] / size[1])
     if series is not None:
         width, height = width * 1.25, height / 1.25
     places = untangle(_unit_square(classical_scaling(matrix)), edges, (width, height))
-    figure, ax = open_axes(ax, size)
-    bare(ax)
     for start, end in edges:
         same = objects.codes[start] == objects.codes[end]
         ax.plot(*places[[start, end]].T, color=FAINT if same else INK, linewidth=0.7, zorder=1, gid="edge")
     if series is None:
-        _draw_markers(ax, places, objects, 0.55 * 72 * _inches_per_unit(places, size))
+        _draw_markers(ax, places, objects, 0.55 * _points_per_unit(places, size))
     else:
         _draw_series(ax, places, objects, series)
     handles, names = class_legend(objects) if series is None else _frame_legend(objects)
@@ -114,7 +114,7 @@ def _unit_square(points: np.ndarray) -> np.ndarray:
     return (points - low) / np.where(spread > 0, spread, 1)
 
 
-def _inches_per_unit(places: np.ndarray, size: tuple[float, float]) -> float:
+def _points_per_unit(places: np.ndarray, size: tuple[float, float]) -> float:
     """How large a unit is drawn on the shorter side."""
     spread = np.ptp(places, axis=0) + 1.6
     return float(min(size[0] / spread[0], size[1] / spread[1]))

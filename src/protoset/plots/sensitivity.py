@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset._validation import as_numbers
-from protoset.plots._style import COLOURS, FAINT, INK, SMALL, open_axes, plain, tidy
+from protoset.plots._style import COLOURS, FAINT, INK, SMALL, open_axes, plain, size_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,8 @@ def plot_sensitivity(
     )
     tidy(ax, xlabel=plain(parameter), ylabel=plain(measure), grid="y")
     names = [plain(f"{key:g}" if isinstance(key, float) else key, 14) for key in values]
-    ax.set_xticks(positions, names, rotation=0 if max(map(len, names)) * len(names) < 60 else 45)
+    fits = 0.65 * SMALL * max(map(len, names)) * len(names) < size_of(ax)[0]
+    ax.set_xticks(positions, names, rotation=0 if fits else 45, ha="center" if fits else "right")
     for position, column, kept in zip(positions, columns, shown, strict=True):
         if len(kept) < len(column):
             ax.text(

@@ -10,7 +10,7 @@ import numpy as np
 from protoset._validation import as_numbers, check_choice
 from protoset.evaluation import pareto_ranks
 from protoset.plots._labels import label_points
-from protoset.plots._style import FAINT, NORMAL, SMALL, add_legend, ink_on, look, open_axes, plain, tidy
+from protoset.plots._style import FAINT, NORMAL, SMALL, add_legend, ink_on, look, open_axes, plain, size_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,8 +162,9 @@ def _scale_rates(ax: Axes, rates: np.ndarray, scale: Scale) -> None:
     spread = known.max() / known.min() if len(known) and known.min() > 0 else 1
     if scale == "log" and spread > 3:
         ax.set_xscale("log")
-        if spread < 100:
+        roomy = spread < 10 or size_of(ax)[0] / np.log10(spread) > 110
+        if roomy:
             ax.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
-        ax.xaxis.set_minor_formatter(percent if spread < 100 else NullFormatter())
-        ax.tick_params(axis="x", which="minor", labelsize=SMALL)
+        ax.xaxis.set_minor_formatter(percent if roomy else NullFormatter())
+        ax.tick_params(axis="x", which="minor", labelsize=SMALL, length=3, pad=3.5)
     ax.xaxis.set_major_formatter(percent)
