@@ -1,0 +1,100 @@
+"""Critical-difference diagrams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from protoset.evaluation import CriticalDifference
+from protoset.plots._style import COLOURS, FAINT, INK, NORMAL, SMALL, bare, open_axes, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROW, FIRST_ROW = 0.75, 1.0
+"""Height of a name, and where the first one is below the axis, once the bars are above it."""
+
+
+def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = None) -> Figure:
+    """Draw average ranks on a line, best on the left, with a bar over every group that is not told apart.
+
+    Parameters
+    ----------
+    result : CriticalDifference
+        From :func:`protoset.evaluation.critical_difference`; bars are its groups.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib Figure
+
+    Examples
+    --------
+    >>> from protoset.evaluation import critical_difference
+    >>> from protoset.plots import plot_critical_difference
+    >>> result = critical_difference([[0.1, 0.2, 0.4], [0.2, 0.1, 0.5]], names=["REPS", "SSMA", "CNN"])
+    >>> plot_critical_difference(result).savefig("ranks.svg")  # doctest: +SKIP
+    """
+    k = len(result.names)
+    order = np.argsort(result.average_ranks, kind="stable")
+    n_left = (k + 1) // 2
+    n_levels, levels = _levels(result)
+    below = 0.35 + 0.3 * n_levels
+    figure, ax = open_axes(ax, (6.5, 0.9 + 0.13 * n_levels + 0.22 * n_left))
+    bare(ax)
+    low, high = 1.0, float(max(k, 2))
+    ax.plot([low, high], [0, 0], color=INK, linewidth=1, solid_capstyle="butt")
+    for tick in range(1, int(high) + 1):
+        ax.plot([tick, tick], [0, 0.18], color=INK, linewidth=1)
+        ax.text(tick, 0.28, str(tick), ha="center", va="bottom", fontsize=SMALL, color=INK)
+    _draw_scale(ax, result, low, high)
+    margin = 0.03 * (high - low)
+    for position, column in enumerate(order):
+        rank = float(result.average_ranks[column])
+        is_left = position < n_left
+        row = position if is_left else k - 1 - position
+        height = -(below + FIRST_ROW * 0.4 + ROW * row)
+        end = low - margin if is_left else high + margin
+        ax.plot([rank, rank, end], [0, height, height], color=FAINT, linewidth=0.8)
+        ax.plot([rank], [0], "o", color=COLOURS[0], markersize=3.5, zorder=3)
+        name = f"{plain(result.names[column])}  {rank:.2f}" if is_left else f"{rank:.2f}  {plain(result.names[column])}"
+        ax.text(
+            end + (-margin if is_left else margin) / 2,
+            height,
+            name,
+            ha="right" if is_left else "left",
+            va="center",
+            fontsize=NORMAL,
+            color=INK,
+        )
+    for group, level in zip(result.groups, levels, strict=True):
+        ends = result.average_ranks[[group[0], group[-1]]]
+        height = -(0.35 + 0.3 * level)
+        ax.plot(ends, [height, height], color=INK, linewidth=3, solid_capstyle="butt", gid="group", zorder=2)
+    ax.set_xlim(low - margin, high + margin)
+    ax.set_ylim(-(below + FIRST_ROW * 0.4 + ROW * (n_left - 1) + 0.4), 2.1)
+    return figure
+
+
+def _levels(result: CriticalDifference) -> tuple[int, list[int]]:
+    """Heights of the bars: the lowest level at which a bar does not touch one before it."""
+    reached: list[float] = []
+    levels = []
+    for group in result.groups:
+        start, end = result.average_ranks[[group[0], group[-1]]]
+        level = next((place for place, other in enumerate(reached) if other < start), len(reached))
+        reached[level : level + 1] = [float(end)]
+        levels.append(level)
+    return len(reached), levels
+
+
+def _draw_scale(ax: Axes, result: CriticalDifference, low: float, high: float) -> None:
+    """Draw the critical difference as a length; where it is longer than the line, as a number only."""
+    test = f"Nemenyi, α = {result.alpha:g}, {result.n_datasets} data sets"
+    text = f"critical difference {result.critical_difference:.2f}  ({test})"
+    end = low + result.critical_difference
+    if end <= high:
+        ax.plot([low, low, low, end, end, end], [1.15, 1.45, 1.3, 1.3, 1.45, 1.15], color=COLOURS[1], linewidth=1.2)
+    ax.text(low, 1.6, text, ha="left", va="bottom", fontsize=SMALL, color=INK)

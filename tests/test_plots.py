@@ -1,0 +1,547 @@
+"""Plots: what is drawn agrees with the data; labels from data stay text; nothing global is touched."""
+
+import io
+import itertools
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import matplotlib
+import matplotlib.pyplot as pyplot
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris
+
+from protoset import REPS
+from protoset.evaluation import critical_difference, pareto_ranks
+from protoset.plots import __all__ as all_plots
+from protoset.plots import (
+    plot_confusion,
+    plot_critical_difference,
+    plot_front,
+    plot_map,
+    plot_neighbor_graph,
+    plot_sensitivity,
+    plot_series,
+    plot_size_curve,
+    plot_tradeoff,
+    plot_weights,
+)
+from protoset.plots._layout import classical_scaling, place, untangle
+from protoset.plots._objects import Dissimilarities, mark_objects
+from protoset.plots._style import COLOURS, look, plain
+from protoset.plots.neighbor_graph import misclassified, nearest_edges
+from protoset.selectors import SizeCurve
+from protoset.spaces import make_space
+
+RNG = np.random.default_rng(0)
+HOSTILE = ["$x_{", "<b>&amp;", "_hidden", "a$b$c", "\\frac{", "50 %"]
+X, Y = load_iris(return_X_y=True)
+X, Y = X[::3], Y[::3]
+MATRIX = cdist(X, X)
+KEPT = np.array([0, 1, 20, 21, 40, 41, 42])
+SERIES = np.cumsum(RNG.normal(size=(len(Y), 30)), axis=1)
+CURVE = SizeCurve(
+    np.array([0.1, 0.2, 0.5]), np.array([5, 10, 25]), np.array([0.3, 0.2, 0.1]), np.array([0.05, 0.04, 0.11]), 2, 1
+)
+ERRORS, RATES = RNG.random((9, 6)), RNG.uniform(0.01, 1, (9, 6))
+
+
+def confuse(names, ax):
+    true = np.array(names)[np.arange(60) % len(names)]
+    return plot_confusion(true, true, np.roll(true, 1), ax=ax)
+
+
+def labels(names):
+    return np.array(names)[Y]
+
+
+# Each plot as a function of (names of classes or methods, axes).
+PLOTS = {
+    "plot_confusion": confuse,
+    "plot_critical_difference": lambda names, ax: plot_critical_difference(
+        critical_difference(ERRORS[:, : len(names)], names=names), ax=ax
+    ),
+    "plot_front": lambda names, ax: plot_front(ERRORS[0, : len(names)], RATES[0, : len(names)], names, ax=ax),
+    "plot_map": lambda names, ax: plot_map(MATRIX, labels(names), KEPT, ax=ax),
+    "plot_neighbor_graph": lambda names, ax: plot_neighbor_graph(MATRIX, labels(names), KEPT, ax=ax),
+    "plot_neighbor_graph of series": lambda names, ax: plot_neighbor_graph(
+        MATRIX, labels(names), KEPT, series=SERIES, ax=ax
+    ),
+    "plot_sensitivity": lambda names, ax: plot_sensitivity(
+        dict(zip(names, ERRORS.T, strict=False)), parameter=names[0], ax=ax
+    ),
+    "plot_series": lambda names, ax: plot_series(SERIES, labels(names), KEPT, ax=ax),
+    "plot_size_curve": lambda names, ax: plot_size_curve(CURVE, ax=ax),
+    "plot_tradeoff": lambda names, ax: plot_tradeoff(ERRORS[:, : len(names)], RATES[:, : len(names)], names, ax=ax),
+    "plot_weights": lambda names, ax: plot_weights(Y + 1.0, 2.0 - Y, labels(names), KEPT, ax=ax),
+}
+# Only these draw as many names as there are.
+N_NAMES = {name: 3 if "labels" in str(plot.__code__.co_names) else 6 for name, plot in PLOTS.items()}
+
+
+def texts_of(figure):
+    """Texts as a reader of the picture sees them."""
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        file = io.BytesIO()
+        figure.savefig(file, format="svg")
+    tree = ElementTree.fromstring(file.getvalue())
+    return ["".join(node.itertext()) for node in tree.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def pixels(figure):
+    file = io.BytesIO()
+    figure.savefig(file, format="raw", dpi=60)
+    return file.getvalue()
+
+
+def test_every_plot_is_tested_here():
+    assert {name.split()[0] for name in PLOTS} == set(all_plots)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_figure_of_its_own_or_axes_that_are_given(name):
+    names = ["setosa", "versicolor", "virginica"]
+    own = PLOTS[name](names, None)
+    assert isinstance(own, Figure)
+    assert pixels(own) == pixels(PLOTS[name](names, None)), "drawn differently the second time"
+    figure = Figure(figsize=(10, 5))
+    part, _ = figure.subfigures(1, 2)
+    left, right = part.subplots(1, 2)
+    assert PLOTS[name](names, left) is figure
+    assert not right.lines
+    assert not right.texts
+    assert not right.collections
+    # Smaller axes have other ticks; all else is there.
+    assert {text for text in texts_of(own) if not re.fullmatch(r"[\d.−]+( %)?", text)} <= set(texts_of(figure))
+
+
+@pytest.mark.parametrize("name", [name for name in PLOTS if name != "plot_size_curve"])
+def test_labels_from_data_stay_text(name):
+    for start in (0, 3):
+        names = (HOSTILE[start:] + HOSTILE[:start])[: N_NAMES[name]]
+        written = " ".join(texts_of(PLOTS[name](names, None)))
+        for hostile in names:
+            assert hostile in written, hostile
+
+
+@pytest.mark.parametrize("name", [name for name in PLOTS if name != "plot_size_curve"])
+def test_long_labels_and_lines_are_cut(name):
+    names = ["long " * 40, "a\nb\tc\x00\ud800", "ordinary"]
+    figure = PLOTS[name](names, None)
+    texts = texts_of(figure)
+    assert max(map(len, texts)) < 75
+    assert any("a b c\ufffd\ufffd" in text for text in texts)
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c"], ["long name of a class", "another long name, too", "the third"]])
+@pytest.mark.parametrize("name", PLOTS)
+def test_nothing_is_cut_at_the_edge(name, names):
+    figure = PLOTS[name](names, None)
+    figure.draw_without_rendering()
+    drawn = figure.get_tightbbox()
+    width, height = figure.get_size_inches()
+    assert drawn.x0 > -0.02
+    assert drawn.y0 > -0.02
+    assert drawn.x1 < width + 0.02
+    assert drawn.y1 < height + 0.02
+
+
+def test_nothing_stays_open_and_no_setting_changes():
+    settings_before = dict(matplotlib.rcParams)
+    for plot in PLOTS.values():
+        plot(["a", "b", "c"], None)
+    assert not pyplot.get_fignums()
+    assert dict(matplotlib.rcParams) == settings_before
+
+
+def test_without_matplotlib_the_error_says_what_to_install():
+    program = """
+import sys
+for name in ("matplotlib", "matplotlib.figure", "matplotlib.lines", "matplotlib.patches"):
+    sys.modules[name] = None
+import numpy as np
+from protoset import plots
+from protoset.selectors import SizeCurve
+from protoset.evaluation import critical_difference
+matrix, two = np.ones((2, 2)) - np.eye(2), ["a", "b"]
+curve = SizeCurve(np.ones(1), np.ones(1, int), np.ones(1), np.ones(1), 0, 0)
+calls = [
+    lambda: plots.plot_confusion(two, two, two),
+    lambda: plots.plot_critical_difference(critical_difference(matrix)),
+    lambda: plots.plot_front([0.1], [0.2], ["a"]),
+    lambda: plots.plot_map(matrix, two, [0]),
+    lambda: plots.plot_neighbor_graph(matrix, two, [0]),
+    lambda: plots.plot_sensitivity({1: [1, 2]}),
+    lambda: plots.plot_series([[1, 2], [2, 3]], two, [0]),
+    lambda: plots.plot_size_curve(curve),
+    lambda: plots.plot_tradeoff([[0.1]], [[0.2]], ["a"]),
+    lambda: plots.plot_weights([1, 1], [0, 0], two, [0]),
+]
+assert len(calls) == len(plots.__all__)
+for call in calls:
+    try:
+        call()
+    except ImportError as error:
+        print(error)
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    expected = "plots need matplotlib, which is not installed; pip install 'protoset[plots]'"
+    assert result.stdout.splitlines() == [expected] * len(all_plots)
+
+
+@given(st.text(max_size=60))
+def test_plain_text_is_one_line_and_no_formula(text):
+    cleaned = plain(text)
+    assert "\n" not in cleaned
+    assert cleaned.replace(r"\$", "").count("$") == 0
+    assert len(cleaned.replace(r"\$", "$")) <= 28
+    if text.isprintable() and len(text) <= 28 and text == " ".join(text.split()):
+        assert cleaned.replace(r"\$", "$") == text
+
+
+def test_colours_and_shapes_differ():
+    looks = [look(position) for position in range(64)]
+    assert len(set(looks)) == 64
+    assert len({colour for colour, _ in looks[:8]}) == len({shape for _, shape in looks[:8]}) == 8
+
+
+# Critical differences
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_diagram_shows_the_numbers(seed):
+    rng = np.random.default_rng(seed)
+    result = critical_difference(rng.random((30, 7)) + np.arange(7) / 4 * rng.random(), names=list("ABCDEFG"))
+    figure = plot_critical_difference(result)
+    (ax,) = figure.axes
+    bars = [line for line in ax.lines if line.get_gid() == "group"]
+    ends = [tuple(result.average_ranks[[group[0], group[-1]]]) for group in result.groups]
+    assert [tuple(bar.get_xdata()) for bar in bars] == ends
+    for bar, other in itertools.combinations(bars, 2):
+        if bar.get_ydata()[0] == other.get_ydata()[0]:
+            assert bar.get_xdata()[1] < other.get_xdata()[0] or other.get_xdata()[1] < bar.get_xdata()[0]
+    written = texts_of(figure)
+    for name, rank in zip(result.names, result.average_ranks, strict=True):
+        assert any(re.fullmatch(rf"({name}\s+{rank:.2f})|({rank:.2f}\s+{name})", text) for text in written)
+    assert any(text.startswith(f"critical difference {result.critical_difference:.2f}") for text in written)
+    scale = [line for line in ax.lines if line.get_color() == COLOURS[1]]
+    assert np.ptp(scale[0].get_xdata()) == pytest.approx(result.critical_difference)
+
+
+# Error against selection rate
+
+
+def test_a_numbered_marker_for_every_result():
+    errors = ERRORS.copy()
+    errors[2, 3] = np.nan
+    figure = plot_tradeoff(errors, RATES, list("abcdef"), numbers=range(11, 20))
+    (ax,) = figure.axes
+    drawn = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])): line for line in ax.lines}
+    assert len(ax.lines) == len(ax.texts) == 53
+    numbers = {tuple(map(float, text.xy)): text.get_text() for text in ax.texts}
+    for row, column in np.argwhere(np.isfinite(errors)):
+        at = (RATES[row, column], errors[row, column])
+        assert (drawn[at].get_color(), drawn[at].get_marker()) == look(column)
+        assert numbers[at] == str(row + 11)
+    assert ax.get_xscale() == "log"
+
+
+@pytest.mark.parametrize("rates", [[0.3, 0.33], [0.1, 0.9], [0.004, 0.9], [0.3, 0.3]])
+def test_rates_are_written_as_percentages(rates):
+    figure = plot_front([0.1, 0.2], rates, ["a", "b"])
+    (ax,) = figure.axes
+    figure.draw_without_rendering()
+    low, high = ax.get_xlim()
+    labels = [*ax.get_xticklabels(), *ax.get_xticklabels(minor=True)]
+    shown = [label for label in labels if label.get_text() and low <= label.get_position()[0] <= high]
+    assert len(shown) >= 2
+    assert all(label.get_text() == f"{100 * label.get_position()[0]:.6g} %" for label in shown)
+
+
+def test_a_rate_of_0_is_shown():
+    (ax,) = plot_tradeoff([[0.1, 0.2]], [[0.0, 0.5]], ["a", "b"]).axes
+    assert ax.get_xscale() == "linear"
+    assert len(ax.lines) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_front_is_that_of_the_ranks(seed):
+    rng = np.random.default_rng(seed)
+    errors, rates = rng.random(9), rng.uniform(0.01, 1, 9)
+    errors[4] = np.nan
+    figure = plot_front(errors, rates, [f"method {position}" for position in range(9)])
+    (ax,) = figure.axes
+    front = pareto_ranks(np.column_stack([errors, rates])) == 1
+    steps, *markers = ax.lines
+    assert set(steps.get_xdata()) == set(rates[front])
+    assert np.all(np.diff(steps.get_xdata()) > 0)
+    assert np.all(np.diff(steps.get_ydata()) < 0)
+    filled = {float(line.get_xdata()[0]) for line in markers if line.get_markerfacecolor() == line.get_color()}
+    assert filled == set(rates[front])
+    assert sorted(text.get_text() for text in ax.texts) == [
+        f"method {position}" for position in range(9) if position != 4
+    ]
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert sum(one.overlaps(other) for one, other in itertools.combinations(boxes, 2)) <= 1
+
+
+# Sensitivity and sizes
+
+
+def test_boxes_have_the_medians():
+    values = {1.5: [1.0, 2, 9], 2: [4.0, np.nan, 5], 3: [7.0]}
+    figure = plot_sensitivity(values, parameter="β", measure="error")
+    (ax,) = figure.axes
+    medians = [line.get_ydata() for line in ax.lines if line.get_color() == COLOURS[1]]
+    assert [float(median[0]) for median in medians] == [2, 4.5, 7]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1.5", "2", "3"]
+    assert [text.get_text() for text in ax.texts] == ["n = 2"]
+
+
+def test_the_curve_has_the_chosen_size():
+    curve = REPS(random_state=0).fit(X, Y).size_curve_
+    figure = plot_size_curve(curve)
+    (ax,) = figure.axes
+    line, best, chosen = ax.lines[:3]
+    assert np.array_equal(line.get_xdata(), curve.sizes)
+    assert np.array_equal(line.get_ydata(), curve.errors)
+    assert (best.get_xdata()[0], best.get_ydata()[0]) == (curve.sizes[curve.best], curve.errors[curve.best])
+    assert (chosen.get_xdata()[0], chosen.get_ydata()[0]) == (curve.sizes[curve.chosen], curve.errors[curve.chosen])
+    size = curve.sizes[curve.chosen]
+    assert any(text.startswith(f"chosen: {size} prototypes") for text in texts_of(figure))
+    assert str(size) in [label.get_text() for label in ax.get_xticklabels()]
+
+
+# Series
+
+
+def test_small_multiples_show_the_series():
+    figure = plot_series(SERIES, Y, KEPT)
+    panels = figure.axes[0].child_axes
+    drawn = {tuple(panel.lines[0].get_ydata()): panel for panel in panels}
+    assert len(panels) == len(drawn) == len(Y)
+    for position, one in enumerate(SERIES):
+        panel = drawn[tuple(one)]
+        is_kept = position in KEPT
+        assert panel.get_gid() == ("kept" if is_kept else "dropped")
+        assert all(spine.get_visible() != is_kept for spine in panel.spines.values())
+        assert (panel.lines[0].get_alpha() == 1) == is_kept
+        assert panel.lines[0].get_color() == COLOURS[Y[position]]
+    assert len({panel.get_ylim() for panel in panels}) == 1
+    headings = [text.get_text() for text in figure.axes[0].texts]
+    assert headings == ["class 0: 2 kept of 17", "class 1: 2 kept of 17", "class 2: 3 kept of 16"]
+
+
+def test_panels_are_limited_and_counted():
+    figure = plot_series(SERIES, Y, np.arange(25), max_panels=8, max_classes=2)
+    assert len(figure.axes[0].child_axes) == 16
+    headings = [text.get_text() for text in figure.axes[0].texts]
+    assert headings == [
+        "class 0: 17 kept of 17, 9 more not shown",
+        "class 1: 8 kept of 17, 9 more not shown",
+        "and 1 more classes",
+    ]
+    marks = [panel.get_gid() for panel in figure.axes[0].child_axes]
+    assert marks == ["kept"] * 8 + ["kept"] * 6 + ["dropped"] * 2
+    chosen = plot_series(SERIES, Y, KEPT, classes=[2])
+    assert [text.get_text() for text in chosen.axes[0].texts] == ["class 2: 3 kept of 16"]
+
+
+def test_series_of_channels_and_of_unequal_lengths():
+    series = [np.ones((5, 2)), np.arange(7.0), [1, np.nan, 2]]
+    panels = plot_series(series, ["a", "a", "b"], [0]).axes[0].child_axes
+    assert [len(panel.lines) for panel in panels] == [2, 1, 1]
+
+
+def test_panels_do_not_overlap():
+    figure = plot_series(SERIES, Y, KEPT)
+    figure.draw_without_rendering()
+    boxes = [panel.get_window_extent() for panel in figure.axes[0].child_axes]
+    boxes += [text.get_window_extent() for text in figure.axes[0].texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+# Graphs and maps
+
+
+@given(st.integers(1, 25), st.integers(0, 2**32 - 1))
+def test_edges_and_errors_by_brute_force(n, seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.integers(0, 9, (n, n)).astype(float)
+    objects = mark_objects(rng.integers(0, 3, n), rng.random(n) < 0.5)
+    edges, wrong = set(), []
+    for own in range(n):
+        others = sorted((matrix[own, other], other) for other in range(n) if other != own)
+        if others:
+            edges.add(tuple(sorted((own, others[0][1]))))
+        kept = [other for _, other in others if objects.kept[other]]
+        wrong.append(bool(kept) and objects.codes[kept[0]] != objects.codes[own])
+    assert set(map(tuple, nearest_edges(matrix).tolist())) == edges
+    assert misclassified(matrix, objects).tolist() == wrong
+
+
+def test_the_graph_marks_kept_dropped_and_misclassified():
+    figure = plot_neighbor_graph(MATRIX, Y, KEPT)
+    (ax,) = figure.axes
+    assert sum(line.get_gid() == "edge" for line in ax.lines) == len(nearest_edges(MATRIX))
+    *groups, crosses = ax.collections
+    wrong = misclassified(MATRIX, mark_objects(Y, KEPT))
+    assert len(crosses.get_offsets()) == wrong.sum() > 0
+    for code, (dropped, kept) in enumerate(zip(groups[::2], groups[1::2], strict=True)):
+        assert len(kept.get_offsets()) == (Y[KEPT] == code).sum()
+        assert len(dropped.get_offsets()) == (code == Y).sum() - (Y[KEPT] == code).sum()
+        assert to_hex(kept.get_facecolor()[0]) == COLOURS[code].lower()
+        assert to_hex(dropped.get_facecolor()[0]) == "#ffffff"
+        assert dropped.get_linestyles() != kept.get_linestyles()
+    places = np.concatenate([group.get_offsets() for group in groups])
+    crossed = {tuple(place) for place in crosses.get_offsets()}
+    assert crossed <= {tuple(place) for place in places}
+
+
+def test_series_in_a_graph_do_not_cover_each_other():
+    figure = plot_neighbor_graph(MATRIX, Y, KEPT, series=SERIES)
+    (ax,) = figure.axes
+    assert [patch.get_gid() for patch in ax.patches] == ["kept" if i in KEPT else "dropped" for i in range(len(Y))]
+    boxes = [patch.get_bbox() for patch in ax.patches]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    curves = [line for line in ax.lines if line.get_gid() != "edge"]
+    for curve, one in zip(curves, SERIES, strict=True):
+        assert np.corrcoef(curve.get_ydata(), one)[0, 1] == pytest.approx(1)
+
+
+@settings(max_examples=20)
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.booleans())
+def test_untangled_boxes_are_apart(n, seed, on_one_spot):
+    points = np.zeros((n, 2)) if on_one_spot else np.random.default_rng(seed).random((n, 2))
+    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)]) if n > 1 else np.empty((0, 2), int)
+    places = untangle(points, edges, (0.05, 0.05))
+    apart = np.abs(places[:, None] - places[None]).max(axis=2)[np.triu_indices(n, 1)]
+    assert len(apart) == 0 or apart.min() > 0.95
+
+
+@given(st.integers(1, 30), st.integers(0, 2**32 - 1))
+def test_points_of_a_plane_keep_their_distances(n, seed):
+    points = np.random.default_rng(seed).normal(size=(n, 2))
+    matrix = cdist(points, points)
+    placed = classical_scaling(matrix)
+    assert placed.shape == (n, 2)
+    assert np.allclose(cdist(placed, placed), matrix, atol=1e-6)
+
+
+def test_landmarks_place_points_of_a_plane_exactly():
+    points = RNG.normal(size=(1100, 2))
+    placed = place(Dissimilarities(make_space(points), len(points)))
+    assert np.allclose(cdist(placed, placed), cdist(points, points), atol=1e-6)
+
+
+def test_maps_of_what_has_no_extent():
+    for matrix in (np.zeros((1, 1)), np.zeros((4, 4)), np.ones((2, 2)) - np.eye(2)):
+        names = ["a"] * len(matrix)
+        pixels(plot_map(matrix, names, [0]))
+        pixels(plot_neighbor_graph(matrix, names, [0]))
+        pixels(plot_neighbor_graph(matrix, names, [], series=[[1.0]] * len(matrix)))
+
+
+def test_a_map_has_every_object_and_takes_spaces():
+    figure = plot_map(MATRIX, Y, KEPT)
+    groups = figure.axes[0].collections
+    assert [len(group.get_offsets()) for group in groups] == [15, 15, 13, 2, 2, 3]
+    from_space = plot_map(make_space(X), Y, KEPT).axes[0].collections
+    for ours, theirs in zip(groups, from_space, strict=True):
+        assert np.allclose(ours.get_offsets(), theirs.get_offsets(), atol=1e-6)
+
+
+def test_many_classes_are_counted_in_the_legend():
+    figure = plot_map(MATRIX, np.arange(len(Y)) % 20, KEPT)
+    assert "and 8 more classes" in texts_of(figure)
+
+
+# Weights and confusions
+
+
+def test_bars_are_weights_and_points_degradations():
+    weights = np.linspace(1, 0, len(Y))
+    degradations = np.where(weights > 0.3, -np.log2(np.maximum(weights, 0.3)), np.inf)
+    figure = plot_weights(weights, degradations, Y, KEPT, names=[f"id {position}" for position in range(len(Y))])
+    upper, lower = figure.axes[0].child_axes
+    assert [bar.get_height() for bar in upper.patches] == pytest.approx(weights[KEPT])
+    drawn = {float(x): float(y) for line in lower.lines for x, y in zip(*line.get_data(), strict=True)}
+    finite = np.isfinite(degradations[KEPT])
+    assert drawn == pytest.approx(dict(zip(np.flatnonzero(finite), degradations[KEPT][finite], strict=True)))
+    infinite = [group for group in lower.collections if group.get_gid() == "infinite"]
+    assert sum(len(group.get_offsets()) for group in infinite) == (~finite).sum() > 0
+    assert [label.get_text() for label in lower.get_xticklabels()] == [f"id {position}" for position in KEPT]
+    few = plot_weights(weights, degradations, Y, KEPT, max_prototypes=3)
+    assert len(few.axes[0].child_axes[0].patches) == 3
+    assert "prototype; 4 more prototypes not shown" in texts_of(few)
+
+
+def test_confusions_count_all_objects():
+    true = np.array(["a", "b", "b", "c", "c", "c"])
+    figure = plot_confusion(true, true, np.array(["a", "b", "c", "c", "c", "d"]))
+    before, after = figure.axes[0].child_axes
+    assert [text.get_text() for text in before.texts] == ["1", "2", "3"]
+    assert [text.get_text() for text in after.texts] == ["1", "1", "1", "2", "1"]
+    assert (before.get_title(loc="left"), after.get_title(loc="left")) == (
+        "everything\nerror 0.000",
+        "prototypes\nerror 0.333",
+    )
+    assert after.images[0].get_array()[1].tolist() == [0, 0.5, 0.5, 0]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("plot", "message"),
+    [
+        (
+            lambda: plot_map(MATRIX[:3], Y, KEPT),
+            r"dissimilarities has the shape \(3, 50\) for 50 labels; pass a square",
+        ),
+        (
+            lambda: plot_map(MATRIX * np.nan, Y, KEPT),
+            "dissimilarities are infinite or missing in rows 0, 1, 2, 3, 4, ...",
+        ),
+        (lambda: plot_map(MATRIX, [], KEPT), r"labels has the shape \(0,\)"),
+        (lambda: plot_map(MATRIX, Y, [50]), "kept has the position 50, but there are 50 objects"),
+        (lambda: plot_map(MATRIX, Y, [-1]), "kept has the position -1"),
+        (lambda: plot_map(MATRIX, Y, [0.5]), r"kept=\[0.5\] must be the positions"),
+        (lambda: plot_map(MATRIX, Y, [True]), r"kept=\[True\] must be the positions"),
+        (lambda: plot_neighbor_graph(MATRIX, Y, KEPT, series=SERIES[:2]), "series has 2 entries for 50 labels"),
+        (
+            lambda: plot_neighbor_graph(np.zeros((1001, 1001)), np.zeros(1001), [0]),
+            "of 1001 objects, and a graph of more than 1000 cannot be read; .*plot_map",
+        ),
+        (lambda: plot_series(SERIES[:2], Y, KEPT), "series has 2 entries for 50 labels"),
+        (
+            lambda: plot_series(SERIES, Y, KEPT, classes=[7]),
+            r"classes has 7, which no label is; choose from \[0, 1, 2\]",
+        ),
+        (lambda: plot_series(SERIES, Y, KEPT, max_panels=0), "max_panels=0 must be a whole number of at least 1"),
+        (lambda: plot_sensitivity({}), r"values=\{\} must be a dict"),
+        (lambda: plot_sensitivity({2: ["x"]}), r"values\[2\]=\['x'\] must be numbers"),
+        (lambda: plot_tradeoff(ERRORS, RATES, ["a"]), r"errors has the shape \(9, 6\), .* there are 1 methods"),
+        (lambda: plot_tradeoff(ERRORS, RATES, list("abcdef"), numbers=[1]), "numbers has 1 entries for 9 data sets"),
+        (lambda: plot_front([0.1], [0.1], ["a"], scale="logs"), "scale='logs' is not known.*did you mean 'log'"),
+        (lambda: plot_size_curve(None), "curve=None: a selector has a size_curve_ only if .*n_prototypes='auto'"),
+        (lambda: plot_weights([1], [1], Y, KEPT), r"weights has the shape \(1,\) or NaN, for 50 labels"),
+        (lambda: plot_confusion(Y, Y, Y[:3]), r"y_true has the shape \(50,\) and y_pred \(3,\)"),
+    ],
+)
+def test_what_cannot_be_drawn(plot, message):
+    with pytest.raises(ValueError, match=message):
+        plot()
+
+
+def test_axes_are_axes():
+    with pytest.raises(TypeError, match="ax=3 must be matplotlib axes, or None"):
+        plot_size_curve(CURVE, ax=3)
