@@ -30,7 +30,7 @@ from protoset.spaces import CountedSpace, TrainingSpace
 REACH = 6
 """Length of the lists, in numbers of objects per prototype."""
 
-STEEPNESS, STEEPNESS_OF_MANY = (5.0, 10.0, 20.0, 40.0), (10.0, 40.0)
+STEEPNESS, STEEPNESS_OF_MANY = (10.0, 20.0, 40.0), (10.0, 40.0)
 STARTS, STARTS_OF_MANY = 4, 1
 """By default; ``FEW_OBJECTS`` says what few are."""
 
@@ -91,7 +91,7 @@ def refine(
     n_prototypes : int, optional
         The budget; by default as many as are given.
     steepness : iterable of float, optional
-        Steepness of the loss, step by step; by default 5, 10, 20, 40 up to 2,048 objects, else 10, 40.
+        Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
         How many sets to refine, of which the best is returned: the given one and random ones. By default 4
         up to 2,048 objects, else 1.
@@ -180,9 +180,9 @@ def _check(
         )
     if steepness is None:
         steepness = STEEPNESS if n <= FEW_OBJECTS else STEEPNESS_OF_MANY
-    steps = tuple(check_real("steepness", s, above=0, remedy="the default is (5, 10, 20, 40)") for s in steepness)
+    steps = tuple(check_real("steepness", s, above=0, remedy="the default is (10, 20, 40)") for s in steepness)
     if not steps:
-        raise ValueError("steepness=() must hold at least one number; the default is (5, 10, 20, 40)")
+        raise ValueError("steepness=() must hold at least one number; the default is (10, 20, 40)")
     return codes, start.astype(np.int64), int(budget), steps
 
 
