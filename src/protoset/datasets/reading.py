@@ -35,6 +35,9 @@ BY_ENDING = {
 }
 """Formats that have endings of their own."""
 
+WITHOUT_LABELS = (*FORMATS["matrix-csv"].extensions, *FORMATS["npy"].extensions)
+"""Endings of matrices whose labels are in a file beside them."""
+
 SHORTEST = 16
 """Values in a line from which on numbers after a whole number are a series: no series of the archive is shorter."""
 
@@ -56,7 +59,7 @@ def read(
     .mat); any of them may be compressed (.gz). Other files are texts, and what is in them decides (.csv, .tsv, .txt):
 
     - a header with ``@`` is one of KEEL, ARFF or .ts;
-    - with ``labels``, a matrix of distances; with ``target``, a table;
+    - with ``labels``, or with a file of labels beside it, a matrix of distances; with ``target``, a table;
     - two columns with a tab between them, the second not all numbers: a label and a string;
     - as many lines as columns, all numbers, zeros on the diagonal: a matrix of distances;
     - no header, all numbers, the first of a line whole, at least 16 columns, and not .csv: series of the UCR archive,
@@ -75,7 +78,7 @@ def read(
         readers for what is taken otherwise.
     labels : path-like or array-like, optional
         For matrices: a file with a label per line, the labels, or their name in a .npz or .mat file. Otherwise the
-        labels are looked for in the file, or beside it: in ``protein_labels.txt`` for ``protein.csv`` and
+        labels are looked for in such a file, or beside others: in ``protein_labels.txt`` for ``protein.csv`` and
         ``protein_D.csv``.
     kind : {"vectors", "mixed", "series", "strings", "matrix"}, optional
     name : str, optional
@@ -100,9 +103,9 @@ def read(
     else:
         content = decompress(read_bytes(place), str(place))
         given, label_file = _find_labels(place, labels)
-        record = recognise(place, content, target=target, labels=given, kind=kind)
-        if record.kinds == ("matrix",) and given is None and labels is None:
+        if labels is None and target is None and kind in (None, "matrix") and ending(place) in WITHOUT_LABELS:
             given, label_file = _labels_beside(place)
+        record = recognise(place, content, target=target, labels=given, kind=kind)
         files = (place, *label_file)
         dataset = read_as(record, content, str(place), target=target, labels=given, kind=kind)
     layout = replace(dataset.layout or Layout(""), files=files)

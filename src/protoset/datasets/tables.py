@@ -6,7 +6,7 @@ import csv
 import io
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,8 +28,8 @@ MOSTLY = 0.95
 def read_csv(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
     """Read a table.
 
-    The delimiter is the first of tab, semicolon and comma that gives all lines the same number of fields. The first
-    line is a header if it has no number, no name twice, and nothing that its columns have again. A column is numeric if
+    The delimiter is the one of tab, semicolon and comma that splits all lines into the same, largest number of fields.
+    The first line is a header if it has no number, no name twice, and nothing that its columns have again. A column is numeric if
     all of its values are numbers; where semicolons are between the fields, also numbers with a decimal comma. Others
     are nominal. Missing are empty fields, ``?``, ``NA``, ``N/A``, ``NaN``, ``null`` and ``<null>``.
 
@@ -87,20 +87,22 @@ def read_csv(text: str, *, file: str = "text", target: str | int | None = None, 
 
 
 def find_delimiter(lines: Sequence[str], file: str) -> str:
-    """Return the delimiter that splits the first lines evenly, or at all."""
+    """Return the delimiter that splits the first lines evenly, into the most fields; else the first that splits them."""
     some = [line for line in lines if line.strip()][:SNIFFED]
     if not some:
         raise error(file, "expected a table, found an empty file")
-    uneven = None
+    even: dict[str, int] = {}
     for delimiter in DELIMITERS:
         try:
-            widths = {len(row) for row in csv.reader(some, delimiter=delimiter, skipinitialspace=True)}
+            rows = csv.reader(some, delimiter=delimiter, skipinitialspace=True, strict=True)
+            widths = {len(row) for row in rows}
         except csv.Error:
             continue
-        if widths and min(widths) > 1 and len(widths) == 1:
-            return delimiter
-        if max(widths, default=0) > 1 and uneven is None and delimiter in some[0]:
-            uneven = delimiter
+        if len(widths) == 1 and widths != {1}:
+            even[delimiter] = widths.pop()
+    if even:
+        return max(even, key=lambda delimiter: even[delimiter])
+    uneven = next((delimiter for delimiter in DELIMITERS if delimiter in some[0]), None)
     if uneven is None:
         raise error(file, f"expected columns with commas, semicolons or tabs between them, found {shown(some[0])}", 1)
     return uneven
@@ -218,11 +220,21 @@ def write_csv(dataset: Dataset) -> str:
         layout = Layout("csv", (*names, name), len(names), target_name=name)
     rows = [["" if value is None else value for value in row] for row in text_rows(dataset, layout)]
     header = list(layout.header)
-    if not header and has_header(rows):
-        # So few rows are left that the first one would be taken for names.
+    known = layout.target_name if layout is dataset.layout else None
+    if (header and not has_header([header, *rows], known)) or (not header and has_header(rows)):
+        # So few rows are left that the first one would be taken for names; or names that would be taken for a row.
         header = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
+    table = [header, *rows] if header else rows
+    text = _joined(table, layout.delimiter, csv.QUOTE_MINIMAL)
+    if find_delimiter(split_lines(text), "table") != layout.delimiter:
+        # Another mark is in every row; in quotes it is no delimiter.
+        text = _joined(table, layout.delimiter, csv.QUOTE_ALL)
+    return text
+
+
+def _joined(table: Sequence[Sequence[str]], delimiter: str, quoting: Literal[0, 1]) -> str:
     text = io.StringIO()
-    csv.writer(text, delimiter=layout.delimiter, lineterminator="\n").writerows([header, *rows] if header else rows)
+    csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(table)
     return text.getvalue()
 
 
