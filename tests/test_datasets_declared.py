@@ -84,8 +84,8 @@ def test_keel_with_the_class_first_or_elsewhere():
 
 
 def test_keel_takes_the_inputs_alone():
-    text = "@relation x\n@attribute a real\n@attribute b real\n@attribute c {u, v}\n@inputs b\n@outputs c\n@data\n1, 2, u\n"
-    dataset = read_keel(text)
+    header = "@attribute a real\n@attribute b real\n@attribute c {u, v}\n@inputs b\n@outputs c\n"
+    dataset = read_keel(f"{header}@data\n1, 2, u\n")
     assert [attribute.name for attribute in dataset.attributes] == ["b"]
     assert dataset.objects.tolist() == [[2.0]]
     assert_same(read_keel(write_keel(dataset)), dataset)

@@ -13,7 +13,8 @@ import numpy as np
 from protoset.datasets.archives import ADDRESSES, cache_folder, cached_zip, download_zip, members
 from protoset.datasets.base import Attribute, DataError, Dataset, Layout
 from protoset.datasets.download import Progress
-from protoset.datasets.reading import FORMATS, read, read_as, read_parts
+from protoset.datasets.formats import FORMATS
+from protoset.datasets.reading import read, read_as, read_parts
 from protoset.datasets.registry import Record, find
 
 PACKAGES = (
@@ -84,7 +85,9 @@ def load(
                 return found
     if with_missing:
         raise DataError(_not_found(record, looked, "the copies in packages and archives have no missing values"))
-    looked.append("the packages " + ", ".join(dict.fromkeys(package for package, _, _ in PACKAGES)) + " and scikit-learn")
+    looked.append(
+        "the packages " + ", ".join(dict.fromkeys(package for package, _, _ in PACKAGES)) + " and scikit-learn"
+    )
     found = _in_packages(record)
     if found is not None:
         return found

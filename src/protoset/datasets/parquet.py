@@ -49,14 +49,16 @@ def read_parquet(
     pyarrow, parquet = _pyarrow(file)
     try:
         table = parquet.read_table(pyarrow.BufferReader(content))
-    except (pyarrow.ArrowException, OSError, ValueError) as reason:
+        values = {name: table.column(name).to_pylist() for name in table.column_names}
+    # pyarrow documents no list of what a damaged file may raise.
+    except Exception as reason:
         raise error(file, f"expected a Parquet file, found something else ({shown(str(reason))})") from reason
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
     if not names or not table.num_rows:
         raise error(file, "expected columns and rows, found none")
     at = find_target(target, names, file)
     rows = range(1, table.num_rows + 1)
-    read = [_column(pyarrow, name, table.column(name), rows, file) for name in names]
+    read = [_column(pyarrow.types, name, table.column(name).type, values[name], rows, file) for name in names]
     texts = [_label(value) for value in read[at][1]]
     labels, spelling = read_target(Attribute(names[at], "nominal"), texts, rows, file)
     del read[at]
@@ -72,18 +74,16 @@ def _label(value: Any) -> str | None:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _column(pyarrow: Any, name: str, column: Any, rows: range, file: str) -> tuple[Attribute, Any]:
-    of_type = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
-    is_of = pyarrow.types
+def _column(is_of: Any, name: str, of_type: Any, column: list[Any], rows: range, file: str) -> tuple[Attribute, Any]:
+    """Return the attribute that a column is, and its values."""
+    of_type = of_type.value_type if is_of.is_dictionary(of_type) else of_type
     if is_of.is_string(of_type) or is_of.is_large_string(of_type):
-        return read_column(Attribute(name, "nominal"), column.to_pylist(), rows, file)
+        return read_column(Attribute(name, "nominal"), column, rows, file)
     whole = is_of.is_integer(of_type) or is_of.is_boolean(of_type)
     if not whole and not is_of.is_floating(of_type) and not is_of.is_decimal(of_type):
-        raise error(
-            file,
-            f"expected numbers or texts in the column {shown(name)}, found the type {of_type}; remove or convert it",
-        )
-    values = np.array([np.nan if value is None else float(value) for value in column.to_pylist()])
+        what = f"found the type {of_type}; remove or convert it"
+        raise error(file, f"expected numbers or texts in the column {shown(name)}, {what}")
+    values = np.array([np.nan if value is None else float(value) for value in column])
     if np.isinf(values).any():
         place = int(np.argmax(np.isinf(values))) + 1
         raise error(file, f"expected finite numbers in the column {shown(name)}, found infinity in row {place}")

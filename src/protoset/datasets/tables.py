@@ -29,9 +29,9 @@ def read_csv(text: str, *, file: str = "text", target: str | int | None = None, 
     """Read a table.
 
     The delimiter is the one of tab, semicolon and comma that splits all lines into the same, largest number of fields.
-    The first line is a header if it has no number, no name twice, and nothing that its columns have again. A column is numeric if
-    all of its values are numbers; where semicolons are between the fields, also numbers with a decimal comma. Others
-    are nominal. Missing are empty fields, ``?``, ``NA``, ``N/A``, ``NaN``, ``null`` and ``<null>``.
+    The first line is a header if it has no number, no name twice, and nothing that its columns have again. A column is
+    numeric if all of its values are numbers; where semicolons are between the fields, also numbers with a decimal
+    comma. Others are nominal. Missing are empty fields, ``?``, ``NA``, ``N/A``, ``NaN``, ``null`` and ``<null>``.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def read_csv(text: str, *, file: str = "text", target: str | int | None = None, 
 
 
 def find_delimiter(lines: Sequence[str], file: str) -> str:
-    """Return the delimiter that splits the first lines evenly, into the most fields; else the first that splits them."""
+    """Return the delimiter that splits the first lines evenly into the most fields; else the first that splits."""
     some = [line for line in lines if line.strip()][:SNIFFED]
     if not some:
         raise error(file, "expected a table, found an empty file")

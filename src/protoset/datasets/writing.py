@@ -14,8 +14,8 @@ import numpy as np
 from protoset._files import write_atomically
 from protoset.datasets._text import error, listed
 from protoset.datasets.base import DataError, Dataset, Format
+from protoset.datasets.formats import FORMATS, ending, stem
 from protoset.datasets.matrices import labels_of
-from protoset.datasets.reading import FORMATS, ending, stem
 
 
 def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -33,7 +33,8 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
     rows : array-like
         Positions of the objects, in the order in which they are to be written; or a mask.
     path : path-like
-        Its ending must be one of the format; with ``.gz`` after it the file is compressed.
+        Its ending must be that of the source or another one of the format; with ``.gz`` after it the file is
+        compressed.
     overwrite : bool
         Whether to replace a file that is there. What the data set was read from is never replaced.
 
@@ -96,7 +97,8 @@ def take(dataset: Dataset, rows: Any) -> Dataset:
 def _format(dataset: Dataset, place: Path) -> Format:
     if dataset.layout is not None and dataset.layout.format in FORMATS:
         record = FORMATS[dataset.layout.format]
-        if ending(place) not in record.extensions:
+        own = ending(dataset.path) if dataset.path is not None else ""
+        if ending(place) not in (own, *record.extensions):
             raise error(
                 str(place),
                 f"the data were read as {record.name}; expected a name that ends with {listed(_shown(record))}",
