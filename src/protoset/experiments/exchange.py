@@ -128,8 +128,8 @@ def _is_better(row: CellResult, state: str | None) -> bool:
 def _check_data(digests: dict[str, str], row: CellResult, source: str) -> None:
     if row.data_digest is not None and digests.setdefault(row.data, row.data_digest) != row.data_digest:
         raise JournalError(
-            f"the results in {source!r} are of other data {row.data!r} than those in the journals before it: objects or "
-            "labels differ"
+            f"the results in {source!r} are of other data {row.data!r} than those in the journals before it: "
+            "objects or labels differ"
         )
 
 

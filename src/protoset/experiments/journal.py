@@ -1,10 +1,10 @@
 """The journal of an experiment: one SQLite file with the plan and a row per cell.
 
 Each cell is a transaction in the write-ahead log, so a kill at any moment loses at most what was being computed. The
-log is synchronised at checkpoints only (``synchronous=NORMAL``). After a kill nothing is missing, as what was written is
-with the system. After a power failure SQLite still promises a consistent file; the last cells may be missing, and are
-computed again. A new journal is made beside its place and renamed, so that it is whole or not there. At the end of a
-run the log goes into the journal, which is a single file then.
+log is synchronised at checkpoints only (``synchronous=NORMAL``). After a kill nothing is missing, as what was written
+is with the system. After a power failure SQLite still promises a consistent file; the last cells may be missing, and
+are computed again. A new journal is made beside its place and renamed, so that it is whole or not there. At the end
+of a run the log goes into the journal, which is a single file then.
 
 Who writes holds a lock, on a file beside the journal that may stay behind and means nothing by itself. Readers need no
 lock.

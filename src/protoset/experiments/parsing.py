@@ -167,9 +167,7 @@ class _Reader:
             return Folds(None)
         value = {"n": value} if is_count(value) else value
         if not isinstance(value, dict):
-            self.fail(
-                "folds", f"is {value!r}; expected a number of folds, 'default' or a table with n, seed, stratified"
-            )
+            self.fail("folds", f"is {value!r}; expected a number, 'default', or a table with n, seed, stratified")
         self.only("folds", value, ("n", "seed", "stratified"))
         folds = Folds(**value)
         if not is_count(folds.n) or folds.n < 2:  # type: ignore[operator]
@@ -214,11 +212,15 @@ class _Reader:
             shown = {p: v for p, v in chosen.items() if "label" not in entry or isinstance(given[p], list)}
             parameters, refine = dict(chosen), chosen.get("refine", False)
             parameters.pop("refine", None)
+            if not refine:
+                shown.pop("refine", None)
             if not isinstance(refine, bool):
                 self.fail(f"{key}.refine", f"is {refine!r}; expected true or false")
             self._check_values(key, name, parameters, refine)
-            for suffix, at, rate in sizes:
-                found.append(Method(label + _told(shown) + suffix, name, parameters, refine, at, rate, seeds))
+            for title, at, rate in sizes:
+                full = label + _told(shown) + (f" at {title}" if title else "")
+                rate_name = title if isinstance(rate, dict) else None
+                found.append(Method(full, name, parameters, refine, at, rate, rate_name, seeds))
         return found
 
     def _parameters_of(self, name: str) -> list[str]:
@@ -245,7 +247,7 @@ class _Reader:
     def _sizes(
         self, key: str, name: str, entry: dict[str, Any], own: list[str], data: list[str]
     ) -> list[tuple[str, str | None, float | dict[str, float] | None]]:
-        """(suffix of the label, method whose size is taken, rate) of each size asked for."""
+        """(name, method whose size is taken, rate) of each size asked for."""
         given = [size for size in ("at", "rates", "n_prototypes") if size in entry]
         if len(given) > 1:
             self.fail(key, f"({name}) has {given}, which all say how many prototypes to keep; leave one")
@@ -258,11 +260,11 @@ class _Reader:
             labels = [value] if isinstance(value, str) else value
             if not isinstance(labels, list) or not labels or not all(isinstance(one, str) for one in labels):
                 self.fail(f"{key}.at", f"is {value!r}; expected the label of a method, or a list of them")
-            return [(f" at {other}", other, None) for other in labels]
+            return [(other, other, None) for other in labels]
         value = {f"{rate}": rate for rate in value} if isinstance(value, list) else value
         if not isinstance(value, dict) or not value:
             self.fail(f"{key}.rates", f"is {value!r}; expected a list of rates, or a table with a rate per name")
-        return [(f" at {title}", None, self._rate(f"{key}.rates", title, rate, data)) for title, rate in value.items()]
+        return [(title, None, self._rate(f"{key}.rates", title, rate, data)) for title, rate in value.items()]
 
     def _rate(self, key: str, title: str, rate: Any, data: list[str]) -> float | dict[str, float]:
         for one in rate.values() if isinstance(rate, dict) else [rate]:

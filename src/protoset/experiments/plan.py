@@ -129,6 +129,8 @@ class Method:
         Label of the method whose number of prototypes this one keeps.
     rate : float, dict or None
         The selection rate, or that of each data set by name.
+    rate_name : str or None
+        What rates by data set are called.
     seeds : tuple of int, "fold" or None
         What the method is repeated with; None for deterministic methods.
     """
@@ -139,6 +141,7 @@ class Method:
     refine: bool = False
     at: str | None = None
     rate: float | dict[str, float] | None = None
+    rate_name: str | None = None
     seeds: tuple[int, ...] | Literal["fold"] | None = None
 
     def rate_on(self, data: str) -> float | None:
@@ -249,6 +252,8 @@ class Plan:
                 "parameters": method.parameters,
                 "refine": method.refine,
                 "rate": method.rate_on(source.name),
+                # Rates of two names may be equal on some data set; the cells are two all the same.
+                "rate_name": method.rate_name,
                 "at": reference,
             },
         }
