@@ -24,9 +24,9 @@ from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, c
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.refinement import refine
-from protoset.selectors.size import SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
+from protoset.selectors.size import SAMPLE_OBJECTS, SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import TrainingSpace
+from protoset.spaces import TrainingSpace, make_space
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
@@ -93,17 +93,19 @@ class REPS(BaseSelector):
     size_rule : {"one_standard_error", "lowest_error"}, default="one_standard_error"
         What ``n_prototypes="auto"`` takes: the smallest size whose error is within one standard error of the
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
-        a sample of 3,000 objects if there are more.
+        a sample of 2,000 objects if there are more.
     max_time : float, optional
-        Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``. Ctrl-C
-        during the refinement does the same.
+        Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``; the search
+        for neighbours and the automatic size come before, and take what they take. Ctrl-C during the
+        refinement does the same.
     callback : callable, optional
         Called during the refinement with a :class:`SearchProgress`; ends it by returning True.
     n_jobs : int, optional
         Workers of the neighbour search. Changes no result.
     random_state : int or RandomState, optional
-        Shuffles the folds of ``n_prototypes="auto"`` and draws for the refinement; with None folds are
-        dealt in row order, and the refinement always draws the same, so that a fit has no randomness.
+        Shuffles the folds of ``n_prototypes="auto"`` and draws for the refinement. With None folds are dealt in
+        row order, with ``refine=True`` always in the same other order, and the refinement always draws the
+        same, so that a fit has no randomness.
     verbose : int, default=0
         Above 0, print the stages to stderr. The logger ``protoset`` gets them at INFO in any case.
 
@@ -283,7 +285,7 @@ class REPS(BaseSelector):
                 "n_prototypes='auto' and refine=True ask for dissimilarities that a sparse graph does not hold; "
                 "pass a count or a rate and refine=False, or a dense matrix"
             )
-        lists = self._lists(space, neighbors)
+        lists = self._lists(space, neighbors, verbose=self.verbose)
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
         ranked = self._rank(lists, codes)
         self._codes = codes
@@ -294,7 +296,11 @@ class REPS(BaseSelector):
         self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
         self.search_counters_ = lists.counters
         random_state = None if self.random_state is None else check_random_state(self.random_state)
-        self.size_curve_ = self._size_curve(space, lists, codes, random_state) if self.n_prototypes == "auto" else None
+        known = space
+        if self.refine and self.n_prototypes == "auto" and space.shape[0] <= SAMPLE_OBJECTS:
+            # Both the size and the refinement need all distances.
+            known = make_space(space.block(slice(None), slice(None)), "precomputed")
+        self.size_curve_ = self._size_curve(known, lists, codes, random_state) if self.n_prototypes == "auto" else None
         n_prototypes = self.n_prototypes
         if self.size_curve_ is not None:
             n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
@@ -305,7 +311,7 @@ class REPS(BaseSelector):
         if self.refine:
             report(self.verbose, "refining %d prototypes", len(kept))
             self.refinement_ = refine(
-                space,
+                known,
                 codes,
                 kept,
                 max_time=self.max_time,
@@ -321,14 +327,16 @@ class REPS(BaseSelector):
         self, space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, random_state: np.random.RandomState | None
     ) -> SizeCurve:
         report(self.verbose, "measuring the error at each size by cross-validation")
+        progress = reporter(self.verbose, "folds of the cross-validation")
         if self.refine:
             return refined_size_curve(
                 space,
                 codes,
-                lambda part, part_codes: self._rank(self._lists(part, None), part_codes).ranking,
+                lambda part, part_codes: self._rank(self._lists(part, None, verbose=0), part_codes).ranking,
                 allocation=self.allocation,
                 rule=self.size_rule,
                 random_state=check_random_state(0) if random_state is None else random_state,
+                progress=progress,
             )
         return size_curve(
             space,
@@ -339,17 +347,18 @@ class REPS(BaseSelector):
             rule=self.size_rule,
             random_state=random_state,
             n_jobs=self.n_jobs,
+            progress=progress,
         )
 
     def _keeps_every_class(self) -> bool:
         return self.allocation != "global"
 
-    def _lists(self, space: TrainingSpace, neighbors: Any) -> NeighborLists:
+    def _lists(self, space: TrainingSpace, neighbors: Any, *, verbose: int) -> NeighborLists:
         if neighbors is not None:
             return as_lists(neighbors, space.shape[0], self.ties)
         k = negligible_rank(self.beta) if self.n_neighbors == "auto" else int(self.n_neighbors)
-        report(self.verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
-        progress = reporter(self.verbose, "pairs compared")
+        report(verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
+        progress = reporter(verbose, "pairs compared")
         lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs, progress=progress)
         n_open = int((~lists.closed).sum())
         if n_open and not space.partial:
