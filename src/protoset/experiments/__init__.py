@@ -2,7 +2,7 @@
 
 from protoset.experiments._journal_files import JournalError
 from protoset.experiments.cells import CellResult
-from protoset.experiments.comparison import Comparison, compare
+from protoset.experiments.comparison import USUAL, Comparison, compare
 from protoset.experiments.exchange import export, merge
 from protoset.experiments.parsing import read_plan
 from protoset.experiments.plan import Cell, Plan, PlanError
@@ -11,6 +11,7 @@ from protoset.experiments.runner import Progress, run
 from protoset.experiments.validation import Validation, validate, validate_model
 
 __all__ = [
+    "USUAL",
     "Cell",
     "CellResult",
     "Comparison",

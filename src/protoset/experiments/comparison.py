@@ -57,6 +57,14 @@ class Comparison:
     note: str
     failures: dict[str, str]
 
+    @property
+    def standard_errors(self) -> np.ndarray:
+        """Of the mean error of each method, from the deviation between folds; NaN with a single one."""
+        n_folds = len(self.errors)
+        if n_folds == 1:
+            return np.full(len(self.methods), np.nan)
+        return self.errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
+
 
 def compare(
     dataset: Dataset,

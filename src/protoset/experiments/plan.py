@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from protoset.models import SCALINGS as SCALINGS, Scaling
+from protoset.models import SCALINGS as SCALINGS
+from protoset.models import Scaling
 
 EVERYTHING = "NoPS"
 """The method that keeps all objects."""

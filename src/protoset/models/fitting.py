@@ -130,6 +130,9 @@ def fit_model(
         callback=callback,
     )
     classifier = PrototypeClassifier(selector, rule=rule).fit(preparation(training.objects), training.labels)
+    if callback is not None and "callback" in selector.get_params(deep=False):
+        # It has done its work, and files hold no functions.
+        selector.set_params(callback=None)
     return DataModel(preparation, classifier)
 
 

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from protoset.classifier import Explanation, PrototypeClassifier
-from protoset.models.preparation import Preparation
+from protoset.datasets import Attribute
+from protoset.datasets.base import Kind
+from protoset.models.preparation import Preparation, Scaling
+from protoset.spaces import DISSIMILARITIES
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,3 +62,37 @@ class DataModel:
     def explain(self, objects: Any, n_neighbors: int = 3) -> Explanation:
         """Show which prototypes decided; see ``PrototypeClassifier``."""
         return self.classifier.explain(self.preparation(objects), n_neighbors)
+
+
+KINDS: dict[str, Kind] = {"vectors": "vectors", "series": "series", "strings": "strings", "matrix": "matrix"}
+"""What the objects of a kind of dissimilarities are called in data sets."""
+
+
+def as_model(classifier: PrototypeClassifier) -> DataModel:
+    """Return a classifier as a model that prepares nothing, for objects from files.
+
+    Parameters
+    ----------
+    classifier : PrototypeClassifier
+        Fitted, on vectors, series, strings or a matrix.
+
+    Returns
+    -------
+    DataModel
+    """
+    metric = classifier._prototypes.metric
+    kind = KINDS.get(DISSIMILARITIES[metric].kind)
+    if kind is None:
+        raise ValueError(
+            f"a classifier with metric={metric!r} does not say how its objects are read from a file; fit it with "
+            "protoset.models.fit_model"
+        )
+    attributes: tuple[Attribute, ...] = ()
+    if kind == "vectors":
+        names = getattr(classifier, "feature_names_in_", None)
+        if names is None:
+            names = [f"column {position}" for position in range(1, classifier.n_features_in_ + 1)]
+        attributes = tuple(Attribute(str(name), "real") for name in names)
+    scaling: Scaling | None = "raw" if kind == "vectors" else None
+    place = len(attributes)
+    return DataModel(Preparation(kind, metric, {}, scaling, attributes=attributes, target_position=place), classifier)

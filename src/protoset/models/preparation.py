@@ -76,7 +76,8 @@ class Preparation:
         numbers = np.asarray(objects, np.float64)
         if numbers.ndim != 2 or numbers.shape[1] != len(self.centre):
             raise ValueError(
-                f"X has the shape {numbers.shape}; expected rows of the {len(self.centre)} attributes of the training set"
+                f"X has the shape {numbers.shape}; expected rows of the {len(self.centre)} attributes of the training "
+                "set"
             )
         return (numbers - self.centre) / self.width
 
