@@ -23,6 +23,7 @@ FLOORS = [
     {"persistence"},
     {"evaluation", "datasets"},
     {"plots"},
+    {"report"},
     {"experiments"},
     {"paper"},
     {"demo"},

@@ -45,7 +45,7 @@ def page_model(parts: Parts, *, title: str | None, created: str, most_objects: i
     followed = follow(parts.space, shown, stops, n_nearest=1, leave_out_self=True)
     share = 1.0 if parts.queries is None else 2 / 3
     objects, notes = describe_objects(parts.train, shown, share=share)
-    queries, answers = (None, None) if parts.queries is None else _queries(parts, parts.queries, stops, shown, share)
+    queries, answers = (None, None) if parts.queries is None else _queries(parts, parts.queries, stops, shown, share, max(1, most_objects // 2))
     measured = _measure(parts, stops, answers)
     if len(shown) < parts.train.n_objects:
         notes.insert(
@@ -168,7 +168,7 @@ def _objects(parts: Parts, shown: np.ndarray, followed: Followed) -> dict[str, A
 
 
 def _queries(
-    parts: Parts, queries: Space, stops: Sequence[Stop], shown: np.ndarray, share: float
+    parts: Parts, queries: Space, stops: Sequence[Stop], shown: np.ndarray, share: float, most: int
 ) -> tuple[dict[str, Any], Followed]:
     n = len(parts.test_codes)
     assert parts.test is not None
@@ -180,7 +180,6 @@ def _queries(
         leave_out_self=False,
         degradations=_degradations(parts),
     )
-    most = max(1, len(shown) // 2)
     rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     values, _ = describe_objects(parts.test, rows, share=1 - share)
     kept = Followed(

@@ -2,8 +2,12 @@
 
 const MOST_LISTED = 24;
 
-function jump(place, prefix = "") {
-  return el("button", { type: "button", class: "link", click: () => choose(place, true) }, prefix, quoted(objects.ids[place]));
+function jump(place) {
+  const go = () => {
+    choose(place, false);
+    byId("details").scrollIntoView({ block: "nearest" });
+  };
+  return el("button", { type: "button", class: "link", click: go }, quoted(objects.ids[place]));
 }
 
 function factRow(name, ...value) {

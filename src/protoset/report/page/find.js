@@ -51,7 +51,7 @@ function seek() {
   const rest = matches.length > MOST_FOUND ? el("span", { class: "quiet" }, "…") : null;
   replace(byId("found-list"), matches.slice(0, MOST_FOUND).map((place) => jump(place)), rest);
   tell("filter");
-  if (matches.length) choose(matches[0], true);
+  if (matches.length) choose(matches[0], false);
 }
 
 function startFind() {

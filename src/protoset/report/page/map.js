@@ -107,11 +107,11 @@ function onMapKey(event) {
   event.preventDefault();
   if (state.selected === null || !isVisible(state.selected)) {
     const first = model.stops[state.stop].kept.find((place) => isVisible(place) && !isDimmed(place));
-    if (first !== undefined) choose(first, true);
+    if (first !== undefined) choose(first, false);
     return;
   }
   const next = nextOnMap(...step);
-  if (next !== null) choose(next, true);
+  if (next !== null) choose(next, false);
 }
 
 function startMap() {

@@ -11,6 +11,7 @@ function prototypeRows() {
     return {
       place,
       id: objects.ids[place],
+      text: objects.values.kind === "strings" ? objects.values.values[place] : null,
       class: className(objects.codes[place]),
       weight: objects.weights ? objects.weights[place] : null,
       degradation: objects.degradations ? (objects.degradations[place] ?? Infinity) : null,
@@ -23,11 +24,12 @@ function prototypeRows() {
 function columns() {
   const all = [
     { key: "id", name: "id" },
+    { key: "text", name: "text", there: objects.values.kind === "strings" ? true : null },
     { key: "class", name: "class" },
-    { key: "weight", name: "weight", numeric: true, there: objects.weights },
+    { key: "weight", name: "weight", numeric: true, wide: true, there: objects.weights },
     { key: "degradation", name: "degradation", numeric: true, there: objects.degradations },
     { key: "stands", name: "stands for", numeric: true },
-    { key: "wrong", name: "of these wrong", numeric: true },
+    { key: "wrong", name: "wrong", numeric: true },
   ];
   return all.filter((column) => column.there !== null);
 }
@@ -38,6 +40,11 @@ function compare(a, b) {
   const first = a[table.key], second = b[table.key];
   const order = typeof first === "number" ? first - second || 0 : collator.compare(first, second);
   return (table.falling ? -order : order) || a.place - b.place;
+}
+
+// Columns that only wide screens have room for are marked so.
+function styleOf(column) {
+  return [column.numeric ? "numeric" : "", column.wide ? "wide" : ""].join(" ").trim() || null;
 }
 
 function heading(column) {
@@ -51,14 +58,15 @@ function heading(column) {
   const direction = sorted ? (table.falling ? "descending" : "ascending") : "none";
   const arrow = el("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (table.falling ? "▼" : "▲") : "↕");
   const button = el("button", { type: "button", "data-key": column.key, click: sort }, column.name, " ", arrow);
-  return el("th", { scope: "col", "aria-sort": direction, class: column.numeric ? "numeric" : null }, button);
+  return el("th", { scope: "col", "aria-sort": direction, class: styleOf(column) }, button);
 }
 
 function cell(column, row) {
   if (column.key === "id") return el("th", { scope: "row" }, jump(row.place));
+  if (column.key === "text") return el("td", {}, el("span", { class: "excerpt", dir: "auto" }, row.text));
   if (column.key === "class") return el("td", {}, classTag(objects.codes[row.place]));
   const value = row[column.key];
-  return el("td", { class: "numeric" }, number(Number.isFinite(value) ? value : null));
+  return el("td", { class: styleOf(column) }, number(Number.isFinite(value) ? value : null));
 }
 
 function showPanels(rows) {
@@ -71,7 +79,7 @@ function showPanels(rows) {
     ordered.map((row) => {
       const plot = seriesPlot([{ channels: channelsOf(objects, row.place), code: objects.codes[row.place] }], 150, 64, objects.values.limits, "");
       const caption = el("span", { class: "caption" }, glyph(objects.codes[row.place]), quoted(row.id), el("span", { class: "quiet" }, ` stands for ${count(row.stands)}`));
-      return el("button", { type: "button", class: "panel", click: () => choose(row.place, true) }, plot, caption);
+      return el("button", { type: "button", class: "panel", click: () => choose(row.place, false) }, plot, caption);
     }),
   );
 }
@@ -86,7 +94,7 @@ function showPrototypes() {
   replace(byId("table"), el("table", { class: "sortable" }, caption, el("thead", {}, el("tr", {}, columns().map(heading))), el("tbody", {}, body)));
   const size = model.stops[state.stop].size;
   const notes = [`${count(shown.length)} of ${several(size, "prototype", "prototypes")} shown.`];
-  notes.push("A prototype stands for the training objects that have it as their nearest prototype.");
+  notes.push("A prototype stands for the training objects that have it as their nearest prototype; those of another class are wrong.");
   replace(byId("table-note"), notes.join(" "));
   byId("show-all").hidden = shown.length === rows.length;
 }

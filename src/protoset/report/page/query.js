@@ -40,7 +40,7 @@ function answerRow(one, deciding) {
     cells.push(el("td", { class: "numeric" }, number(degradation)));
     cells.push(el("td", { class: "numeric" }, degradation === null ? "∞" : number(one.rank + degradation)));
   }
-  cells.push(el("td", {}, decided ? "decided" : ""));
+  cells.push(el("td", { class: "wide" }, decided ? "decided" : ""));
   return el("tr", { class: decided ? "deciding" : null }, cells);
 }
 
@@ -71,7 +71,8 @@ function showAnswer() {
   const missed = isMissed(query);
   const names = ["rank", "prototype", "class", "distance"];
   if (model.rule === "adjusted") names.push("degradation", "adjusted rank");
-  const heads = [...names, "role"].map((name) => el("th", { scope: "col", class: ["prototype", "class", "role"].includes(name) ? null : "numeric" }, name));
+  const heads = names.map((name) => el("th", { scope: "col", class: ["prototype", "class"].includes(name) ? null : "numeric" }, name));
+  heads.push(el("th", { scope: "col", class: "wide" }, "role"));
   const winner = shown.filter((one) => one.place === deciding.place);
   replace(
     box,

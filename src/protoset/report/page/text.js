@@ -7,7 +7,7 @@ function byId(id) {
 }
 
 function fill(node, children) {
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
   }
   return node;
@@ -49,8 +49,8 @@ function several(number, one, many) {
 }
 
 function percent(share) {
-  const digits = share > 0 && share < 0.0995 ? 2 : 1;
-  return (100 * share).toFixed(digits) + " %";
+  if (share === 0 || share === 1) return 100 * share + "\u00a0%";
+  return (100 * share).toFixed(share < 0.01 ? 2 : 1) + "\u00a0%";
 }
 
 function interval(estimate) {
