@@ -35,7 +35,14 @@ X_TEST, Y_TEST = overlapping(60, d=2, seed=1)
 X_TEST = X_TEST + np.random.default_rng(2).normal(scale=0.3, size=X_TEST.shape)
 TRAIN, TEST = Dataset("blobs", "vectors", X, Y), Dataset("blobs", "vectors", X_TEST, Y_TEST)
 DAY = datetime.date(2026, 1, 31)
-HOSTILE = ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<!--", "{{script}}", "a\u2028b", "\ud800"]
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--",
+    "{{script}}",
+    "a\u2028b",
+    "\ud800",
+]
 
 
 def page_nearest(group, stop):
@@ -178,7 +185,9 @@ def test_many_objects_are_sampled_and_the_page_says_so():
     objects, labels = overlapping(700, d=2, seed=3)
     selector = REPS(n_prototypes=30).fit(objects, labels)
     ids = [f"row {row}" for row in range(700)]
-    model = build_report(Dataset("many", "vectors", objects, labels), selector, ids=ids, created=DAY, most_objects=100).model
+    model = build_report(
+        Dataset("many", "vectors", objects, labels), selector, ids=ids, created=DAY, most_objects=100
+    ).model
     assert len(model["objects"]["ids"]) == 100
     stop = model["stops"][model["summary"]["chosen_stop"]]
     assert [model["objects"]["ids"][place] for place in stop["kept"]] == [ids[row] for row in selector.sample_indices_]
@@ -309,7 +318,11 @@ def test_the_policy_names_the_one_script_and_the_one_style():
     assert blocks.policy.count("http") == 0
 
 
-@given(st.recursive(st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
 def test_safe_json_is_the_same_json(value):
     text = as_safe_json(value)
     assert json.loads(text) == value
@@ -321,7 +334,9 @@ def test_the_scripts_write_text_alone():
     assert {entry.name for entry in folder.iterdir()} == {"page.html", "style.css", *SCRIPTS}
     for name in SCRIPTS:
         text = (folder / name).read_text("utf-8")
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|fetch\(|XMLHttp", text)
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|fetch\(|XMLHttp", text
+        )
         assert not re.search(r"</script|<!--|https?://(?!www\.w3\.org/2000/svg)", text, re.IGNORECASE)
     assert not re.search(r"url\(|@import", (folder / "style.css").read_text("utf-8"))
 

@@ -45,7 +45,11 @@ def page_model(parts: Parts, *, title: str | None, created: str, most_objects: i
     followed = follow(parts.space, shown, stops, n_nearest=1, leave_out_self=True)
     share = 1.0 if parts.queries is None else 2 / 3
     objects, notes = describe_objects(parts.train, shown, share=share)
-    queries, answers = (None, None) if parts.queries is None else _queries(parts, parts.queries, stops, shown, share, max(1, most_objects // 2))
+    queries, answers = (
+        (None, None)
+        if parts.queries is None
+        else _queries(parts, parts.queries, stops, shown, share, max(1, most_objects // 2))
+    )
     measured = _measure(parts, stops, answers)
     if len(shown) < parts.train.n_objects:
         notes.insert(
