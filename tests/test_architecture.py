@@ -24,6 +24,7 @@ FLOORS = [
     {"models"},
     {"persistence"},
     {"plots"},
+    {"report"},
     {"experiments"},
     {"paper"},
     {"demo"},
