@@ -31,7 +31,7 @@ def note(text: str, quiet: bool = False) -> None:
 
 def say_json(document: Mapping[str, Any]) -> None:
     """Print one JSON document; what is no number is null."""
-    say(json.dumps(_jsonable(document), ensure_ascii=False, allow_nan=False, indent=1))
+    say(json.dumps(_jsonable(document), ensure_ascii=False, allow_nan=False))
 
 
 def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -44,7 +44,7 @@ def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     table = Table(box=None, pad_edge=False, show_edge=False)
     for position, header in enumerate(headers):
         values = [row[position] for row in cells]
-        numeric = bool(values) and all(text[:1].isdigit() or text[:1] in "-–" for text in values)
+        numeric = bool(values) and all(text[:1].isdigit() or text[:1] in "-–" or text == "inf" for text in values)
         table.add_column(Text(header), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(text) for text in row))

@@ -99,8 +99,8 @@ def judge(error: BaseException) -> tuple[int, str]:
         return 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):
         return 1, f"there is not enough memory: {_line(str(error)) or 'take fewer objects'}"
-    if isinstance(error, OSError):
-        return 1, _line(str(error))
+    if isinstance(error, (OSError, RuntimeError)) and str(error):
+        return (2 if type(error).__name__ == "JournalError" else 1), _line(str(error))
     return 1, f"{type(error).__name__}: {_line(str(error))} (--debug shows where)"
 
 

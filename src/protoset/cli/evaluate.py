@@ -90,11 +90,15 @@ def evaluate(
                 parameters=to_parameters("--param", param),
                 n_jobs=n_jobs,
             )
-    what = f"model {os.fspath(model)}" if model is not None else f"method {method}"
     if json:
-        say_json({"path": path, "what": what, **_document(found)})
+        say_json({"path": path, "model": model, "method": method if model is None else None, **_document(found)})
+        return
+    n_test, n_parts = found.estimate.n_test, len(found.fold_errors)
+    if model is not None:
+        say(f"model {plain(model)} on {n_test} objects")
     else:
-        _show(what, found)
+        say(f"method {plain(method)} on {n_test} held-out objects" + (f" in {n_parts} folds" if n_parts > 1 else ""))
+    _show(found)
 
 
 def _of_model(model: Path, path: Path, labels: str | None) -> Validation:
@@ -128,9 +132,8 @@ def _document(found: Validation) -> dict[str, Any]:
     }
 
 
-def _show(what: str, found: Validation) -> None:
+def _show(found: Validation) -> None:
     estimate = found.estimate
-    say(f"{plain(what)}, {estimate.n_test} held-out objects in {len(found.fold_errors)} part(s)")
     say(f"error {estimate.error:.3f}, 95 % interval {estimate.lower:.3f} to {estimate.upper:.3f}")
     say(f"macro F1 {found.macro_f1:.3f}, balanced accuracy {found.balanced_accuracy:.3f}")
     sizes = ", ".join(str(size) for size in found.n_prototypes)

@@ -75,9 +75,8 @@ def status(journal: JournalArgument, json: Json = False, debug: Debug = False) -
     if json:
         say_json(vars(found))
         return
-    say(
-        f"{plain(found.name) or 'plan'}: {found.done} of {found.total} done, {found.failed} failed, {found.missing} left"
-    )
+    name = plain(found.name) or "plan"
+    say(f"{name}: {found.done} of {found.total} done, {found.failed} failed, {found.missing} left")
     if found.running:
         say("it is running")
     if found.failures:

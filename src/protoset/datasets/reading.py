@@ -50,8 +50,8 @@ def read(
     ----------
     path : path-like
     target : str, int or False, optional
-        For tables: name or position of the column of labels, counted from 0, or from the end if negative; False if there
-        is none. See the readers for what is taken otherwise.
+        For tables: name or position of the column of labels, counted from 0, or from the end if negative; False if
+        there is none. See the readers for what is taken otherwise.
     labels : path-like or array-like, optional
         For matrices: a file with a label per line, the labels, or their name in a .npz or .mat file. Otherwise the
         labels are looked for in such a file, or beside others: in ``protein_labels.txt`` for ``protein.csv`` and

@@ -171,7 +171,8 @@ def _tests(errors: np.ndarray, methods: Sequence[str]) -> tuple[PairwiseTests | 
             needed += 1
         count = "1 split" if n_folds == 1 else f"{n_folds} folds"
         return None, (
-            f"no test of significance: with {count} and {n_pairs} pairs none could reach {LEVEL:g}; {needed} folds could"
+            f"no test of significance: with {count} and {n_pairs} pairs none could reach {LEVEL:g}; "
+            f"{needed} folds could"
         )
     tests = pairwise_wilcoxon(errors[:, whole], names=[methods[position] for position in whole])
     return tests, (
