@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.datasets import load_iris, load_wine
 
 from protoset.datasets import Attribute, Dataset
+from protoset.selectors import all_selectors
 
 from conftest import overlapping
 
@@ -64,3 +65,7 @@ def series(n=24, n_train=14):
     y = np.arange(n) % 2
     objects = [np.sin(np.arange(20) / (3 + label) + rng.normal()) + 0.3 * rng.normal(size=20) for label in y]
     return Dataset("series", "series", objects, y, n_train=n_train)
+
+
+def selectors():
+    return all_selectors()

@@ -14,15 +14,17 @@ PACKAGE = Path(protoset.__file__).parent
 # Lower floors first. A module may import from its own floor's room and from the floors below.
 FLOORS = [
     {"_version", "_validation", "_progress", "_arrays", "_blocks", "_files", "kernels"},
+    {"evaluation", "datasets"},
     {"spaces"},
     {"neighbors"},
     {"features"},
     {"solvers"},
     {"selectors"},
     {"classifier"},
+    {"models"},
     {"persistence"},
-    {"evaluation", "datasets"},
     {"plots"},
+    {"report"},
     {"experiments"},
     {"paper"},
     {"demo"},

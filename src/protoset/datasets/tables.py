@@ -25,7 +25,9 @@ MOSTLY = 0.95
 """Share of numbers from which on the rest of a column is taken as mistakes, not as categories."""
 
 
-def read_csv(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
+def read_csv(
+    text: str, *, file: str = "text", target: str | int | Literal[False] | None = None, kind: Kind | None = None
+) -> Dataset:
     """Read a table.
 
     The delimiter is the one of tab, semicolon and comma that splits all lines into the same, largest number of fields.
@@ -38,8 +40,9 @@ def read_csv(text: str, *, file: str = "text", target: str | int | None = None, 
     text : str
     file : str
         Its name, for errors.
-    target : str or int, optional
-        Name or position of the column of labels; otherwise the one called class, target or label, or the last.
+    target : str, int or False, optional
+        Name or position of the column of labels; otherwise the one called class, target or label, or the last. False if
+        there is none: all columns are attributes then, and all labels empty texts.
     kind : {"vectors", "mixed"}, optional
         "mixed" for objects with texts and numbers even if all are numbers; it also takes a column with a few texts
         among numbers as categories, which otherwise is an error. "vectors" to refuse texts.
@@ -59,6 +62,8 @@ def read_csv(text: str, *, file: str = "text", target: str | int | None = None, 
     names = [
         name.strip() if header and name.strip() else f"column {position}" for position, name in enumerate(first[0], 1)
     ]
+    if target is False:
+        return _without_labels(text, lines, delimiter, header, names, kind, file)
     at = find_target(target, names, file)
     fast = None if '"' in text else _all_numbers(lines, delimiter, header, len(names))
     if fast is not None:
@@ -84,6 +89,26 @@ def read_csv(text: str, *, file: str = "text", target: str | int | None = None, 
         "csv", tuple(names) if header else (), at, target_name=names[at], delimiter=delimiter, spelling=spelling
     )
     return Dataset(file, "mixed" if objects.dtype == object else "vectors", objects, labels, attributes, layout=layout)
+
+
+def _without_labels(
+    text: str, lines: Sequence[str], delimiter: str, header: bool, names: Sequence[str], kind: Kind | None, file: str
+) -> Dataset:
+    fast = None if '"' in text else _all_numbers(lines, delimiter, header, len(names))
+    if fast is not None:
+        columns = [(_numeric(name, fast[0][:, position]), fast[0][:, position]) for position, name in enumerate(names)]
+        n = len(fast[0])
+    else:
+        rows, places = _split(lines, delimiter, file)
+        rows, places = (rows[1:], places[1:]) if header else (rows, places)
+        texts = _transposed(rows, places, len(names), file)
+        columns = [_column(name, one, places, delimiter, kind, file) for name, one in zip(names, texts, strict=True)]
+        n = len(rows)
+    attributes = tuple(attribute for attribute, _ in columns)
+    objects = assemble(attributes, [values for _, values in columns], n, kind, file)
+    layout = Layout("csv", tuple(names) if header else (), len(names), target_name="", delimiter=delimiter)
+    of_kind: Kind = "mixed" if objects.dtype == object else "vectors"
+    return Dataset(file, of_kind, objects, np.full(n, ""), attributes, layout=layout)
 
 
 def find_delimiter(lines: Sequence[str], file: str) -> str:
@@ -129,7 +154,7 @@ def _split(
     return rows, places
 
 
-def has_header(rows: Sequence[Sequence[str]], target: str | int | None = None) -> bool:
+def has_header(rows: Sequence[Sequence[str]], target: str | int | Literal[False] | None = None) -> bool:
     """Whether the first row names the columns."""
     names = [field.strip() for field in rows[0]]
     if isinstance(target, str) and target in names and not is_number(target):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from protoset._files import write_atomically
+from protoset._files import is_part_of, write_atomically
 from protoset.datasets._text import error, listed
 from protoset.datasets.base import DataError, Dataset, Format
 from protoset.datasets.formats import FORMATS, ending, stem
@@ -119,11 +119,8 @@ def _shown(record: Format) -> Sequence[str]:
 def _refuse(place: Path, dataset: Dataset, overwrite: bool) -> None:
     """Refuse to write over the source, ever, and over what is there unless it may be replaced."""
     sources = (dataset.layout.files if dataset.layout else ()) or ((dataset.path,) if dataset.path else ())
-    real = Path(os.path.realpath(place))
     for source in sources:
-        origin = Path(os.path.realpath(source))
-        is_same = place.exists() and origin.exists() and os.path.samefile(place, origin)
-        if is_same or real == origin or (origin.is_dir() and origin in real.parents):
+        if is_part_of(place, source):
             raise error(
                 str(place), f"the data set was read from {source}, which is never written to; choose another name"
             )

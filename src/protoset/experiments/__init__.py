@@ -2,15 +2,19 @@
 
 from protoset.experiments._journal_files import JournalError
 from protoset.experiments.cells import CellResult
+from protoset.experiments.comparison import USUAL, Comparison, compare
 from protoset.experiments.exchange import export, merge
 from protoset.experiments.parsing import read_plan
 from protoset.experiments.plan import Cell, Plan, PlanError
 from protoset.experiments.results import Missing, Status, Table, results, resume, status, table
 from protoset.experiments.runner import Progress, run
+from protoset.experiments.validation import Validation, validate, validate_model
 
 __all__ = [
+    "USUAL",
     "Cell",
     "CellResult",
+    "Comparison",
     "JournalError",
     "Missing",
     "Plan",
@@ -18,6 +22,8 @@ __all__ = [
     "Progress",
     "Status",
     "Table",
+    "Validation",
+    "compare",
     "export",
     "merge",
     "read_plan",
@@ -26,4 +32,6 @@ __all__ = [
     "run",
     "status",
     "table",
+    "validate",
+    "validate_model",
 ]

@@ -38,21 +38,12 @@ def check_is_journal(path: Path) -> None:
         raise JournalError(f"there is no journal {str(path)!r}; run a plan to make it")
     if not path.is_file():
         raise JournalError(f"{str(path)!r} is not a file; name a journal, such as results.sqlite")
+    # From the header, which is as it was made: no library need touch what may not be ours.
     with path.open("rb") as file:
-        is_database = file.read(len(HEADER)) == HEADER
-    other = f"{str(path)!r} is not a journal, and is left as it is; choose another name"
-    if not is_database:
-        raise JournalError(other)
-    connection = connect_read_only(path)
-    try:
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    except sqlite3.Error as error:
-        raise JournalError(f"the journal {str(path)!r} cannot be read: {error}") from error
-    finally:
-        connection.close()
-    if application != APPLICATION:
-        raise JournalError(other)
+        header = file.read(100)
+    schema, application = (int.from_bytes(header[place : place + 4]) for place in (60, 68))
+    if not header.startswith(HEADER) or application != APPLICATION:
+        raise JournalError(f"{str(path)!r} is not a journal, and is left as it is; choose another name")
     if schema != SCHEMA:
         raise JournalError(
             f"the journal {str(path)!r} has the schema version {schema}, and protoset {__version__} knows {SCHEMA}; "
@@ -65,11 +56,15 @@ def check_writable(path: Path) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise JournalError(f"cannot write {str(path)!r}: there is no folder {str(folder)!r}; make it first")
-    # The mode counts even for those who could write in spite of it.
     for place in [path, folder] if path.exists() else [folder]:
-        if not os.access(place, os.W_OK) or not place.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
+        if not _may_write(place):
             what = "the journal" if place == path else "the folder of the journal"
             raise JournalError(f"{what} {str(place)!r} is read-only; make it writable, or work on a copy")
+
+
+def _may_write(place: Path) -> bool:
+    # The mode counts even for those who could write in spite of it.
+    return os.access(place, os.W_OK) and bool(place.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
 
 
 def is_locked(path: Path) -> bool:
@@ -107,7 +102,7 @@ def take_lock(path: Path) -> sqlite3.Connection:
 
 def _holder(path: Path) -> str:
     try:
-        connection = connect_read_only(path)
+        connection = connect_to_read(path)
         try:
             (found,) = connection.execute("SELECT value FROM meta WHERE key = 'runner'").fetchone()
         finally:
@@ -117,10 +112,15 @@ def _holder(path: Path) -> str:
         return ""
 
 
-def connect_read_only(path: Path) -> sqlite3.Connection:
-    address = path.resolve().as_uri() + "?mode=ro"
-    log = path.resolve().with_name(path.resolve().name + "-wal")
-    if not os.access(path.resolve().parent, os.W_OK) and not log.exists():
-        address += "&immutable=1"  # SQLite cannot put its shared memory beside the file
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a journal for reading alone; SQLite may have to put in order what a killed process left, where it may."""
+    place = path.resolve()
+    address = place.as_uri() + "?mode=rw"
+    if not (_may_write(place) and _may_write(place.parent)):
+        address = place.as_uri() + "?mode=ro"
+        if not place.with_name(place.name + "-wal").exists():
+            address += "&immutable=1"  # SQLite cannot put its shared memory beside the file
     with told(path):
-        return sqlite3.connect(address, uri=True, isolation_level=None, timeout=30)
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=30)
+        connection.execute("PRAGMA query_only=ON")
+        return connection

@@ -22,6 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from protoset._blocks import row_slices
 from protoset.datasets import Dataset
 from protoset.experiments.plan import Distance, Folds
+from protoset.models.preparation import Scaling, has_missing, is_missing, learn_scaling
 from protoset.spaces import DISSIMILARITIES, Space, make_space
 
 LARGEST_MATRIX = 6000
@@ -151,7 +152,7 @@ def comparable(dataset: Dataset, distance: Distance, train: np.ndarray) -> tuple
     if dataset.kind == "series" and DISSIMILARITIES[metric].kind != "vectors":
         # A data set has channels as columns, a space as rows.
         return [one.T for one in dataset.objects], metric, distance.parameters
-    if distance.nominal == "heom" and (dataset.categorical or _has_missing(dataset.objects)):
+    if distance.nominal == "heom" and (dataset.categorical or has_missing(dataset.objects)):
         metric = "heom"
     if DISSIMILARITIES[metric].kind == "mixed attributes":
         return dataset.objects, metric, {"categorical": dataset.categorical}
@@ -171,22 +172,18 @@ def as_numbers(dataset: Dataset) -> np.ndarray:
         column = objects[:, position]
         if attribute.type == "nominal":
             places = {value: float(place) for place, value in enumerate(attribute.values)}
-            numbers[:, position] = [np.nan if _is_missing(value) else places[value] for value in column]
+            numbers[:, position] = [np.nan if is_missing(value) else places[value] for value in column]
         else:
             numbers[:, position] = [np.nan if value is None else value for value in column]
     return numbers
 
 
-def scaled(numbers: np.ndarray, training: np.ndarray, scaling: str) -> np.ndarray:
+def scaled(numbers: np.ndarray, training: np.ndarray, scaling: Scaling) -> np.ndarray:
     """Scale columns by what the training rows say; a column that is constant there is only moved."""
     if scaling == "raw":
         return numbers
-    if scaling == "z":
-        centre, width = training.mean(axis=0), training.std(axis=0)
-    else:
-        centre, width = training.min(axis=0), np.ptp(training, axis=0)
-    constant = np.ptp(training, axis=0) == 0
-    return (numbers - centre) / np.where(constant | (width == 0), 1.0, width)
+    centre, width = learn_scaling(training, scaling)
+    return (numbers - centre) / width
 
 
 def square(space: Space) -> np.ndarray:
@@ -221,14 +218,3 @@ def _plain(value: Any) -> Any:
 
 def _take(objects: Any, rows: np.ndarray) -> Any:
     return objects[rows] if isinstance(objects, np.ndarray) else [objects[row] for row in rows]
-
-
-def _has_missing(objects: Any) -> bool:
-    objects = np.asarray(objects)
-    if objects.dtype.kind == "f":
-        return bool(np.isnan(objects).any())
-    return any(_is_missing(value) for value in objects.ravel())
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)

@@ -30,7 +30,7 @@ from protoset.experiments._journal_files import (
     JournalError,
     check_is_journal,
     check_writable,
-    connect_read_only,
+    connect_to_read,
     take_lock,
     told,
 )
@@ -62,16 +62,20 @@ class Journal:
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None):
         self.path, self._connection, self._lock = path, connection, lock
-        with told(path):
-            meta = dict(connection.execute("SELECT key, value FROM meta"))
-        self.plan = _stored_plan(path, meta)
+        try:
+            with told(path):
+                meta = dict(connection.execute("SELECT key, value FROM meta"))
+            self.plan = _stored_plan(path, meta)
+        except BaseException:
+            connection.close()
+            raise
 
     @classmethod
     def to_read(cls, path: str | os.PathLike[str]) -> Self:
         """Open a journal that is there; another process may be writing to it."""
         place = Path(path)
         check_is_journal(place)
-        return cls(place, connect_read_only(place))
+        return cls(place, connect_to_read(place))
 
     @classmethod
     def to_write(cls, path: str | os.PathLike[str], plan: Plan | None = None) -> Self:
@@ -86,39 +90,48 @@ class Journal:
         """
         place = Path(path)
         if place.exists() or plan is None:
-            check_is_journal(place)
+            cls.to_read(place).close()
         check_writable(place)
         lock = take_lock(place)
         try:
             if not place.exists():
                 assert plan is not None
                 _create(place, plan)
+            with cls.to_read(place) as known:  # before anything is written
+                known._refuse_lost(plan)
             with told(place):
                 connection = sqlite3.connect(place, isolation_level=None, timeout=30)
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute("PRAGMA synchronous=NORMAL")
             journal = cls(place, connection, lock)
-            if plan is not None:
-                journal._take_plan(plan)
-            runner = json.dumps({"process": os.getpid(), "machine": platform.node()})
-            with told(place):
-                connection.execute("INSERT OR REPLACE INTO meta VALUES ('runner', ?)", (runner,))
-            return journal
         except BaseException:
             lock.close()
             raise
+        try:
+            journal._begin(plan)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
 
-    def _take_plan(self, plan: Plan) -> None:
-        lost = lost_cells(self.plan, plan)
+    def _refuse_lost(self, plan: Plan | None) -> None:
+        lost = [] if plan is None else lost_cells(self.plan, plan)
         if lost:
             raise JournalError(
                 f"the journal {str(self.path)!r} is of another plan: {'; '.join(lost)}. "
                 "Plans may grow, but keep what they had; restore that, or start another journal"
             )
-        values = [("plan", json.dumps(plan.document)), ("folder", str(plan.folder))]
+
+    def _begin(self, plan: Plan | None) -> None:
+        self.plan = self.plan if plan is None else plan
+        meta = {
+            "plan": json.dumps(self.plan.document),
+            "folder": str(self.plan.folder),
+            "runner": json.dumps({"process": os.getpid(), "machine": platform.node()}),
+        }
+        with told(self.path):
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
         with self.transaction():
-            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
-        self.plan = plan
+            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -50,7 +50,7 @@ ELSEWHERE = {
 }
 """Parameters of selectors that are not for plans, and what is in their place."""
 
-UNSEEDED = ("REPS",)
+UNSEEDED = ("CNN", "REPS")
 """Methods with a random_state that make no use of chance without one."""
 
 

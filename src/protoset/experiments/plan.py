@@ -15,11 +15,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from protoset.models import SCALINGS as SCALINGS
+from protoset.models import Scaling
+
 EVERYTHING = "NoPS"
 """The method that keeps all objects."""
 
-Scaling = Literal["z", "minmax", "raw"]
-SCALINGS: tuple[Scaling, ...] = ("z", "minmax", "raw")
 Nominal = Literal["index", "heom"]
 NOMINALS: tuple[Nominal, ...] = ("index", "heom")
 

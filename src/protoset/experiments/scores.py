@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import f1_score, recall_score
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,12 @@ class Scores:
 
 
 def score(truth: np.ndarray, predicted: np.ndarray) -> Scores:
-    """Measure predictions."""
-    recall = recall_score(truth, predicted, labels=np.unique(truth), average="macro", zero_division=0)
-    f1 = f1_score(truth, predicted, average="macro", zero_division=0)
-    return Scores(float(np.mean(truth != predicted)), float(f1), float(recall))
+    """Measure predictions; classes are numbers from 0 on."""
+    # By counting: scikit-learn's functions, which give the same, take longer than most methods on small data.
+    n_classes = int(max(truth.max(), predicted.max())) + 1
+    there, told = np.bincount(truth, minlength=n_classes), np.bincount(predicted, minlength=n_classes)
+    hits = np.bincount(truth[truth == predicted], minlength=n_classes)
+    known = there + told > 0
+    f1 = 2 * hits[known] / (there + told)[known]
+    recall = hits[there > 0] / there[there > 0]
+    return Scores(float(np.mean(truth != predicted)), float(f1.mean()), float(recall.mean()))
