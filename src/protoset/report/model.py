@@ -55,8 +55,8 @@ def page_model(parts: Parts, *, title: str | None, created: str, most_objects: i
     if len(shown) < parts.train.n_objects:
         notes.insert(
             0,
-            f"The page holds {len(shown):,} of {parts.train.n_objects:,} training objects: the prototypes, best first, "
-            "and others drawn at random. Whom a prototype stands for is counted among these.",
+            f"The page holds {len(shown):,} of {parts.train.n_objects:,} training objects: the prototypes, and "
+            "others drawn at random. Whom a prototype stands for is counted among these.",
         )
     if queries is not None and len(queries["ids"]) < len(parts.test_ids):
         notes.append(
