@@ -94,7 +94,7 @@ def judge(error: BaseException) -> tuple[int, str]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         where = context.command_path if context is not None else "protoset"
-        return 2, f"{_line(error.format_message())} See {where} --help"
+        return 2, f"{_line(error.format_message()).rstrip('.')}; see {where} --help"
     if isinstance(error, (ValueError, TypeError, ImportError)):
         return 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):
