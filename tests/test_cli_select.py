@@ -30,10 +30,15 @@ METRICS = {"table": "gower", "series": "dtw", "matrix": "precomputed", "strings"
 @pytest.fixture(scope="module")
 def selected(folder):
     """The document of each case, whose outputs are in the folder."""
-    return {
-        name: run_json("select", *words, "--output", output, "--model", f"{name}.protoset", cwd=folder)
+    commands = {
+        name: ["select", *words, "--output", output, "--model", f"{name}.protoset", "--json"]
         for name, (words, output, _) in CASES.items()
     }
+    documents = {"table": run_json(*commands.pop("table")[:-1], cwd=folder)}
+    for name, (code, out, error) in zip(commands, run_many(commands.values(), folder), strict=True):
+        assert (code, error) == (0, ""), error
+        documents[name] = json.loads(out)
+    return documents
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -107,7 +112,8 @@ def test_other_uses_of_models(folder, selected):
     matrix, series = json.loads(answers[0][1]), json.loads(answers[2][1])
     assert len(matrix["predictions"]) == 22
     assert matrix["predictions"][0] == "setosa"
-    assert answers[1][1] == "row,prediction\n0,Japan\n1,Italy\n"
+    strangers = protoset.load(folder / "strings.protoset").predict(["Yamada", "Rizzo"])
+    assert answers[1][1] == f"row,prediction\n0,{strangers[0]}\n1,{strangers[1]}\n"
     evaluated = json.loads(answers[3][1])
     assert evaluated["n_errors"] == series["n_errors"] == round(selected["series"]["test"]["error"] * 30)
     assert np.sum(evaluated["confusion"]) == evaluated["n_test"] == 30

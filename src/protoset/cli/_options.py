@@ -141,8 +141,8 @@ def read_data(path: Path, target: str | None, labels: str | None, kind: str | No
 
 def open_model(path: Path) -> DataModel:
     """Read a model; a classifier of objects as they come is one without preparation."""
-    from protoset import load
     from protoset.models import DataModel, as_model
+    from protoset.persistence import load
 
     if not os.path.isfile(path):
         raise ValueError(f"there is no model {str(path)!r}; protoset select --model writes one")
