@@ -9,7 +9,7 @@ import numpy as np
 from protoset.selectors import REPS, BaseSelector
 
 N_SIZES = 30
-MOST_PROTOTYPES = 1000
+MOST_PROTOTYPES = 500
 """Size of the largest set that is tried, unless the fit kept more."""
 
 

@@ -39,7 +39,7 @@ def state_facts(parts: Parts, created: str) -> Facts:
     if train.path is not None:
         # The name alone: a page is mailed, and folders say more of their owner than of the data.
         data.append(["file", train.path.name])
-    metric = [["metric", selector.metric_]]
+    metric = [["metric", show(selector.metric) if callable(selector.metric) else selector.metric_]]
     metric += [[str(name), show(value)] for name, value in (selector.metric_params or {}).items()]
     if parts.transformed:
         metric.append(["transformed before by", parts.transformed])

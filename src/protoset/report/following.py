@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from protoset._blocks import row_slices
 from protoset.classifier import decide
 from protoset.report.budget import Stop
 from protoset.spaces import Space
+
+ROWS_AT_ONCE = 250
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,7 @@ def follow(
     n_nearest: int,
     leave_out_self: bool,
     degradations: np.ndarray | None = None,
+    n_jobs: int | None = None,
 ) -> Followed:
     """Find the nearest prototypes of rows at every stop.
 
@@ -62,36 +65,53 @@ def follow(
         Whether rows are training objects; none is its own neighbour.
     degradations : ndarray, optional
         Of all training objects, where adjusted ranks decide.
+    n_jobs : int, optional
+        Workers. Changes no result.
     """
     columns = np.unique(np.concatenate([stop.kept for stop in stops]))
-    winners, ranks = np.full((len(stops), len(rows)), -1), np.ones((len(stops), len(rows)), int)
-    nearest: list[np.ndarray] = []
-    distances: list[np.ndarray] = []
-    for part in row_slices(len(rows), 3 * 8 * len(columns)):
-        block = np.array(space.block(rows[part], columns), float)
+
+    def search(part: np.ndarray) -> Followed:
+        block = np.array(space.block(part, columns), float)
         if leave_out_self:
-            block[rows[part][:, None] == columns[None, :]] = np.inf
-        listed = np.zeros(block.shape, bool)
-        for number, stop in enumerate(stops):
-            places = np.searchsorted(columns, stop.kept)
-            shown = places[_first(block[:, places], n_nearest)]
-            np.put_along_axis(listed, shown, True, axis=1)
-            if degradations is None:
-                winner = shown[:, 0]
-            else:
-                decision = decide(block[:, places], degradations[stop.kept])
-                first = decision.adjusted_ranks.argmin(axis=1)[:, None]
-                winner = places[np.take_along_axis(decision.order, first, axis=1)[:, 0]]
-                ranks[number, part] = np.take_along_axis(decision.ranks, first, axis=1)[:, 0]
-            known = np.isfinite(np.take_along_axis(block, winner[:, None], axis=1)[:, 0])
-            winners[number, part] = np.where(known, columns[winner], -1)
-        listed &= np.isfinite(block)
-        for row, mask in zip(block, listed, strict=True):
-            found = np.flatnonzero(mask)
-            found = found[np.argsort(row[found], kind="stable")]
-            nearest.append(columns[found])
-            distances.append(row[found])
-    return Followed(winners, ranks, nearest, distances)
+            block[part[:, None] == columns[None, :]] = np.inf
+        return _follow_block(block, columns, stops, n_nearest, degradations)
+
+    parts = [rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE)]
+    found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(part) for part in parts)
+    return Followed(
+        np.concatenate([one.winners for one in found], axis=1),
+        np.concatenate([one.ranks for one in found], axis=1),
+        [row for one in found for row in one.nearest],
+        [row for one in found for row in one.distances],
+    )
+
+
+def _follow_block(
+    block: np.ndarray, columns: np.ndarray, stops: Sequence[Stop], n_nearest: int, degradations: np.ndarray | None
+) -> Followed:
+    winners, ranks = np.full((len(stops), len(block)), -1), np.ones((len(stops), len(block)), int)
+    listed = np.zeros(block.shape, bool)
+    for number, stop in enumerate(stops):
+        places = np.searchsorted(columns, stop.kept)
+        shown = places[_first(block[:, places], n_nearest)]
+        np.put_along_axis(listed, shown, True, axis=1)
+        winner = shown[:, 0]
+        if degradations is not None:
+            decision = decide(block[:, places], degradations[stop.kept])
+            first = decision.adjusted_ranks.argmin(axis=1)[:, None]
+            winner = places[np.take_along_axis(decision.order, first, axis=1)[:, 0]]
+            ranks[number] = np.take_along_axis(decision.ranks, first, axis=1)[:, 0]
+        known = np.isfinite(block[np.arange(len(block)), winner])
+        winners[number] = np.where(known, columns[winner], -1)
+    listed &= np.isfinite(block)
+    found = [np.flatnonzero(mask) for mask in listed]
+    ordered = [some[np.argsort(row[some], kind="stable")] for row, some in zip(block, found, strict=True)]
+    return Followed(
+        winners,
+        ranks,
+        [columns[some] for some in ordered],
+        [row[some] for row, some in zip(block, ordered, strict=True)],
+    )
 
 
 def _first(block: np.ndarray, n_nearest: int) -> np.ndarray:

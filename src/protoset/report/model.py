@@ -42,7 +42,8 @@ def page_model(parts: Parts, *, title: str | None, created: str, most_objects: i
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
     stops = find_stops(parts.selector, parts.train.n_objects)
     shown = choose_shown(stops, parts.train.n_objects, most_objects)
-    followed = follow(parts.space, shown, stops, n_nearest=1, leave_out_self=True)
+    jobs = parts.selector.n_jobs
+    followed = follow(parts.space, shown, stops, n_nearest=1, leave_out_self=True, n_jobs=jobs)
     share = 1.0 if parts.queries is None else 2 / 3
     objects, notes = describe_objects(parts.train, shown, share=share)
     queries, answers = (
@@ -54,8 +55,8 @@ def page_model(parts: Parts, *, title: str | None, created: str, most_objects: i
     if len(shown) < parts.train.n_objects:
         notes.insert(
             0,
-            f"The page holds {len(shown):,} of {parts.train.n_objects:,} training objects: the prototypes, best first, "
-            "and others drawn at random. Whom a prototype stands for is counted among these.",
+            f"The page holds {len(shown):,} of {parts.train.n_objects:,} training objects: the prototypes, and "
+            "others drawn at random. Whom a prototype stands for is counted among these.",
         )
     if queries is not None and len(queries["ids"]) < len(parts.test_ids):
         notes.append(
@@ -109,7 +110,9 @@ def _measure(parts: Parts, stops: Sequence[Stop], answers: Followed | None) -> M
         lists = parts.space.kneighbors(1, limit=1, n_jobs=jobs)
         codes, nearest = parts.codes[rows], lists.indices[np.cumsum(lists.counts) - lists.counts][rows]
         learned = _degradations(parts)
-        winners = follow(parts.space, rows, stops, n_nearest=1, leave_out_self=True, degradations=learned).winners
+        winners = follow(
+            parts.space, rows, stops, n_nearest=1, leave_out_self=True, degradations=learned, n_jobs=jobs
+        ).winners
     wrong = (winners < 0) | (parts.codes[winners] != codes)
     return Measured(
         estimate_error(int((parts.codes[nearest] != codes).sum()), len(codes)),
@@ -183,6 +186,7 @@ def _queries(
         n_nearest=N_EXPLAINED,
         leave_out_self=False,
         degradations=_degradations(parts),
+        n_jobs=parts.selector.n_jobs,
     )
     rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
     values, _ = describe_objects(parts.test, rows, share=1 - share)

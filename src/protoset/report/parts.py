@@ -118,7 +118,7 @@ def _fitted(selector: Any) -> tuple[BaseSelector, str]:
         check_is_fitted(selector, "classes_")
         if not hasattr(selector, "selector_"):
             raise ValueError(
-                "selector is a classifier that came from a file, which does not hold its selector; fit one, and pass that"
+                "selector is a classifier that came from a file, which does not hold its selector; pass a fitted one"
             )
         return selector.selector_, selector.rule
     if not isinstance(selector, BaseSelector):

@@ -86,8 +86,8 @@ def build_report(
     selector : selector or PrototypeClassifier
         Fitted on these training objects.
     test : Dataset, optional
-        Objects that were held out, of the same kind; of dissimilarities, a row to all training objects for each. Without
-        any, errors are leave-one-out errors on the training set.
+        Objects that were held out, of the same kind; of a matrix, the rows of their dissimilarities to all training
+        objects. Without any, errors are leave-one-out errors on the training set.
     transform : callable, optional
         What was done to the objects before they were compared, for example ``scaler.transform``. The page shows them
         as they were before it.
@@ -97,7 +97,7 @@ def build_report(
     created : date, datetime or str, optional
         When the report was made, today by default. With the same date the same report is the same to the byte.
     most_objects : int, default=2000
-        Objects that the page holds at most. Of more, the prototypes and a random sample are shown, and the page says so.
+        Objects that the page holds at most. Of more, the prototypes and a random sample are shown; the page says so.
 
     Returns
     -------

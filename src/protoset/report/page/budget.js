@@ -56,8 +56,8 @@ function niceTicks(most, wanted) {
 
 function drawCurve() {
   const box = byId("curve"), stops = model.stops;
-  const width = Math.max(280, box.clientWidth), height = width < 500 ? 200 : 240;
-  const left = 46, right = width - 14, top = 12, bottom = height - 44;
+  const width = widthOf(box), height = width < 500 ? 200 : 240;
+  const left = 46, right = width - 24, top = 12, bottom = height - 44;
   const most = Math.min(1, 1.08 * Math.max(model.summary.everything.error, 0.01, ...stops.map((stop) => Math.min(stop.upper, 1.6 * stop.error + 0.02))));
   const sizes = stops.map((stop) => stop.size), low = Math.log(sizes[0]), spread = Math.log(sizes.at(-1)) - low || 1;
   const x = (size) => left + ((right - left) * (Math.log(size) - low)) / spread;
@@ -67,11 +67,12 @@ function drawCurve() {
     parts.push(svg("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: "grid" }));
     parts.push(svg("text", { x: left - 8, y: y(tick) + 4, class: "tick end" }, Number((100 * tick).toPrecision(3)) + " %"));
   }
-  let last = -Infinity;
-  for (const stop of stops) {
-    if (x(stop.size) - last < 34 || (stop !== stops.at(-1) && right - x(stop.size) < 34)) continue;
-    last = x(stop.size);
-    parts.push(svg("text", { x: last, y: bottom + 18, class: "tick middle" }, count(stop.size)));
+  const chosen = stops[model.summary.chosen_stop], now = stops[state.stop];
+  const written = [];
+  for (const stop of [chosen, stops[0], stops.at(-1), ...stops]) {
+    if (written.some((other) => Math.abs(other - x(stop.size)) < 34)) continue;
+    written.push(x(stop.size));
+    parts.push(svg("text", { x: x(stop.size), y: bottom + 18, class: "tick middle" }, count(stop.size)));
   }
   parts.push(svg("text", { x: (left + right) / 2, y: height - 3, class: "tick middle" }, "number of prototypes"));
   const line = stops.filter((stop) => !stop.chosen || !model.summary.refined);
@@ -82,7 +83,6 @@ function drawCurve() {
   }
   const whole = y(model.summary.everything.error);
   parts.push(svg("line", { x1: left, x2: right, y1: whole, y2: whole, class: "whole" }));
-  const chosen = stops[model.summary.chosen_stop], now = stops[state.stop];
   parts.push(svg("line", { x1: x(now.size), x2: x(now.size), y1: top, y2: bottom, class: "now-line" }));
   parts.push(svg("circle", { cx: x(now.size), cy: y(now.error), r: now === chosen ? 9 : 5, class: "now-dot" }));
   parts.push(svg("path", { d: polygon(4, 7, 0), transform: `translate(${x(chosen.size)} ${y(chosen.error)})`, class: "chosen" }));

@@ -7,7 +7,7 @@ function jump(place) {
     choose(place, false);
     byId("details").scrollIntoView({ block: "nearest" });
   };
-  return el("button", { type: "button", class: "link", click: go }, quoted(objects.ids[place]));
+  return el("button", { type: "button", class: "link" + lengthOf(objects.ids[place]), click: go }, quoted(objects.ids[place]));
 }
 
 function factRow(name, ...value) {
@@ -39,7 +39,7 @@ function showDetails() {
   const more = [];
   if (isKept) {
     const members = followers.get(place);
-    const shares = countsByClass(members).map(([code, size]) => el("li", {}, classTag(code), " ", count(size)));
+    const shares = countsByClass(members).map(([code, size]) => el("li", {}, count(size), " ", classTag(code)));
     rows.push(factRow("stands for", several(members.length, "other object", "other objects"), el("ul", { class: "plain" }, shares)));
     const listed = members.slice(0, MOST_LISTED).map((member) => jump(member));
     const rest = members.length > MOST_LISTED ? el("span", { class: "quiet" }, `and ${count(members.length - MOST_LISTED)} more`) : null;

@@ -2,6 +2,12 @@
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 
+const PAPER_WIDTH = 660; // of drawings, in print: the page is laid out for paper after they were drawn
+
+function widthOf(box) {
+  return state.printing ? PAPER_WIDTH : Math.max(260, box.clientWidth);
+}
+
 function polygon(corners, radius, turn) {
   const points = [];
   for (let corner = 0; corner < corners; corner++) {
@@ -48,8 +54,14 @@ function glyph(code, filled = true) {
   );
 }
 
+// Long names may be broken, but not into single letters.
+function lengthOf(text) {
+  return text.length > 12 ? " long" : "";
+}
+
 function classTag(code) {
-  return el("span", { class: "tag" }, glyph(code), quoted(className(code)));
+  const name = className(code);
+  return el("span", { class: "tag" + lengthOf(name) }, glyph(code), quoted(name));
 }
 
 function decode(text, limits) {

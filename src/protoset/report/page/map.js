@@ -11,7 +11,7 @@ function mapY(place) {
 }
 
 function layOutMap() {
-  const width = Math.max(280, map.box.clientWidth), edge = 14;
+  const width = widthOf(map.box), edge = 14;
   if (width === map.width) return;
   const spreadX = Math.max(...objects.x, 1), spreadY = Math.max(...objects.y, 1);
   map.width = width;
@@ -38,7 +38,7 @@ function drawMap() {
 
 function markMap() {
   const { kept, wrong } = current();
-  const crosses = [], arm = map.radius * 0.95;
+  const crosses = [], arm = Math.max(map.radius * 0.65, 2);
   const sides = { kept: [], dropped: [] };
   map.nodes.forEach((node, place) => {
     const code = objects.codes[place];

@@ -27,7 +27,7 @@ function columns() {
     { key: "text", name: "text", there: objects.values.kind === "strings" ? true : null },
     { key: "class", name: "class" },
     { key: "weight", name: "weight", numeric: true, wide: true, there: objects.weights },
-    { key: "degradation", name: "degradation", numeric: true, there: objects.degradations },
+    { key: "degradation", name: "degradation", numeric: true, wide: true, there: objects.degradations },
     { key: "stands", name: "stands for", numeric: true },
     { key: "wrong", name: "wrong", numeric: true },
   ];

@@ -17,7 +17,7 @@ function listQueries() {
     if (sought !== "" && !holds(queries, query, sought)) return;
     const missed = isMissed(query);
     if (only && !missed) return;
-    options.push(el("option", { value: query }, `${id} · ${className(queries.codes[query])}${missed ? " ✗" : ""}`));
+    options.push(el("option", { value: query }, `${isolated(id)} · ${isolated(className(queries.codes[query]))}${missed ? " ✗" : ""}`));
   });
   replace(select, options);
   const shown = options.length === queries.ids.length ? "" : ` of ${count(queries.ids.length)}`;

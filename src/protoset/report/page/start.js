@@ -27,6 +27,16 @@ function startFacts() {
   replace(byId("notes"), model.notes.map((note) => el("li", {}, note)));
 }
 
+function startPrinting() {
+  const redraw = (printing) => {
+    state.printing = printing;
+    drawCurve();
+    layOutMap();
+  };
+  addEventListener("beforeprint", () => redraw(true));
+  addEventListener("afterprint", () => redraw(false));
+}
+
 startTheme();
 startBudget();
 startDetails();
@@ -35,3 +45,4 @@ startFind();
 startPrototypes();
 startQueries();
 startFacts();
+startPrinting();

@@ -11,6 +11,7 @@ const state = {
   matching: null, // objects that a search found, or null where nothing is sought
   selected: null,
   pinned: false,
+  printing: false,
 };
 
 const listeners = { stop: [], filter: [], selected: [] };

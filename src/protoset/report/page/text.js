@@ -40,6 +40,11 @@ function quoted(text) {
   return el("bdi", {}, text);
 }
 
+// The same where there is room for characters alone.
+function isolated(text) {
+  return "\u2068" + text + "\u2069";
+}
+
 function count(number) {
   return number.toLocaleString("en");
 }
