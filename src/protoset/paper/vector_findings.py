@@ -131,7 +131,9 @@ def _size_p_values(chosen: Mapping[str, Chosen], reps: Measured) -> dict[str, fl
 def _tests(measured: Measured, reps: Measured, scaling: str) -> list[Finding]:
     best, given = best_choices(measured), printed_rate_choices(measured)
     found = _verdict(
-        f"Pareto ranks of REPS at its printed rates, {scaling} distances", _rank_p_values(given), "pareto_ranks"
+        f"Pareto ranks, RMHC and REPS at their printed rates, {scaling} distances",
+        _rank_p_values(given),
+        "pareto_ranks",
     )
     title = f"Errors of REPS at the baselines' sizes, all on {scaling} distances"
     return found + _verdict(title, _size_p_values(best, reps), "fixed_rate_errors")
@@ -152,8 +154,8 @@ def _rank_one(measured: Measured) -> list[Finding]:
     return [
         Finding(
             leaders[0] == leaders[1],
-            f"Data sets with Pareto rank 1, REPS at its printed rates, in brackets from the printed table: {words}; "
-            f"most frequent are {' and '.join(sorted(leaders[0]))} here, {' and '.join(sorted(leaders[1]))} there",
+            "Data sets with Pareto rank 1, RMHC and REPS at their printed rates, in brackets from the printed table: "
+            f"{words}; first are {' and '.join(sorted(leaders[0]))} here, {' and '.join(sorted(leaders[1]))} there",
         )
     ]
 
