@@ -39,8 +39,8 @@ def slow_load(name):
 
 
 def deadly_load(name):
-    """End the process that loads it, unless that is the one that says not to."""
-    if name == "wine":
+    """End the process that loads it."""
+    if name == "deadly":
         os.kill(os.getpid(), signal.SIGKILL)
     return load(name)
 

@@ -19,8 +19,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from benchmarks.keel import read_keel_typed
+from benchmarks.refinement_vectors import NEIGHBOR_RULE, measure
 from protoset import REPS, refine
-from protoset.datasets import Dataset
+from protoset.datasets import Attribute, Dataset
 from protoset.experiments import distances, read_plan, results, resume, run, status, table
 from protoset.experiments.distances import digest
 from protoset.experiments.scores import score
@@ -87,7 +89,7 @@ def test_results_are_those_of_a_direct_computation(journal):
                 check(own, "SSMA", seed)
                 check(ranked.select(len(own)), "REPS at SSMA", seed)
                 check(
-                    refine(space, labels, ranked.select(len(own)), random_state=seed).indices,
+                    refine(space, labels, ranked.select(len(own))).indices,
                     "REPS(refine=True) at SSMA",
                     seed,
                 )
@@ -136,14 +138,14 @@ def test_nothing_is_computed_twice(journal):
     assert results(journal, kept=True) == before
 
 
-def test_a_run_that_stops_after_each_cell_gives_the_same(journal, tmp_path):
+def test_a_run_that_stops_again_and_again_gives_the_same(journal, tmp_path):
     """Sizes of other methods then come from the journal."""
     path, rounds = tmp_path / "bits.sqlite", 0
     plan = PLAN | {"data": ["iris"]}
     while rounds == 0 or status(path).missing:
-        run(plan, path, data=load, callback=lambda progress: True)
+        run(plan, path, data=load, callback=lambda progress: progress.done % 4 == 0)
         rounds += 1
-    assert rounds == len(read_plan(plan).cells)
+    assert rounds == -(-len(read_plan(plan).cells) // 4)
     whole = measured(journal)
     assert measured(path) == {name: whole[name] for name in measured(path)}
 
@@ -275,15 +277,11 @@ def test_warnings_are_kept(tmp_path):
 
 def test_a_worker_that_dies(tmp_path):
     path = tmp_path / "journal.sqlite"
-    progress = run(
-        {"data": ["iris", "wine"], "methods": ["NoPS", "FCNN"], "folds": 2},
-        path,
-        n_jobs=2,
-        data=experiment_data.deadly_load,
-    )
-    assert (progress.done, progress.failed) == (4, 4)
-    assert [row.failure_type for row in results(path) if row.data == "wine"] == ["WorkerDiedError"] * 4
-    assert "exit code -9" in status(path).failures[0][0]
+    plan = {"data": ["series", "deadly"], "methods": ["NoPS", "FCNN", "DROP3"], "folds": "default"}
+    progress = run(plan, path, n_jobs=2, data=experiment_data.deadly_load)
+    assert (progress.done, progress.failed) == (3, 3)
+    message = "WorkerDiedError: the process ended with the exit code -9, perhaps for lack of memory"
+    assert status(path).failures == ((message, 3),)
 
 
 def test_data_that_cannot_be_sent(tmp_path):
@@ -385,3 +383,46 @@ def test_the_digest_tells_data_apart():
     mixed = load("mixed")
     mixed.objects[3, 1] = "green" if mixed.objects[3, 1] != "green" else "red"
     assert digest(mixed) != digest(load("mixed"))
+
+
+@pytest.mark.slow
+def test_the_protocol_of_the_refinement_benchmark(data_folder, tmp_path):
+    """A plan says the same as the script that the tables of docs/refinement.md come from."""
+    paths = [data_folder / "keel" / f"{name}.dat" for name in ("appendicitis", "lymphography")]
+    others = ["SSMA", "RMHC", "CCIS", "DROP3", "FCNN"]
+    plan = {
+        "data": [path.stem for path in paths],
+        "methods": [
+            "NoPS",
+            *others,
+            {"method": "REPS", "refine": [False, True], "at": others},
+            {"method": "REPS", "refine": [False, True], "rates": [0.02, 0.05, 0.1]},
+            {"method": "REPS", "refine": True, "size_rule": ["one_standard_error", "lowest_error"], "label": "auto"},
+        ],
+        "folds": {"n": 5, "seed": 0},
+        "seeds": "fold",
+        "distances": [{"scaling": "minmax", "nominal": "heom"}],
+    }
+
+    def read(name):
+        X, y, categorical = read_keel_typed(data_folder / "keel" / f"{name}.dat")
+        attributes = tuple(
+            Attribute(str(column), "nominal" if column in categorical else "real") for column in range(X.shape[1])
+        )
+        return Dataset(
+            name, "mixed" if categorical else "vectors", X.astype(object) if categorical else X, y, attributes
+        )
+
+    run(plan, tmp_path / "journal.sqlite", data=read)
+    found = {(row.data, row.fold, row.method): row for row in results(tmp_path / "journal.sqlite")}
+    names = {NEIGHBOR_RULE: "NoPS"} | {name: name for name in others}
+    for size in others:
+        names |= {f"REPS at {size}": f"REPS at {size}", f"refined at {size}": f"REPS(refine=True) at {size}"}
+    for rate, title in ((0.02, "2%"), (0.05, "5%"), (0.1, "10%")):
+        names |= {f"REPS at {title}": f"REPS at {rate}", f"refined at {title}": f"REPS(refine=True) at {rate}"}
+    for rule in ("one_standard_error", "lowest_error"):
+        names[f"refined, {rule.replace('_', ' ')}"] = f"auto(size_rule={rule})"
+    for path in paths:
+        for name, (error, rate) in measure(path, 1).items():
+            row = found[path.stem, 1, names[name]]
+            assert (row.error, row.selection_rate) == (pytest.approx(error), pytest.approx(rate)), name

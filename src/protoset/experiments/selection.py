@@ -65,6 +65,8 @@ class FoldMethods:
         if method.selector == EVERYTHING:
             return Selection(np.arange(len(self.fold.train)), 0, {}, {}, 0.0, 0.0)
         load_kernels(method.selector)
+        # A method without seeds of its own may be here once per seed of the method whose size it takes.
+        seed = None if method.seeds is None else seed
         cpu, wall = time.process_time(), time.perf_counter()
         if method.selector == "REPS" and size is not None:
             selector, kept, shared = self._ranked(method, size)
