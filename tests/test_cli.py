@@ -47,7 +47,10 @@ def test_help_imports_nothing_heavy_and_says_the_exit_codes():
 
 
 def test_names_of_the_package_are_imported_when_they_are_used():
-    program = "import sys, protoset; before = 'sklearn' in sys.modules; protoset.REPS; print(before, protoset.spaces.__name__)"
+    program = (
+        "import sys, protoset; before = 'sklearn' in sys.modules; protoset.REPS; "
+        "print(before, protoset.spaces.__name__)"
+    )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["False", "protoset.spaces"]
     assert set(protoset.__all__) <= set(dir(protoset))
@@ -70,7 +73,7 @@ def test_shell_completion(tmp_path):
         ).stdout.split()
 
     assert complete("protoset ex") == ["explain", "experiment"]
-    assert complete("protoset select x --method fc") == ["FCNN"]
+    assert complete("protoset select x --method fc") == ["fcnn"]
 
 
 def test_version_and_datasets(tmp_path):
@@ -100,6 +103,9 @@ def test_demo(tmp_path):
     result = run("demo", "--output", "results", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert f"Results are in {tmp_path / 'results'}" in result.stdout
+    for name in ("wine", "bumps"):
+        assert str(tmp_path / "results" / f"{name}.html") in result.stdout
+        assert "<script" in (tmp_path / "results" / f"{name}.html").read_text()
     for name in ("wine", "breast_cancer", "digits"):
         classifier = protoset.load(tmp_path / "results" / f"{name}.protoset")
         with open(tmp_path / "results" / f"{name}_prototypes.csv", newline="") as file:
@@ -149,6 +155,7 @@ def test_ctrl_c_in_a_long_selection_leaves_no_file(tmp_path):
     os.close(ours)
     assert process.returncode == 130, shown
     assert out == b""
-    assert shown.decode().splitlines()[-1] == "protoset: interrupted; files that were not finished are not there"
+    last = shown.decode().splitlines()[-1]
+    assert last.endswith("protoset: interrupted; files that were not finished are not there")
     assert b"Traceback" not in shown
     assert [file.name for file in tmp_path.iterdir()] == ["noise.csv"]

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from protoset.cli._output import plain
+
 from cli_cases import run, run_many, write_files
 
 TABLE = ["select", "flowers.csv", "--target", "species"]
@@ -79,15 +81,12 @@ def test_the_same_in_a_process_of_its_own(folder):
 
 def test_hostile_labels_stay_text_on_a_terminal(tmp_path):
     """Neither escape sequences nor rich's markup from data reach the terminal."""
-    labels = ["\\x1b[31mred", "[bold]b[/bold]"]
     lines = [f"{label}\t{word}" for label in ("[bold]b[/bold]", "[link=x]") for word in ("one", "two", "three")]
     (tmp_path / "names.txt").write_text("\n".join(lines) + "\n")
     result = run("select", "names.txt", "--method", "fcnn", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    assert labels[1] in result.stdout
+    assert "[bold]b[/bold]" in result.stdout
     assert "[link=x]" in result.stdout
-    from protoset.cli._output import plain
-
     assert plain("\x1b[31mred\n") == "\\x1b[31mred\\n"
 
 
@@ -97,7 +96,6 @@ def test_a_reader_that_has_enough(folder):
         [sys.executable, "-m", "protoset", "datasets"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder
     )
     process.stdout.close()
-    _, error = process.stderr.read(), process.wait(60)
+    said, code = process.stderr.read(), process.wait(60)
     process.stderr.close()
-    assert error in (0, 1)
-    assert b"Traceback" not in _
+    assert (code, said) == (1, b"")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def _methods(incomplete: str) -> list[str]:
     from protoset.selectors import all_selectors
 
-    return [name for name, _ in all_selectors() if name.lower().startswith(incomplete.lower())]
+    names = [name.lower() for name, _ in all_selectors()]
+    return [name for name in names if name.startswith(incomplete.lower())]
 
 
 def _metrics(incomplete: str) -> list[str]:
