@@ -9,7 +9,7 @@ import pytest
 from protoset.datasets import read
 from protoset.experiments import compare, validate
 
-from cli_cases import run, run_json, run_many, write_files
+from cli_cases import run, run_many, write_files
 
 
 @pytest.fixture(scope="module")
@@ -19,13 +19,18 @@ def folder(tmp_path_factory):
 
 def test_evaluate_is_the_library(folder):
     words = ["evaluate", "flowers.csv", "--target", "species", "--method", "fcnn"]
-    found = run_json(*words, "--folds", "4", "--seed", "2", cwd=folder)
+    commands = [
+        [*words, "--folds", "4", "--seed", "2", "--json"],
+        [*words, "--holdout", "0.3", "--json"],
+        ["evaluate", "Bumps", "--json"],
+        words,
+    ]
+    folded, held_out, own_split, shown = run_many(commands, folder)
+    found = json.loads(folded[1])
     expected = validate(read(folder / "flowers.csv", target="species"), "FCNN", folds=4, random_state=2)
     assert found["error"] == expected.estimate.error
     assert found["fold_errors"] == expected.fold_errors.tolist()
     assert found["n_prototypes"] == expected.n_prototypes.tolist()
-    commands = [[*words, "--holdout", "0.3", "--json"], ["evaluate", "Bumps", "--json"], words]
-    held_out, own_split, shown = run_many(commands, folder)
     assert json.loads(held_out[1])["n_test"] == 45
     assert json.loads(own_split[1])["n_test"] == 30
     assert "150 held-out objects in 5 folds" in shown[1]
@@ -33,7 +38,9 @@ def test_evaluate_is_the_library(folder):
 
 def test_compare(folder):
     words = ["compare", "flowers.csv", "--target", "species", "--methods", "nops,FCNN,reps refined"]
-    found = run_json(*words, "--plot", "front.svg", cwd=folder)
+    plotted, tested = run_many([[*words, "--plot", "front.svg", "--json"], [*words, "--folds", "7"]], folder)
+    assert plotted[0] == tested[0] == 0, plotted[2] + tested[2]
+    found = json.loads(plotted[1])
     dataset = read(folder / "flowers.csv", target="species")
     expected = compare(dataset, ["NoPS", "FCNN", "REPS refined"])
     assert [row["method"] for row in found["methods"]] == list(expected.methods)
@@ -43,10 +50,8 @@ def test_compare(folder):
     assert found["tests"] is None
     assert "7 folds could" in found["note"]
     assert (folder / "front.svg").read_text().startswith("<?xml")
-    ((code, out, _),) = run_many([[*words, "--folds", "7"]], folder)
-    assert code == 0
-    assert "share training objects" in out
-    assert "different at 0.05" in out
+    assert "share training objects" in tested[1]
+    assert "different at 0.05" in tested[1]
 
 
 def test_comparison_says_what_failed(folder):
