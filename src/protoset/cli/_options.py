@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def _methods(incomplete: str) -> list[str]:
     from protoset.selectors import all_selectors
 
-    return [name for name, _ in all_selectors() if name.lower().startswith(incomplete.lower())]
+    names = [name.lower() for name, _ in all_selectors()]
+    return [name for name in names if name.startswith(incomplete.lower())]
 
 
 def _metrics(incomplete: str) -> list[str]:
@@ -141,8 +142,8 @@ def read_data(path: Path, target: str | None, labels: str | None, kind: str | No
 
 def open_model(path: Path) -> DataModel:
     """Read a model; a classifier of objects as they come is one without preparation."""
-    from protoset import load
     from protoset.models import DataModel, as_model
+    from protoset.persistence import load
 
     if not os.path.isfile(path):
         raise ValueError(f"there is no model {str(path)!r}; protoset select --model writes one")

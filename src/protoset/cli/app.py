@@ -26,9 +26,10 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 """By its place: typer brings its own click or uses the installed one, depending on its version."""
 
 OPTIONS = (
-    "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|refine|random_state|n_neighbors|data"
+    "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|refine|random_state|n_neighbors|data|"
+    "studies|datasets|without"
 )
-SPELLED = {"random_state": "seed"}
+SPELLED = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
 """Options that are not called as the argument of the library."""
 
 app = typer.Typer(
@@ -72,19 +73,26 @@ def run(arguments: list[str]) -> int:
         try:
             code = typer.main.get_command(app).main(arguments, prog_name="protoset", standalone_mode=False)
             sys.stdout.flush()
+            if interruption.seen:  # some versions of typer make an exit code of it
+                raise KeyboardInterrupt
             return code if isinstance(code, int) else 0
         except typer.Exit as ended:
-            return ended.exit_code
-        except BrokenPipeError:
-            # Who reads has enough, as in `protoset datasets | head`; the interpreter must not write at its end either.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _complain(KeyboardInterrupt()) if interruption.seen else ended.exit_code
+        except (BrokenPipeError, SystemExit):
+            # Who reads has enough, as in `protoset datasets | head`; typer makes an exit of it. The interpreter must not
+            # write at its end either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 1
         except BaseException as error:
             if "--debug" in arguments:
                 traceback.print_exc()
-            code, message = judge(error)
-            sys.stderr.write(f"protoset: {message}\n")
-            return code
+            return _complain(error)
+
+
+def _complain(error: BaseException) -> int:
+    code, message = judge(error)
+    sys.stderr.write(f"protoset: {message}\n")
+    return code
 
 
 def judge(error: BaseException) -> tuple[int, str]:
@@ -94,8 +102,8 @@ def judge(error: BaseException) -> tuple[int, str]:
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
         where = context.command_path if context is not None else "protoset"
-        return 2, f"{_line(error.format_message())} See {where} --help"
-    if isinstance(error, (ValueError, TypeError, ImportError)):
+        return 2, f"{_line(error.format_message()).rstrip('.')}; see {where} --help"
+    if isinstance(error, (ValueError, TypeError, ImportError, FileNotFoundError, NotADirectoryError)):
         return 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):
         return 1, f"there is not enough memory: {_line(str(error)) or 'take fewer objects'}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from protoset.cli._options import DataFolder, Debug, Json
-from protoset.cli._output import plain, say, say_json, say_table
+from protoset.cli._options import DataFolder, Debug, Force, Json, Quiet
+from protoset.cli._output import check_outputs, note, plain, say, say_json, say_table
 
 app = typer.Typer(help="The data sets of the paper.", rich_markup_mode=None)
 
@@ -29,6 +31,26 @@ def show_list(json: Json = False, debug: Debug = False) -> None:
         return
     names = ("name", "kind", "objects", "train", "attributes", "nominal", "classes")
     say_table(names, [[row[name] or None for name in names] for row in rows])
+
+
+@app.command()
+def save(
+    name: Annotated[str, typer.Argument(help="As in the paper or as in the archive.")],
+    path: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file whose ending says the format, such as .csv.")],
+    data: DataFolder = None,
+    download: Annotated[bool, typer.Option(help="Whether to look on the network.", show_default=True)] = True,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a data set to a file."""
+    check_outputs({"OUTPUT": path}, [data], force)
+    from protoset.datasets import load, write_rows
+
+    loaded = load(name, data, download=download)
+    # Without the layout of its source, the ending decides.
+    write_rows(replace(loaded, layout=None), range(loaded.n_objects), path, overwrite=force)
+    note(f"{loaded.n_objects} objects: {plain(path)}", quiet)
 
 
 @app.command()

@@ -76,9 +76,9 @@ def select(
     metric_params = to_parameters("--metric-param", metric_param)
     with working("reading", quiet):
         dataset = read_data(path, target, labels, kind)
-    from protoset import save
     from protoset.datasets import write_rows
     from protoset.models import fit_model
+    from protoset.persistence import save
 
     started = time.perf_counter()
     with working("selecting", quiet) as tell:

@@ -12,7 +12,7 @@ import numpy as np
 
 from protoset.datasets._text import decode, decompress, error, is_number, listed, number_text, split_lines, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Kind
-from protoset.datasets.formats import ending
+from protoset.datasets.formats import ending, recognise
 from protoset.datasets.matrices import LABEL_KEYS, MATRIX_KEYS, load_numpy
 from protoset.datasets.reading import read, read_bytes
 
@@ -88,15 +88,12 @@ def read_queries(
     if kind in ("series", "strings"):
         found = read(place, kind=kind)
         return Queries(found.objects, found.labels.astype(str), _files(found))
-    found = read(place, target=False) if _is_table(place) else read(place, kind=kind)
-    if found.layout is not None and found.layout.format in TABLES:
-        return _table(found, str(place), attributes, target, target_position)
+    content = decompress(read_bytes(place), str(place))
+    if recognise(place, content, target=None, labels=None, kind=kind).name in TABLES:
+        return _table(read(place, target=False), str(place), attributes, target, target_position)
+    found = read(place, kind=kind)
     columns = [_as_declared(found, place, attribute, str(place)) for attribute, place in _named(found, attributes)]
     return Queries(_joined(columns, kind), found.labels.astype(str), _files(found))
-
-
-def _is_table(place: Path) -> bool:
-    return ending(place) not in (".dat", ".arff") or not place.is_file()
 
 
 def _files(dataset: Dataset) -> tuple[Path, ...]:

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from protoset.evaluation import SignedRankTest, log_odds_ratio, pareto_ranks, wilcoxon
-from protoset.experiments import Missing, results, table
+from protoset.experiments import CellResult, Missing
+from protoset.experiments.journal import Journal
 
 REFINED = "refined REPS"
+NOT_YET = "not computed yet"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +31,6 @@ class Measured:
     n_train, n_test : ndarray of shape (n_data,)
         Objects of a training part, and test objects of all folds together; 0 where nothing is known.
     missing : tuple of Missing
-    n_cells : int
-        Of the plans, with or without result.
     """
 
     data: tuple[str, ...]
@@ -40,7 +40,6 @@ class Measured:
     n_train: np.ndarray
     n_test: np.ndarray
     missing: tuple[Missing, ...] = ()
-    n_cells: int = 0
 
     def errors(self, method: str) -> np.ndarray:
         """Error of a method on each data set; NaN for a method that is not there."""
@@ -66,47 +65,44 @@ def gather(journals: Sequence[str | os.PathLike[str]], *, distance: str | None =
     distance : str, optional
         Label of a distance, where there are several.
     """
-    where = None if distance is None else {"distance": distance}
     data: tuple[str, ...] = ()
-    columns: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    found: dict[tuple[str, str], list[CellResult | None]] = {}
     missing: list[Missing] = []
-    counts: dict[str, tuple[int, int]] = {}
-    n_cells = 0
     for journal in journals:
-        errors = table(journal, "error", where=where)
-        rates = table(journal, "selection_rate", where=where)
-        data = data or errors.rows
-        rows = results(journal)
-        missing += errors.missing
-        counts |= _counts(rows)
-        n_cells += sum(distance in (None, row.distance) for row in rows)
-        n_cells += sum(gone.reason == NOT_YET for gone in errors.missing)
-        for position, method in enumerate(errors.columns):
-            known = [dict(zip(part.rows, part.values[:, position].tolist(), strict=True)) for part in (errors, rates)]
-            error, rate = (np.array([part.get(name, np.nan) for name in data]) for part in known)
-            columns[method] = error, rate
-    empty = np.empty((len(data), 0))
-    return Measured(
-        data,
-        tuple(columns),
-        np.column_stack([error for error, _ in columns.values()]) if columns else empty,
-        np.column_stack([rate for _, rate in columns.values()]) if columns else empty,
-        np.array([counts.get(name, (0, 0))[0] for name in data]),
-        np.array([counts.get(name, (0, 0))[1] for name in data]),
-        tuple(missing),
-        n_cells,
-    )
+        with Journal.to_read(journal) as opened:
+            cells = [cell for cell in opened.plan.cells if distance in (None, cell.distance)]
+            rows = {row.id: row for row in opened.rows(kept=False)}
+        data = data or tuple(dict.fromkeys(cell.data for cell in cells))
+        for cell in cells:
+            row = rows.get(cell.id)
+            if row is None or row.state == "failed":
+                reason = NOT_YET if row is None else f"{row.failure_type}: {row.failure_message}"
+                missing.append(Missing(cell, reason))
+                row = None
+            found.setdefault((cell.data, cell.method), []).append(row)
+    methods = tuple(dict.fromkeys(method for _, method in found))
+    tables = [
+        np.array([[_mean(found.get((name, method)), value) for method in methods] for name in data])
+        for value in ("error", "selection_rate")
+    ]
+    counts = _counts([row for rows in found.values() for row in rows if row is not None])
+    n_train, n_test = (np.array([counts.get(name, (0, 0))[part] for name in data], int) for part in (0, 1))
+    return Measured(data, methods, tables[0], tables[1], n_train, n_test, tuple(missing))
 
 
-NOT_YET = "not computed yet"
+def _mean(rows: list[CellResult | None] | None, value: str) -> float:
+    """Mean over folds and seeds; NaN where one of them has no result, or the plan does not have them."""
+    if not rows or any(row is None for row in rows):
+        return float("nan")
+    return float(np.mean([getattr(row, value) for row in rows]))
 
 
-def _counts(rows: Sequence) -> dict[str, tuple[int, int]]:
+def _counts(rows: Sequence[CellResult]) -> dict[str, tuple[int, int]]:
     """Objects of a training part and of all test parts, by data set."""
     trained: dict[str, int] = {}
     tested: dict[str, dict[int, int]] = {}
     for row in rows:
-        if row.n_train is not None:
+        if row.n_train is not None and row.n_test is not None:
             trained[row.data] = row.n_train
             tested.setdefault(row.data, {})[row.fold] = row.n_test
     return {name: (n_train, sum(tested[name].values())) for name, n_train in trained.items()}

@@ -74,7 +74,7 @@ def add_signed_ranks(page: Page, name: str, measured: Measured) -> None:
     for title, chosen in (
         ("best parameter", best_choices(measured)),
         ("fixed parameters", fixed_choices(measured)),
-        ("REPS at its printed rates", printed_rate_choices(measured)),
+        ("RMHC at 10 % and REPS at its printed rates", printed_rate_choices(measured)),
     ):
         rows += [[f"{line}, {title}", *cells] for line, cells in rank_tests(chosen)]
     for title, chosen in (("best parameter", best_choices(measured)), ("fixed parameters", fixed_choices(measured))):
@@ -145,5 +145,5 @@ def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None
     for kind, values in kinds.items() if not brief else [("errors", kinds["errors"])]:
         figure = rank_diagram(values)
         if figure is not None:
-            name = kind.replace("-", " ")
+            name = kind.replace("-", " ").replace("pareto", "Pareto")
             page.figure(f"critical-difference-{kind}", figure, f"Average ranks by {name}, fixed parameters")

@@ -17,6 +17,8 @@ from protoset.paper.printed import (
     vector_table,
 )
 
+NAMES = {"pareto_ranks": "that of the Pareto ranks", "fixed_rate_errors": "that of the FSR errors"}
+
 
 def printed_choices() -> dict[str, Chosen]:
     """Return the paper's methods as it prints them."""
@@ -100,7 +102,7 @@ def _p_values() -> list[str]:
     for (row, baseline), value in recomputed_p_values().items():
         there = printed.value(row, baseline)
         if abs(value - there) > 0.15 * there:
-            found.append(f"{row.replace('_', ' ')} of {baseline} (printed {there:.2g}, recomputed {value:.2g})")
+            found.append(f"{NAMES[row]} of {baseline} (printed {there:.2g}, recomputed {value:.2g})")
     return [
         "Recomputed from its own printed tables, the p-values of the signed-rank tests are within 15 % of the printed "
         f"ones, except {' and '.join(found)}.",

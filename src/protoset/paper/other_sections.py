@@ -178,8 +178,8 @@ def sensitivities(measured: Measured, parameter: str) -> dict[float, dict[float,
     return found
 
 
-def add_sensitivity(page: Page, measured: Measured | None) -> None:
-    """Write the sensitivity to beta and C."""
+def add_sensitivity(page: Page, measured: Measured | None, *, brief: bool = False) -> None:
+    """Write the sensitivity to beta and C; ``brief`` leaves out the figure of C."""
     page.heading("Sensitivity to β and C")
     if measured is None:
         page.text("Not run.")
@@ -196,9 +196,9 @@ def add_sensitivity(page: Page, measured: Measured | None) -> None:
             rate: {value: log_odds(measured, label) for value, label in labels.items()}
             for rate, labels in by_rate.items()
         }
-        page.figure(
-            f"sensitivity-{parameter.lower()}", sensitivity(values, symbol), f"Log odds ratio of REPS by {symbol}"
-        )
+        if parameter == "beta" or not brief:
+            name, caption = f"sensitivity-{parameter.lower()}", f"Log odds ratio of REPS by {symbol}"
+            page.figure(name, sensitivity(values, symbol), caption)
         rows = []
         for value in next(iter(by_rate.values())):
             cells: list[str | float] = [f"{value:g}"]

@@ -78,6 +78,7 @@ class Page:
             for ending in ("svg", "png") if png else ("svg",):
                 files.append(folder / f"{name}.{ending}")
                 write_atomically(files[-1], _drawn(figure, ending))
+                figure.set_layout_engine("none")  # the layout is found once
         files.append(text_file)
         write_atomically(text_file, self.markdown().encode())
         return files

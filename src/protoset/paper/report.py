@@ -78,7 +78,7 @@ def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
     add_mixture(page, evidence)
     add_series(page, evidence.series)
     add_windows(page, evidence)
-    add_sensitivity(page, evidence.sensitivity)
+    add_sensitivity(page, evidence.sensitivity, brief=brief)
     if not brief:
         add_cases(page, evidence)
     page.heading("Where the paper's figures are inconsistent")
