@@ -193,11 +193,12 @@ def test_arguments_that_are_not_known(small_data, tmp_path):
         ({"studies": ["vector"]}, "studies='vector'"),
         ({"studies": []}, "studies=\\[\\] must name"),
         ({"without": ["FCNN"]}, "without='FCNN'"),
-        ({"datasets": ["irs"]}, "datasets='irs'"),
+        ({"datasets": ["irs"]}, "no data set 'irs' \\(did you mean 'iris'"),
+        ({"data": "nowhere"}, "data='nowhere': there is no such folder"),
         ({"scaling": "log"}, "scaling='log'"),
     ):
         with pytest.raises(ValueError, match=message):
-            run_paper(tmp_path / "new", data=small_data, **arguments)
+            run_paper(tmp_path / "new", **{"data": small_data} | arguments)
     assert not (tmp_path / "new").exists()
 
 
@@ -211,10 +212,11 @@ def test_reports_of_nothing(tmp_path):
 
 def test_the_command_says_what_failed(tmp_path):
     said, complaints = [], []
-    (tmp_path / "data").mkdir()
+    (tmp_path / "keel").mkdir()
+    (tmp_path / "keel" / "iris.dat").write_text("@relation iris\n")
     code = run_command(
         str(tmp_path / "out"),
-        data=str(tmp_path / "nowhere"),
+        data=str(tmp_path),
         studies=["sensitivity"],
         datasets=["iris"],
         say=said.append,
