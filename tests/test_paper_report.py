@@ -2,15 +2,17 @@
 
 import csv
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from protoset.datasets import Dataset
-from protoset.experiments import status
+from protoset.experiments import JournalError, results, status
 from protoset.paper import run_paper, write_report
 from protoset.paper.command import report_command, run_command
 from protoset.paper.evidence import read_evidence
@@ -191,11 +193,12 @@ def test_arguments_that_are_not_known(small_data, tmp_path):
         ({"studies": ["vector"]}, "studies='vector'"),
         ({"studies": []}, "studies=\\[\\] must name"),
         ({"without": ["FCNN"]}, "without='FCNN'"),
-        ({"datasets": ["irs"]}, "datasets='irs'"),
+        ({"datasets": ["irs"]}, "no data set 'irs' \\(did you mean 'iris'"),
+        ({"data": "nowhere"}, "data='nowhere': there is no such folder"),
         ({"scaling": "log"}, "scaling='log'"),
     ):
         with pytest.raises(ValueError, match=message):
-            run_paper(tmp_path / "new", data=small_data, **arguments)
+            run_paper(tmp_path / "new", **{"data": small_data} | arguments)
     assert not (tmp_path / "new").exists()
 
 
@@ -209,10 +212,11 @@ def test_reports_of_nothing(tmp_path):
 
 def test_the_command_says_what_failed(tmp_path):
     said, complaints = [], []
-    (tmp_path / "data").mkdir()
+    (tmp_path / "keel").mkdir()
+    (tmp_path / "keel" / "iris.dat").write_text("@relation iris\n")
     code = run_command(
         str(tmp_path / "out"),
-        data=str(tmp_path / "nowhere"),
+        data=str(tmp_path),
         studies=["sensitivity"],
         datasets=["iris"],
         say=said.append,
@@ -244,6 +248,38 @@ def test_a_page_without_figures(tmp_path):
     page.points(["one", "two"])
     page.write(tmp_path / "page.md", tmp_path / "more")
     assert (tmp_path / "page.md").read_text() == "# Title\n\n- one\n- two\n"
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    """The command goes on after it was stopped; scikit-learn has the data."""
+    run = [sys.executable, "-m", "protoset.paper", "run", "--dataset", "wine", "--study", "vectors", "--quiet"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    journal = tmp_path / "vectors-z.sqlite"
+    process = subprocess.Popen([*run, "--output", str(tmp_path)], stderr=subprocess.PIPE, text=True, env=environment)
+    limit = time.monotonic() + 120
+    while not (journal.exists() and journal.stat().st_size and done_so_far(journal)):
+        assert process.poll() is None
+        assert time.monotonic() < limit
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in complaint
+    assert "Traceback" not in complaint
+    before = {row.id: row.finished for row in results(journal)}
+    assert 0 < len(before) < status(journal).total
+    again = subprocess.run([*run, "--without", "SSMA", "--without", "RMHC", "--output", str(tmp_path)], env=environment)
+    assert again.returncode == 0
+    after = {row.id: row.finished for row in results(journal)}
+    assert before.items() <= after.items()
+    assert len(after) == status(journal).done == status(journal).total
+
+
+def done_so_far(journal):
+    try:
+        return status(journal).done
+    except JournalError:  # it is being made
+        return 0
 
 
 def test_one_data_set_end_to_end(data_folder, tmp_path):

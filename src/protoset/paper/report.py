@@ -71,7 +71,8 @@ def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
             "```\n"
             "protoset paper run --data FOLDER --n-jobs 2\n"
             "protoset paper report --summary docs/paper.md\n"
-            "```"
+            "```\n\n"
+            "What is run is in the plans of `src/protoset/paper/plans`, one TOML file each, to be copied and changed."
         )
     add_findings(page, evidence)
     add_vector_study(page, evidence, brief=brief)

@@ -14,7 +14,7 @@ import numpy as np
 from protoset._files import write_atomically
 from protoset._progress import report
 from protoset._validation import check_choice
-from protoset.datasets import DATASETS, DataError, Dataset
+from protoset.datasets import DATASETS, DataError, Dataset, find
 from protoset.experiments import Progress, run
 from protoset.experiments.distances import square
 from protoset.experiments.loading import Data, Loader
@@ -81,7 +81,7 @@ def run_paper(
     studies : sequence of {"vectors", "series", "windows", "sensitivity", "mixture"}, optional
         All of them by default.
     datasets : sequence of str, optional
-        Only these data sets. More can be added by a later run, none taken away.
+        Only these data sets, by the paper's or the archive's names. A later run can add more, and take none away.
     scaling : {"z", "minmax", "raw"}
         Of the attributes of vectors, the same for all methods. The study "mixture" has the paper's own: baselines on
         unscaled attributes, REPS on z-scored ones.
@@ -110,6 +110,8 @@ def run_paper(
     if not chosen:
         raise ValueError(f"studies=[] must name at least one of {list(STUDIES)}")
     names = _names(data, datasets)
+    if isinstance(data, (str, os.PathLike)) and not Path(data).expanduser().is_dir():
+        raise DataError(f"data={os.fspath(data)!r}: there is no such folder; pass the folder of the data sets, or none")
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     found: list[PlanRun] = []
@@ -149,9 +151,7 @@ def run_paper(
 def _names(data: Data, datasets: Sequence[str] | None) -> list[str]:
     """Names of the data sets to take."""
     if datasets is not None:
-        for name in datasets:
-            check_choice("datasets", name, tuple(DATASETS))
-        return list(datasets)
+        return [find(name).name for name in datasets]
     return [name for name in DATASETS if not isinstance(data, Mapping) or name in data]
 
 

@@ -166,7 +166,7 @@ def _refined(measured: Measured) -> list[Finding]:
         test = compare(at_size_of(measured, REFINED, best[baseline]), best[baseline].error)
         if test.test is not None:
             found.append(
-                f"{baseline} {test.other_mean:.3f}, {REFINED} {test.mean:.3f} ({test.wins} wins, {test.losses} losses, "
+                f"{baseline} {test.other_mean:.3f}, {REFINED} {test.mean:.3f} (wins {test.wins}, losses {test.losses}, "
                 f"one-sided p = {probability(test.p_value)})"
             )
     plain, refined = best["REPS"], best[REFINED]
