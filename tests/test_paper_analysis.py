@@ -22,6 +22,8 @@ from protoset.paper.analysis import (
     rank_methods,
     variants,
 )
+from protoset.paper.evidence import Evidence
+from protoset.paper.findings import findings
 from protoset.paper.inconsistencies import inconsistencies, recomputed_p_values, repeated_rows
 from protoset.paper.printed import (
     BASELINES,
@@ -223,3 +225,35 @@ def test_log_odds_need_everything():
     found = log_odds(table, "A")
     assert found[0] == log_odds_ratio(0.1, 0.25, 0.2, n_train=100, n_test=50)
     assert np.isnan(found[1])
+
+
+def as_printed(shift=0.0):
+    """The study of the time series as if it had given the printed numbers, or others."""
+    printed = series_table()
+    columns = [printed.column("NoPS_error"), printed.column("REPS_error") + shift]
+    errors = np.column_stack(columns)
+    counts = np.full(len(errors), 100)
+    methods = ("NoPS", "REPS at paper's REPS")
+    return Evidence("z", series=Measured(printed.rows, methods, errors, errors, counts, counts))
+
+
+def test_findings_agree_with_the_printed_numbers_and_not_with_others():
+    same = findings(as_printed())
+    assert [one.agrees for one in same] == [True, True, True]
+    assert "within 0.02 on 27 of 27 data sets" in same[0].statement
+    assert "lower on 3, equal on 10, higher on 14 of 27" in same[2].statement  # what the printed table itself says
+    other = findings(as_printed(0.1))
+    assert [one.agrees for one in other] == [True, False, False]
+    assert "0.292 measured, 0.192 printed" in other[1].statement
+
+
+def test_tests_of_some_data_sets_are_not_compared_with_the_papers():
+    names = ["NoPS", *BASELINES, *(f"REPS at {one}" for one in BASELINES), "REPS at paper's REPS"]
+    rng = np.random.default_rng(0)
+    for n, is_compared in ((34, True), (33, False)):
+        errors = rng.random((n, len(names)))
+        counts = np.full(n, 100)
+        table = Measured(vector_table().rows[:n], tuple(names), errors, errors, counts, counts)
+        text = "\n".join(one.statement for one in findings(Evidence("z", vectors=table)))
+        assert ("conclusion" in text) == is_compared
+        assert "1-NN on everything" in text

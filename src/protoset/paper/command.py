@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from protoset.datasets import DataError
-from protoset.experiments import JournalError, PlanError, Progress
+from protoset.experiments import JournalError, PlanError
 from protoset.paper.report import write_report
 from protoset.paper.running import run_paper
 
@@ -46,13 +45,6 @@ def run_command(
         Exit code: 0 for success, 1 where it could not run or cells failed, 130 after Ctrl-C.
     """
     say, complain = say or _out, complain or _err
-    started: dict[str, float] = {}
-    last: dict[str, Progress] = {}
-
-    def follow(plan: str, state: Progress) -> None:
-        started.setdefault(plan, time.monotonic() - state.elapsed)
-        last[plan] = state
-
     try:
         done = run_paper(
             output,
@@ -62,7 +54,6 @@ def run_command(
             scaling=scaling,  # type: ignore[arg-type]
             without=without,
             n_jobs=n_jobs,
-            progress=follow,
             retry_failed=retry_failed,
             verbose=verbose,
         )

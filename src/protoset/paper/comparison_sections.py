@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from protoset.evaluation import friedman
-from protoset.paper.analysis import REFINED, Chosen, Measured, at_size_of, compare, rank_methods
+from protoset.paper.analysis import REFINED, Chosen, Comparison, Measured, at_size_of, compare, rank_methods
 from protoset.paper.evidence import best_choices, fixed_choices, printed_rate_choices
 from protoset.paper.figures import rank_diagram
-from protoset.paper.pages import MISSING, Page, probability, shown
+from protoset.paper.pages import Page, probability, shown, signed
 from protoset.paper.printed import BASELINES, fixed_rate_table, signed_rank_table, vector_table
 
 
@@ -26,7 +27,7 @@ def add_fixed_rates(page: Page, name: str, baselines: Measured, reps: Measured, 
     for baseline in BASELINES:
         one = chosen[baseline]
         plain, refined = (at_size_of(reps, method, one) for method in ("REPS", REFINED))
-        rows = []
+        rows: list[list[Any]] = []
         for row, data in enumerate(baselines.data):
             there, there_reps = printed.value(data, f"{baseline}_error"), fixed_rates.value(data, baseline)
             rows.append(
@@ -54,10 +55,44 @@ def add_fixed_rates(page: Page, name: str, baselines: Measured, reps: Measured, 
             f"{REFINED} FSR ERR",
         ]
         page.heading(f"At the size of {baseline}", 4)
-        page.table(header, rows)
+        page.table(header, [_with_signs(row) for row in rows])
         fields = ["rate", "error", "error_printed", "error_difference"]
         fields += ["reps", "reps_printed", "reps_difference", "refined_reps"]
         page.keep(f"{name}-{baseline}", ["dataset", *fields], rows)
+
+
+def _with_signs(row: list[Any]) -> list[Any]:
+    """Show printed numbers as they are printed, and differences with their signs."""
+    found = list(row)
+    found[3], found[6] = f"{row[3]:.2g}", f"{row[6]:.2g}"
+    found[4], found[7] = signed(row[4]), signed(row[7])
+    return found
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table of signed-rank tests.
+
+    Attributes
+    ----------
+    title : str
+    tests : dict of str to Comparison
+        By baseline.
+    with_counts : bool
+        Whether wins and losses say something.
+    """
+
+    title: str
+    tests: dict[str, Comparison]
+    with_counts: bool = False
+
+    def cells(self) -> list[str]:
+        """p-values to show, with wins and losses."""
+        found = []
+        for test in self.tests.values():
+            counts = f" ({test.wins}:{test.losses})" if self.with_counts and test.test is not None else ""
+            found.append(probability(test.p_value) + counts)
+        return found
 
 
 def add_signed_ranks(page: Page, name: str, measured: Measured) -> None:
@@ -71,38 +106,43 @@ def add_signed_ranks(page: Page, name: str, measured: Measured) -> None:
     rows: list[list[Any]] = []
     for title, key in (("Pareto ranks", "pareto_ranks"), ("FSR errors", "fixed_rate_errors")):
         rows.append([f"{title}, *printed*", *(f"*{printed.value(key, one):.2g}*" for one in BASELINES)])
-    for title, chosen in (
-        ("best parameter", best_choices(measured)),
-        ("fixed parameters", fixed_choices(measured)),
-        ("RMHC at 10 % and REPS at its printed rates", printed_rate_choices(measured)),
-    ):
-        rows += [[f"{line}, {title}", *cells] for line, cells in rank_tests(chosen)]
-    for title, chosen in (("best parameter", best_choices(measured)), ("fixed parameters", fixed_choices(measured))):
-        rows += [[f"{line}, {title}", *cells] for line, cells in size_tests(chosen, measured)]
-    page.table(["", *BASELINES], rows)
-    page.keep(name, ["comparison", *BASELINES], [[str(row[0]).replace("*", ""), *row[1:]] for row in rows])
+    best, given = best_choices(measured), fixed_choices(measured)
+    lines = rank_tests(best, "best parameter") + rank_tests(given, "fixed parameters")
+    lines += rank_tests(printed_rate_choices(measured), "RMHC at 10 % and REPS at its printed rates")
+    lines += size_tests(best, measured, "best parameter") + size_tests(given, measured, "fixed parameters")
+    page.table(["", *BASELINES], rows + [[line.title, *line.cells()] for line in lines])
+    keep_tests(page, name, lines)
 
 
-def rank_tests(chosen: Mapping[str, Chosen]) -> list[tuple[str, list[str]]]:
-    """p-values by Pareto ranks: of REPS, and of the refined REPS in its place where there is one."""
+def keep_tests(page: Page, name: str, lines: list[Line]) -> None:
+    """Keep tests as CSV, with all digits and the printed p-values."""
+    printed = signed_rank_table()
+    rows = []
+    for line in lines:
+        key = "pareto_ranks" if line.title.startswith("Pareto") else "fixed_rate_errors"
+        for baseline, test in line.tests.items():
+            numbers = [test.p_value, printed.value(key, baseline), test.mean, test.other_mean]
+            rows.append([line.title, baseline, *numbers, test.wins, test.losses, test.n])
+    header = ["comparison", "baseline", "p", "p_printed", "mean", "baseline_mean", "wins", "losses", "n_datasets"]
+    page.keep(name, header, rows)
+
+
+def rank_tests(chosen: Mapping[str, Chosen], parameters: str) -> list[Line]:
+    """Test Pareto ranks: of REPS, and of the refined REPS in its place where there is one."""
     found = []
     for method in [one for one in ("REPS", REFINED) if one in chosen]:
         ranks = rank_methods({name: chosen[name] for name in (*BASELINES, method)})
-        tests = [compare(ranks[:, -1], ranks[:, place]) for place in range(len(BASELINES))]
-        found.append((f"Pareto ranks of {method}", [probability(test.p_value) for test in tests]))
+        tests = {name: compare(ranks[:, -1], ranks[:, place]) for place, name in enumerate(BASELINES)}
+        found.append(Line(f"Pareto ranks of {method}, {parameters}", tests))
     return found
 
 
-def size_tests(chosen: Mapping[str, Chosen], reps: Measured) -> list[tuple[str, list[str]]]:
-    """p-values by the errors at the baselines' sizes, with wins and losses."""
+def size_tests(chosen: Mapping[str, Chosen], reps: Measured, parameters: str) -> list[Line]:
+    """Test errors at the baselines' sizes."""
     found = []
     for method in ("REPS", REFINED):
-        tests = [compare(at_size_of(reps, method, chosen[one]), chosen[one].error) for one in BASELINES]
-        cells = [
-            MISSING if test.test is None else f"{probability(test.p_value)} ({test.wins}:{test.losses})"
-            for test in tests
-        ]
-        found.append((f"FSR errors of {method} (wins:losses)", cells))
+        tests = {one: compare(at_size_of(reps, method, chosen[one]), chosen[one].error) for one in BASELINES}
+        found.append(Line(f"FSR errors of {method} (wins:losses), {parameters}", tests, with_counts=True))
     return found
 
 

@@ -15,7 +15,7 @@ def add_findings(page: Page, evidence: Evidence) -> None:
     page.heading("What agrees and what does not")
     page.text(
         f"Mean errors agree where they differ by at most {CLOSE}; tests agree where both or neither are below {LEVEL}. "
-        "All sentences are made from the numbers below."
+        "All sentences are made from the numbers below; tests are compared where all data sets are there."
     )
     for title, verdict in (("Agrees", True), ("Does not agree", False), ("Beyond the paper", None)):
         lines = [one.statement for one in found if one.agrees is verdict]

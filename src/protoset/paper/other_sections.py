@@ -20,7 +20,7 @@ from protoset.paper.analysis import (
     rank_methods,
     variants,
 )
-from protoset.paper.comparison_sections import rank_tests, size_tests
+from protoset.paper.comparison_sections import keep_tests, rank_tests, size_tests
 from protoset.paper.evidence import AT_PRINTED, Evidence, best_choices
 from protoset.paper.figures import CASE_CLASSES, case_graph, case_series, sensitivity
 from protoset.paper.inconsistencies import repeated_rows
@@ -64,11 +64,11 @@ def add_mixture(page: Page, evidence: Evidence) -> None:
     header += ["REPS at its size, z", f"{REFINED} at its size, z"]
     page.table(header, rows)
     page.keep("mixture", header, kept)
-    tests = rank_tests(chosen) if np.isfinite(chosen["REPS"].error).any() else []
+    tests = rank_tests(chosen, "best parameter") if np.isfinite(chosen["REPS"].error).any() else []
     if evidence.mixture_reps is not None:
-        tests += size_tests(chosen, evidence.mixture_reps)
-    page.table(["one-sided p", *BASELINES], [[line, *cells] for line, cells in tests])
-    page.keep("mixture-tests", ["comparison", *BASELINES], [[line, *cells] for line, cells in tests])
+        tests += size_tests(chosen, evidence.mixture_reps, "best parameter")
+    page.table(["one-sided p", *BASELINES], [[line.title, *line.cells()] for line in tests])
+    keep_tests(page, "mixture-tests", tests)
 
 
 def mixture_choices(evidence: Evidence) -> dict[str, Chosen]:
@@ -248,6 +248,8 @@ def add_state(page: Page, evidence: Evidence) -> None:
     parts = (evidence.vectors, evidence.series, evidence.sensitivity, evidence.mixture, evidence.mixture_reps)
     for measured in (*parts, *evidence.windows.values()):
         found += [(one.cell, one.reason) for one in (measured.missing if measured is not None else ())]
+    kept = [[cell.data, cell.distance, cell.fold, cell.seed, cell.method, reason] for cell, reason in found]
+    page.keep("missing", ["dataset", "distance", "fold", "seed", "method", "reason"], kept)
     if not found:
         page.text("Every cell has a result.")
         return
@@ -263,8 +265,6 @@ def add_state(page: Page, evidence: Evidence) -> None:
     if waiting:
         lines.append(f"{waiting} are not computed yet")
     page.points(lines)
-    kept = [[cell.data, cell.distance, cell.fold, cell.seed, cell.method, reason] for cell, reason in found]
-    page.keep("missing", ["dataset", "distance", "fold", "seed", "method", "reason"], kept)
 
 
 def rank_one_counts(chosen: Mapping[str, Chosen]) -> dict[str, int]:

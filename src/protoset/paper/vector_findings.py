@@ -120,12 +120,26 @@ def _verdict(title: str, here: Mapping[str, float], row: str) -> list[Finding]:
 
 
 def _rank_p_values(chosen: Mapping[str, Chosen]) -> dict[str, float]:
+    """p-values by Pareto ranks; NaN unless all methods are there, as ranks are among all."""
+    if not all(_is_whole(chosen[method].error) for method in METHODS):
+        return dict.fromkeys(BASELINES, float("nan"))
     ranks = rank_methods({method: chosen[method] for method in METHODS})
     return {one: compare(ranks[:, -1], ranks[:, place]).p_value for place, one in enumerate(BASELINES)}
 
 
 def _size_p_values(chosen: Mapping[str, Chosen], reps: Measured) -> dict[str, float]:
-    return {one: compare(at_size_of(reps, "REPS", chosen[one]), chosen[one].error).p_value for one in BASELINES}
+    """p-values by the errors at the baselines' sizes; NaN where not all data sets are there."""
+    found = {}
+    for one in BASELINES:
+        errors = at_size_of(reps, "REPS", chosen[one])
+        whole = _is_whole(errors) and _is_whole(chosen[one].error)
+        found[one] = compare(errors, chosen[one].error).p_value if whole else float("nan")
+    return found
+
+
+def _is_whole(values: np.ndarray) -> bool:
+    """Whether a method has all data sets of the paper: a test of fewer is not to be compared with the printed one."""
+    return len(values) == len(vector_table().rows) and bool(np.isfinite(values).all())
 
 
 def _tests(measured: Measured, reps: Measured, scaling: str) -> list[Finding]:
@@ -147,7 +161,7 @@ def _mixture_tests(chosen: Mapping[str, Chosen], reps: Measured) -> list[Finding
 def _rank_one(measured: Measured) -> list[Finding]:
     there = rank_one_counts(printed_choices())
     here = rank_one_counts(printed_rate_choices(measured))
-    if not any(here.values()):
+    if not all(_is_whole(one.error) for one in printed_rate_choices(measured).values()):
         return []
     leaders = [set(sorted(counts, key=lambda one: -counts[one])[:2]) for counts in (here, there)]
     words = ", ".join(f"{method} {here[method]} ({there[method]})" for method in METHODS)
