@@ -549,7 +549,7 @@ def test_axes_are_axes():
 
 
 def test_figures_as_files(tmp_path):
-    figure = plots.plot_front([0.1, 0.2], [0.3, 0.1], ["a", "b"])
+    figure = plot_front([0.1, 0.2], [0.3, 0.1], ["a", "b"])
     for name, beginning in (("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF")):
         write_figure(figure, tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(beginning)
