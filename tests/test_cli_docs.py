@@ -35,6 +35,7 @@ def test_the_examples_run_one_after_the_other(tmp_path):
     assert "Traceback" not in result.stderr
     promised = ["prototypes.csv", "iris.protoset", "iris.html", "predictions.csv", "front.svg", "table.csv"]
     assert set(promised) <= {file.name for file in work.iterdir()}
+    assert (work / "paper-output" / "report" / "report.md").read_text().startswith("# ")
 
 
 def test_the_page_names_every_command():

@@ -79,8 +79,8 @@ def run(arguments: list[str]) -> int:
         except typer.Exit as ended:
             return _complain(KeyboardInterrupt()) if interruption.seen else ended.exit_code
         except (BrokenPipeError, SystemExit):
-            # Who reads has enough, as in `protoset datasets | head`; typer makes an exit of it. The interpreter must not
-            # write at its end either.
+            # Who reads has enough, as in `protoset datasets | head`; typer makes an exit of it. The interpreter must
+            # not write at its end either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 1
         except BaseException as error:

@@ -68,7 +68,7 @@ def compare(
     """
     check_outputs({"--plot": plot}, [path, labels], force)
     if plot is not None:
-        from protoset.plots import check_figure_path
+        from protoset.plots.files import check_figure_path
 
         check_figure_path(plot)
     with working("reading", quiet):
@@ -103,7 +103,8 @@ def compare(
 
 
 def _draw(found: Comparison, plot: Path) -> None:
-    from protoset.plots import plot_front, write_figure
+    from protoset.plots import plot_front
+    from protoset.plots.files import write_figure
 
     write_figure(plot_front(found.errors.mean(axis=0), found.selection_rates.mean(axis=0), found.methods), plot)
 

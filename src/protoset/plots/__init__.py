@@ -5,7 +5,6 @@ They need matplotlib (``pip install 'protoset[plots]'``), which is imported when
 
 from protoset.plots.confusion import plot_confusion
 from protoset.plots.critical_difference import plot_critical_difference
-from protoset.plots.files import check_figure_path, write_figure
 from protoset.plots.maps import plot_map
 from protoset.plots.neighbor_graph import plot_neighbor_graph
 from protoset.plots.sensitivity import plot_sensitivity
@@ -15,7 +14,6 @@ from protoset.plots.tradeoff import plot_front, plot_tradeoff
 from protoset.plots.weights import plot_weights
 
 __all__ = [
-    "check_figure_path",
     "plot_confusion",
     "plot_critical_difference",
     "plot_front",
@@ -26,5 +24,4 @@ __all__ = [
     "plot_size_curve",
     "plot_tradeoff",
     "plot_weights",
-    "write_figure",
 ]
