@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -353,8 +354,9 @@ label = "endless"
 """
 
 
-def start(words, folder):
-    return subprocess.Popen(
+@contextmanager
+def started(words, folder):
+    process = subprocess.Popen(
         [sys.executable, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -362,6 +364,11 @@ def start(words, folder):
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         text=True,
     )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def check_only_whole_rows(path):
@@ -377,11 +384,11 @@ def check_only_whole_rows(path):
 def test_ctrl_c_leaves_what_is_done(n_jobs, tmp_path):
     """A search that an interruption ends early is no result."""
     path = tmp_path / "journal.sqlite"
-    process = start(["-c", INTERRUPTED % SHORT_AND_ENDLESS, str(path), str(n_jobs)], tmp_path)
-    assert process.stdout.readline().startswith("short on iris")
-    time.sleep(0.5)  # into the search without end, whose code is loaded
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    with started(["-c", INTERRUPTED % SHORT_AND_ENDLESS, str(path), str(n_jobs)], tmp_path) as process:
+        assert process.stdout.readline().startswith("short on iris")
+        time.sleep(0.5)  # into the search without end, whose code is loaded
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode != 0
     assert stderr.rstrip().endswith("KeyboardInterrupt")
     check_only_whole_rows(path)
@@ -393,15 +400,15 @@ def test_ctrl_c_in_the_command_leaves_what_is_done(tmp_path):
     np.savetxt(tmp_path / "iris.csv", np.column_stack([X, y]), delimiter=",")
     (tmp_path / "plan.toml").write_text(COMMAND_PLAN)
     path = tmp_path / "plan.journal"
-    process = start(["-m", "protoset", "experiment", "run", "plan.toml", "--n-jobs", "1"], tmp_path)
-    limit = time.monotonic() + 120
-    while not (path.exists() and status(path).done):
-        assert process.poll() is None
-        assert time.monotonic() < limit
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    with started(["-m", "protoset", "experiment", "run", "plan.toml", "--n-jobs", "1"], tmp_path) as process:
+        limit = time.monotonic() + 120
+        while not (path.exists() and status(path).done):
+            assert process.poll() is None
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert stderr == "protoset: interrupted; files that were not finished are not there\n"
     check_only_whole_rows(path)
