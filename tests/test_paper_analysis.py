@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata, wilcoxon
 
 from protoset.datasets import DATASETS
 from protoset.evaluation import log_odds_ratio, pareto_ranks
@@ -23,9 +24,11 @@ from protoset.paper.analysis import (
     rank_methods,
     variants,
 )
+from protoset.paper.comparison_sections import add_friedman
 from protoset.paper.evidence import Evidence
 from protoset.paper.findings import findings
 from protoset.paper.inconsistencies import inconsistencies, recomputed_p_values, repeated_rows
+from protoset.paper.pages import Page
 from protoset.paper.printed import (
     BASELINES,
     METHODS,
@@ -298,3 +301,33 @@ def test_tests_of_some_data_sets_are_not_compared_with_the_papers():
         text = "\n".join(one.statement for one in findings(Evidence("z", vectors=table)))
         assert ("conclusion" in text) == is_compared
         assert "1-NN on everything" in text
+
+
+def test_pairs_of_methods_are_in_the_report_as_numbers():
+    """Against scikit-posthocs, SciPy and the printed quantile of Nemenyi's test for three methods (Demsar 2006)."""
+    posthocs = pytest.importorskip("scikit_posthocs")
+    names = ["NoPS", *BASELINES]
+    errors = np.random.default_rng(3).random((34, 6)) + 0.3 * np.arange(6)
+    counts = np.full(34, 100)
+    page = Page()
+    add_friedman(page, Measured(vector_table().rows, tuple(names), errors, errors, counts, counts), brief=True)
+    header, rows = page.tables["pairs"]
+    found = [dict(zip(header, row, strict=True)) for row in rows if row[0] == "errors"]
+    place = {name: position for position, name in enumerate(names)}
+    methods = [name for name in names if any(name in (row["method"], row["other"]) for row in found)]
+    used = [place[name] for name in methods]
+    k = len(methods)
+    assert k == 3
+    assert len(found) == k * (k - 1) // 2
+    ranks = rankdata(errors[:, used], axis=1).mean(axis=0)
+    reference = posthocs.posthoc_nemenyi_friedman(errors[:, used]).to_numpy()
+    raw = [wilcoxon(errors[:, place[row["method"]]], errors[:, place[row["other"]]]).pvalue for row in found]
+    steps = np.sort(raw) * np.arange(len(raw), 0, -1)
+    corrected = np.minimum(np.maximum.accumulate(steps), 1)[np.argsort(np.argsort(raw))]
+    for row, p_value, after in zip(found, raw, corrected, strict=True):
+        i, j = methods.index(row["method"]), methods.index(row["other"])
+        assert (row["rank"], row["rank_other"]) == pytest.approx((ranks[i], ranks[j]))
+        assert row["p_nemenyi"] == pytest.approx(reference[i, j], abs=1e-6)
+        assert (row["p_wilcoxon"], row["p_holm"]) == pytest.approx((p_value, after))
+        assert row["critical_difference"] == pytest.approx(2.343 * (k * (k + 1) / (6 * 34)) ** 0.5, 1e-3)
+    assert f"are {found[0]['critical_difference']:.2f} apart (the critical difference, 34 data sets)" in page.markdown()
