@@ -33,6 +33,7 @@ from protoset.datasets.matrices import (
     number_rows,
 )
 from protoset.datasets.reading import read, read_bytes
+from protoset.datasets.tables import read_csv
 
 TABLES = ("csv", "parquet")
 
@@ -107,8 +108,14 @@ def read_queries(
         found = read(place, kind=kind)
         return Queries(found.objects, found.labels.astype(str), _files(found))
     content = decompress(read_bytes(place), str(place))
-    if recognise(place, content, target=None, labels=None, kind=kind).name in TABLES:
-        return _table(read(place, target=False), str(place), attributes, target, target_position)
+    format_name = recognise(place, content, target=None, labels=None, kind=kind).name
+    if format_name in TABLES:
+        if format_name == "csv":
+            wanted = [attribute.name for attribute in attributes]
+            table = read_csv(decode(content, str(place)), file=str(place), target=False, expected=wanted)
+        else:
+            table = read(place, target=False)
+        return _table(table, place, attributes, target, target_position)
     # Each column is what the file declares; what the training set has is made of it below.
     found = read(place, kind="mixed")
     columns = [_as_declared(found, at, attribute, str(place)) for attribute, at in _named(found, attributes)]
@@ -167,8 +174,9 @@ def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | Non
 
 
 def _table(
-    found: Dataset, file: str, attributes: Sequence[Attribute], target: str | None, target_position: int
+    found: Dataset, path: Path, attributes: Sequence[Attribute], target: str | None, target_position: int
 ) -> Queries:
+    file = str(path)
     names = [attribute.name for attribute in found.attributes]
     has_names = found.layout is not None and (found.layout.format == "parquet" or bool(found.layout.header))
     wanted = [attribute.name for attribute in attributes]
@@ -189,7 +197,7 @@ def _table(
     columns = [_as_declared(found, place, attribute, file) for attribute, place in zip(attributes, places, strict=True)]
     labels = None if at is None else _label_texts(found, at)
     kind: Kind = "mixed" if any(attribute.type == "nominal" for attribute in attributes) else "vectors"
-    return Queries(_joined(columns, kind), labels, _files(found))
+    return Queries(_joined(columns, kind), labels, (path,))
 
 
 def _named(found: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attribute, int]]:

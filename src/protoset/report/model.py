@@ -125,6 +125,17 @@ def _degradations(parts: Parts) -> np.ndarray | None:
     return getattr(parts.selector, "degradations_", None) if parts.rule == "adjusted" else None
 
 
+def _cross_validated(parts: Parts) -> dict[str, float] | None:
+    """Error of the chosen size as the automatic size measured it, on objects that no prototype was chosen by."""
+    curve = getattr(parts.selector, "size_curve_", None)
+    if curve is None or parts.rule != "nearest":
+        return None
+    return {
+        "error": float(curve.errors[curve.chosen]),
+        "standard_error": float(curve.standard_errors[curve.chosen]),
+    }
+
+
 def _summary(parts: Parts, stops: Sequence[Stop], measured: Measured) -> dict[str, Any]:
     chosen = next(number for number, stop in enumerate(stops) if stop.chosen)
     n, kept = parts.train.n_objects, stops[chosen].size
@@ -140,6 +151,7 @@ def _summary(parts: Parts, stops: Sequence[Stop], measured: Measured) -> dict[st
         "confidence": measured.everything.confidence,
         "everything": _estimate(measured.everything),
         "prototypes": _estimate(measured.stops[chosen]),
+        "cross_validated": _cross_validated(parts),
         "chosen_stop": chosen,
         "refined": getattr(parts.selector, "refinement_", None) is not None,
     }
