@@ -79,7 +79,7 @@ def test_a_square_of_numbers_asks_for_labels(tmp_path):
         (KEEL + "\n\n  \n").encode(),
         KEEL.rstrip("\n").encode(),
         KEEL.encode() + b"\x1a",
-        gzip.compress(KEEL.encode("latin-1")),
+        gzip.compress(KEEL.encode("latin-1"), mtime=0),
     ],
 )
 def test_encodings_and_line_ends(tmp_path, content):
