@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from protoset.datasets import read
+from protoset.datasets import Attribute, Dataset, read
 from protoset.experiments import compare, validate
 
 from cli_cases import run, run_many, write_files
@@ -78,11 +78,23 @@ def test_comparison_says_what_failed(folder):
     assert np.isfinite(found.errors[:, 0]).all()
 
 
-def test_validation_learns_from_the_training_part_alone(folder):
+def test_scaling_is_learned_from_the_training_part_alone():
     """An attribute of which a held-out row has a huge value: scaling by it would make all training objects one."""
-    dataset = read(folder / "flowers.csv", target="species")
-    error = validate(dataset, "fcnn", folds=5).estimate.error
-    assert error < 0.15
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = np.column_stack([y + rng.normal(scale=0.05, size=120), rng.normal(size=120)])
+    X[-1, 0] = 1e9
+    columns = (Attribute("telling", "real"), Attribute("noise", "real"))
+    made = Dataset("made", "vectors", X, y, columns, n_train=60)
+    error = validate(made, "fcnn").estimate.error
+    assert error < 0.05
+    assert compare(made, ["fcnn"]).errors[0, 0] == error
+    # What would be found if the held-out row had a say: the noise alone decides.
+    leaking = Dataset("made", "vectors", (X - X.mean(axis=0)) / X.std(axis=0), y, columns, n_train=60)
+    assert validate(leaking, "fcnn", scaling="raw").estimate.error > 0.3
+
+
+def test_validation_of_a_matrix(folder):
     matrix = read(folder / "distances.csv", labels=folder / "kinds.txt")
     assert validate(matrix, "fcnn", folds=5).estimate.error < 0.15
 
