@@ -79,7 +79,7 @@ def test_a_square_of_numbers_asks_for_labels(tmp_path):
         (KEEL + "\n\n  \n").encode(),
         KEEL.rstrip("\n").encode(),
         KEEL.encode() + b"\x1a",
-        gzip.compress(KEEL.encode("latin-1"), mtime=0),  # the same in every process
+        gzip.compress(KEEL.encode("latin-1"), mtime=0),
     ],
     ids=lambda content: f"{content[:4].hex()}-{len(content)}",
 )

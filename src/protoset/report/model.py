@@ -10,8 +10,7 @@ import numpy as np
 
 from protoset._validation import check_count
 from protoset.evaluation import ErrorEstimate, distances_per_query, estimate_error, selection_rate
-from protoset.plots._layout import place
-from protoset.plots._objects import Dissimilarities
+from protoset.plots.layout import Dissimilarities, place
 from protoset.report.budget import Stop, find_stops
 from protoset.report.facts import state_facts
 from protoset.report.following import Followed, follow
