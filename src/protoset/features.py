@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from protoset._arrays import row_sums
-from protoset.neighbors import NeighborLists
+from protoset._blocks import row_slices
+from protoset.neighbors import ENTRY_BYTES, NeighborLists
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class RankExponential:
         return bound * cut * (self.beta - 1 + largest_weight)
 
 
-def negligible_rank(beta: float) -> int:
-    """Smallest K with beta^-K below the rounding error of double precision (53 for beta = 2)."""
-    return int(np.ceil(-np.log(np.finfo(np.float64).epsneg) / np.log(beta)))
+def negligible_rank(beta: float, negligible: float = float(np.finfo(np.float64).epsneg)) -> int:
+    """Smallest K with beta^-K at most ``negligible``, by default the rounding error of doubles (53 for beta = 2)."""
+    return int(np.ceil(-np.log(negligible) / np.log(beta)))
 
 
 def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
@@ -70,11 +71,16 @@ def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0)
         Base of the exponential, above 1.
     """
     n = lists.n_objects
-    values = np.power(beta, -lists.ranks)
-    own = np.repeat(codes.astype(np.int32), np.diff(lists.indptr))
-    enemy = codes.astype(np.int32)[lists.indices] != own
-    rho = (beta - 1) * row_sums(np.where(enemy, values, 0.0), lists.indptr)
-    np.negative(values, out=values, where=enemy)
+    codes = codes.astype(np.int32, copy=False)
+    values, rho = np.empty(len(lists.indices)), np.empty(n)
+    # Block by block, so that long lists need no copies.
+    for rows in row_slices(n, max(1, len(values) // n) * ENTRY_BYTES):
+        entries = slice(int(lists.indptr[rows.start]), int(lists.indptr[rows.stop]))
+        indptr = lists.indptr[rows.start : rows.stop + 1] - lists.indptr[rows.start]
+        part = np.power(beta, -lists.ranks[entries])
+        enemy = codes[lists.indices[entries]] != np.repeat(codes[rows], np.diff(indptr))
+        rho[rows] = (beta - 1) * row_sums(np.where(enemy, part, 0.0), indptr)
+        values[entries] = np.negative(part, out=part, where=enemy)
     features = sparse.csr_matrix((values, lists.indices, lists.indptr), shape=(n, n), copy=False)
     return RankExponential(features, rho, _tail(lists, beta), beta)
 

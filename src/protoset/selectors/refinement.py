@@ -16,7 +16,7 @@ their neighbour lists. What a move seems to save is computed exactly before it i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ WORTHWHILE = 0.02
 """Part of the objective that a pass over many objects must save if another is to follow it."""
 
 
+REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 6
+"""Of more objects a sample is looked at; it holds at least so many per prototype."""
+
+
 @dataclass(frozen=True, eq=False)
 class Refinement:
     """A refined set of prototypes.
@@ -54,6 +58,8 @@ class Refinement:
         Passes over the candidates.
     n_distances : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    n_objects : int
+        Objects that were looked at, and that the objectives are means over: all, or a sample of many.
     """
 
     indices: np.ndarray
@@ -62,6 +68,7 @@ class Refinement:
     n_swaps: int
     n_passes: int
     n_distances: int
+    n_objects: int
 
 
 def refine(
@@ -72,6 +79,7 @@ def refine(
     n_prototypes: int | None = None,
     steepness: Iterable[float] | None = None,
     n_starts: int | None = None,
+    max_objects: int | None = None,
     max_time: float | None = None,
     callback: Callback | None = None,
     n_jobs: int | None = None,
@@ -95,6 +103,10 @@ def refine(
     n_starts : int, optional
         How many sets to refine, of which the best is returned: the given one and random ones. By default 4
         up to 2,048 objects, else 1.
+    max_objects : int, optional
+        Objects to look at: of more, the given prototypes and a random sample, among which the refined
+        prototypes are found. By default 50,000, or 6 per prototype if those are more. docs/scaling.md has what
+        that costs in error.
     max_time : float, optional
         Seconds after which the best set so far is returned, with a ``ConvergenceWarning``. Ctrl-C during
         the search does the same.
@@ -127,9 +139,29 @@ def refine(
     n = len(codes)
     starts = (STARTS if n <= FEW_OBJECTS else STARTS_OF_MANY) if n_starts is None else n_starts
     check_count("n_starts", starts, least=1, remedy="pass how many sets to refine")
+    if max_objects is not None:
+        check_count("max_objects", max_objects, least=1, remedy="pass how many objects to look at")
+    generator = check_random_state(0 if random_state is None else random_state)
+    n_sampled = objects_to_refine_on(n, len(start), max_objects)
+    if n_sampled < n:
+        members = sample_with(start, codes, n_sampled, generator)
+        found = refine(
+            space.subset(members),
+            codes[members],
+            np.searchsorted(members, start),
+            n_prototypes=budget,
+            steepness=steps,
+            n_starts=starts,
+            max_objects=n,
+            max_time=max_time,
+            callback=callback,
+            n_jobs=n_jobs,
+            random_state=generator,
+            verbose=verbose,
+        )
+        return replace(found, indices=members[found.indices])
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
-    generator = check_random_state(0 if random_state is None else random_state)
     sight = Sight(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
     limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
     search = _Search(steps, limits, generator, n_steps=starts * len(steps))
@@ -150,8 +182,27 @@ def refine(
     lowest, indices = best
     limits.warn(search.n_done, search.n_steps)
     return Refinement(
-        np.sort(indices), given.objective / n, lowest / n, search.n_swaps, search.n_passes, counted.n_distances - before
+        np.sort(indices),
+        given.objective / n,
+        lowest / n,
+        search.n_swaps,
+        search.n_passes,
+        counted.n_distances - before,
+        n,
     )
+
+
+def objects_to_refine_on(n_objects: int, n_prototypes: int, max_objects: int | None = None) -> int:
+    """Objects that a refinement looks at."""
+    most = max(REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE * n_prototypes) if max_objects is None else max_objects
+    return min(n_objects, max(most, n_prototypes))
+
+
+def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Return the given objects and random others, ascending."""
+    others = np.delete(np.arange(len(codes)), members)
+    drawn = random_state.permutation(others)[: size - len(members)]
+    return np.sort(np.concatenate([members, drawn]))
 
 
 def _check(

@@ -6,6 +6,7 @@ its estimator, which finds the neighbours before it and cuts the ranking after i
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -15,21 +16,27 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._memory import MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import report, reporter
+from protoset._storage import Storage
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real, check_seed
 from protoset.features import negligible_rank
-from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
+from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, build_lists, choose_search
 from protoset.selectors._limits import Callback, check_limits
+from protoset.selectors._memory_plan import WAYS_OUT, estimate_memory
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.refinement import refine
-from protoset.selectors.size import SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
+from protoset.selectors.size import REFINED_RATES, SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
 from protoset.solvers import LOSSES, SOLVERS, Loss
 from protoset.spaces import TrainingSpace
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
+APPROXIMATELY_NOTHING = 1e-9
+"""What approximate lists may leave out of a first neighbour's feature: missing neighbours matter more."""
+
 WITHOUT_CLASSES = ", or allocation='global' if classes may go without"
 
 
@@ -82,7 +89,8 @@ class REPS(BaseSelector):
         not at all.
     n_neighbors : int or "auto", default="auto"
         Length of the neighbour lists. ``"auto"`` makes them so long that what is cut off is below
-        double precision: 53 for ``beta=2``.
+        double precision: 53 for ``beta=2``. Those of an approximate search are shorter, with less than a
+        billionth of a first neighbour's feature cut off: 30 for ``beta=2``.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}, default="auto"
         ``"auto"`` takes the closed form where it is exact, else the coordinate method.
     tol : float, default=1e-6
@@ -94,6 +102,16 @@ class REPS(BaseSelector):
         What ``n_prototypes="auto"`` takes: the smallest size whose error is within one standard error of the
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
         a sample of 3,000 objects if there are more.
+    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
+        distances are exact, some neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so
+        from 100,000 objects on, for vectors under Euclidean-like metrics where one of them is installed.
+    max_memory : int or str, optional
+        Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
+        needs more is refused before the work starts.
+    lists_folder : path-like, optional
+        Folder for the neighbour lists, which are then mapped from files in place of memory; they stay there, and
+        :meth:`NeighborLists.from_folder` reads them.
     max_time : float, optional
         Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``. Ctrl-C
         during the refinement does the same.
@@ -128,6 +146,13 @@ class REPS(BaseSelector):
         How far the cut of the neighbour lists moves the optimal objective at most.
     metric_ : str
         The metric that was used: what ``metric="auto"`` chose, else its name.
+    neighbor_search_ : str
+        How neighbours were found: "exact", "approximate", or "given" to ``fit``.
+    neighbor_recall_ : float
+        Part of the true neighbours that the lists hold, measured on 500 rows; 1 where the search was exact, and
+        not a number where lists were given. ``fit`` warns below 0.95 and refuses lists below 0.5.
+    memory_estimate_ : MemoryEstimate
+        What the fit was expected to need beyond ``X``.
     search_counters_ : SearchCounters or None
         How many pairs of objects the neighbour search bounded away, abandoned and computed, where it
         counts.
@@ -179,6 +204,9 @@ class REPS(BaseSelector):
         tol: float = 1e-6,
         refine: bool = False,
         size_rule: SizeRule = "one_standard_error",
+        neighbor_search: Search = "auto",
+        max_memory: int | str | None = None,
+        lists_folder: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
         callback: Callback | None = None,
         n_jobs: int | None = None,
@@ -199,6 +227,9 @@ class REPS(BaseSelector):
         self.tol = tol
         self.refine = refine
         self.size_rule = size_rule
+        self.neighbor_search = neighbor_search
+        self.max_memory = max_memory
+        self.lists_folder = lists_folder
         self.max_time = max_time
         self.callback = callback
         self.n_jobs = n_jobs
@@ -269,6 +300,10 @@ class REPS(BaseSelector):
         if self.refine and self.allocation == "global":
             raise ValueError("refine=True keeps every class; use allocation='proportional' or 'equal'")
         check_choice("size_rule", self.size_rule, SIZE_RULES)
+        check_choice("neighbor_search", self.neighbor_search, SEARCHES)
+        if self.max_memory is not None:
+            parse_bytes("max_memory", self.max_memory)
+        Storage.at(self.lists_folder)
         check_limits(self.max_time, self.callback)
         check_jobs(self.n_jobs)
         check_seed(self.random_state)
@@ -283,7 +318,12 @@ class REPS(BaseSelector):
                 "n_prototypes='auto' and refine=True ask for dissimilarities that a sparse graph does not hold; "
                 "pass a count or a rate and refine=False, or a dense matrix"
             )
-        lists = self._lists(space, neighbors)
+        self.memory_estimate_ = self._estimate_memory(space, codes, neighbors is not None)
+        lists = self._lists(space, neighbors, Storage.at(self.lists_folder))
+        self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
+        self.neighbor_search_ = "exact" if lists.recall is None else "approximate"
+        if neighbors is not None:
+            self.neighbor_recall_, self.neighbor_search_ = float("nan"), "given"
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
         ranked = self._rank(lists, codes)
         self._codes = codes
@@ -344,15 +384,45 @@ class REPS(BaseSelector):
     def _keeps_every_class(self) -> bool:
         return self.allocation != "global"
 
-    def _lists(self, space: TrainingSpace, neighbors: Any) -> NeighborLists:
+    def _list_length(self, search: str) -> int:
+        if self.n_neighbors != "auto":
+            return int(self.n_neighbors)
+        return negligible_rank(self.beta, *((APPROXIMATELY_NOTHING,) if search == "approximate" else ()))
+
+    def _estimate_memory(self, space: TrainingSpace, codes: np.ndarray, given: bool) -> MemoryEstimate:
+        """Say what the fit will need, and refuse what does not fit."""
+        n_prototypes = REFINED_RATES[-1] if self.n_prototypes == "auto" else self.n_prototypes
+        search = "given" if given else choose_search(space, self.neighbor_search)
+        estimate = estimate_memory(
+            space.shape[0],
+            self._list_length(search),
+            space.object_bytes,
+            approximate=search == "approximate",
+            on_disk=self.lists_folder is not None,
+            refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
+        )
+        report(self.verbose, "the fit needs about %s beyond X", estimate)
+        limit = None if self.max_memory is None else parse_bytes("max_memory", self.max_memory)
+        check_fits(estimate, limit, WAYS_OUT)
+        return estimate
+
+    def _lists(self, space: TrainingSpace, neighbors: Any, storage: Storage | None = None) -> NeighborLists:
         if neighbors is not None:
             return as_lists(neighbors, space.shape[0], self.ties)
-        k = negligible_rank(self.beta) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        k = self._list_length(choose_search(space, self.neighbor_search))
         report(self.verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
         progress = reporter(self.verbose, "pairs compared")
-        lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs, progress=progress)
+        lists = build_lists(
+            space,
+            k,
+            ties=self.ties,
+            search=self.neighbor_search,
+            storage=storage,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
         n_open = int((~lists.closed).sum())
-        if n_open and not space.partial:
+        if n_open and not space.partial and lists.recall is None:
             warnings.warn(
                 f"{n_open} of {space.shape[0]} objects have more equally distant neighbours than fit in memory; "
                 "which of them count depends on the row order (see truncation_bound_)",

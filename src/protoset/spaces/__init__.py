@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
+from protoset.spaces._approximate import APPROXIMATE_FROM, LEAST_RECALL, RECALL_WARNING, approximate_library
 from protoset.spaces._counting import CountedSpace
 from protoset.spaces._lists import RawLists, SearchCounters, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
@@ -18,7 +19,10 @@ from protoset.spaces.automatic import choose_metric
 from protoset.spaces.base import Dissimilarity, Progress, Rows, Space, TrainingSpace
 
 __all__ = [
+    "APPROXIMATE_FROM",
     "DISSIMILARITIES",
+    "LEAST_RECALL",
+    "RECALL_WARNING",
     "CountedSpace",
     "Dissimilarity",
     "NearestSoFar",
@@ -28,6 +32,7 @@ __all__ = [
     "SearchCounters",
     "Space",
     "TrainingSpace",
+    "approximate_library",
     "choose_metric",
     "make_space",
     "smallest_of",
