@@ -23,6 +23,7 @@ FLOORS = [
     {"selectors"},
     {"classifier"},
     {"persistence"},
+    {"export", "_standalone"},
     {"evaluation", "datasets"},
     {"plots"},
     {"experiments"},

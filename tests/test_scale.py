@@ -71,6 +71,7 @@ def test_many_duplicates_do_not_break_the_search():
     assert (lists.distances == 0).all()
 
 
+@pytest.mark.slow
 def test_pynndescent_serves_where_faiss_is_not_installed(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "faiss" else find(name, *rest))

@@ -2,6 +2,7 @@
 
 from protoset._version import __version__
 from protoset.classifier import Explanation, PrototypeClassifier
+from protoset.export import export
 from protoset.neighbors import NeighborLists
 from protoset.persistence import FileFormatError, load, save
 from protoset.selectors import REPS, Refinement, refine
@@ -14,6 +15,7 @@ __all__ = [
     "PrototypeClassifier",
     "Refinement",
     "__version__",
+    "export",
     "load",
     "refine",
     "save",

@@ -65,7 +65,7 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
         "selector": _describe_selector(classifier.selector),
         "metric": classifier._prototypes.metric,
         "space": values,
-        "classes": _encode_classes(classifier.classes_),
+        "classes": encode_classes(classifier.classes_),
         "n_features_in": getattr(classifier, "n_features_in_", None),
         "feature_names_in": list(getattr(classifier, "feature_names_in_", [])) or None,
     }
@@ -281,7 +281,8 @@ def _restore_selector(described: dict[str, Any] | None, function: Callable[..., 
     return selector
 
 
-def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
+def encode_classes(classes: np.ndarray) -> dict[str, Any]:
+    """Labels as JSON values with their dtype; refuses those that would need pickle."""
     values = classes.tolist()
     if classes.dtype.kind not in "OUTfiub" or not all(type(value) in (str, int, float, bool) for value in values):
         kinds = sorted({type(value).__name__ for value in classes})

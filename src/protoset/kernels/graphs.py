@@ -43,8 +43,22 @@ def both_ways(indices, width):
 
 
 @njit(cache=True, nogil=True)
-def expand(vectors, start, stop, indices, squared, edges, new_indices, new_squared):
-    """Look for nearer others of the objects from ``start`` to ``stop`` at the ends of two edges."""
+def fresh_edges(edges, before):
+    """Whether each edge was not there before; ``before`` may have another number of edges."""
+    fresh = np.zeros(edges.shape, np.bool_)
+    last = np.full(edges.shape[0], -1, np.int32)
+    for own in range(edges.shape[0]):
+        for place in range(before.shape[1]):
+            if before[own, place] >= 0:
+                last[before[own, place]] = own
+        for place in range(edges.shape[1]):
+            fresh[own, place] = edges[own, place] >= 0 and last[edges[own, place]] != own
+    return fresh
+
+
+@njit(cache=True, nogil=True)
+def expand(vectors, start, stop, indices, squared, edges, fresh, new_indices, new_squared):
+    """Look for nearer others of the objects from ``start`` to ``stop`` at the ends of two edges, one of them fresh."""
     n, k = indices.shape
     seen_by = np.full(n, -1, np.int32)
     for own in range(start, stop):
@@ -62,7 +76,7 @@ def expand(vectors, start, stop, indices, squared, edges, new_indices, new_squar
                 other = edges[middle, second]
                 if other < 0:
                     break
-                if seen_by[other] == own:
+                if seen_by[other] == own or not (fresh[middle, second] or (first >= 0 and fresh[own, first])):
                     continue
                 seen_by[other] = own
                 found = squared_distance(vectors[own], vectors[other])

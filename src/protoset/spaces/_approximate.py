@@ -4,11 +4,11 @@
           (faiss)                                                (our kernel)
 
 The cells give lists that miss many; each round then looks at the neighbours of everyone's neighbours, along edges
-in both directions, and keeps who is nearer. Where faiss is not installed, pynndescent, which works alike, does all
-of it. The distances of candidates are then computed directly, as in the exact search, so that a list is right in all
-but who is missing from it. How many are missing is measured: a sample of rows is searched among everyone, and
-rounds follow, on wider edges, until ``RECALL_TARGET`` of their neighbours are found. Another sample measures what was
-reached.
+in both directions of which one is new, and keeps who is nearer. Where faiss is not installed, pynndescent, which
+works alike, does all of it. The distances of candidates are then computed directly, as in the exact search, so that a
+list is right in all but who is missing from it. How many are missing is measured: a sample of rows is searched among
+everyone, and rounds follow, on wider edges, until ``RECALL_TARGET`` of their neighbours are found. Another sample
+measures what was reached.
 
 Vectors of a cell lie side by side in memory, so that most of what a round reads is in the processor's cache. A round
 reads the lists of the one before, so that nothing depends on the number of workers.
@@ -47,7 +47,7 @@ MARGIN = 4
 CELL, PROBED, TRAINING = 250, 8, 48
 """Vectors in a cell, cells that the first lists are from, and vectors that a cell's centre is learned from."""
 
-FIRST_WIDTH, WIDER, MOST_WIDTH, LEAST_GAIN, MOST_ROUNDS = 16, 1.5, 64, 0.01, 12
+FIRST_WIDTH, WIDER, MOST_WIDTH, LEAST_GAIN, MOST_ROUNDS = 18, 1.25, 64, 0.01, 12
 """Edges of each direction that a round follows, how that grows where a round gains little recall, and when it ends."""
 
 
@@ -173,6 +173,7 @@ class CellCandidates:
         with self._threads(n_jobs):
             for part in parts:
                 self._vectors[part] = single(self._rows[part])
+            self._edges = np.empty((n, 0), np.int32)
             index.add(self._vectors)
             index.nprobe = PROBED
             for part in row_slices(n, length * 24):
@@ -208,12 +209,14 @@ class CellCandidates:
         self._rounds += 1
         n = len(self._indices)
         edges = kernels.graphs.both_ways(self._indices, int(self._width))
+        fresh = kernels.graphs.fresh_edges(edges, self._edges)
+        self._edges = edges
         indices, squared = np.empty_like(self._indices), np.empty_like(self._squared)
         # Few parts, because each holds an array of all objects.
         step = -(-n // (4 * effective_n_jobs(self._n_jobs)))
         Parallel(n_jobs=self._n_jobs, prefer="threads")(
             delayed(kernels.graphs.expand)(
-                self._vectors, start, min(start + step, n), self._indices, self._squared, edges, indices, squared
+                self._vectors, start, min(start + step, n), self._indices, self._squared, edges, fresh, indices, squared
             )
             for start in range(0, n, step)
         )
