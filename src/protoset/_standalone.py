@@ -49,7 +49,7 @@ def _check(X):
     X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
     if X.ndim != 2 or X.shape[1] != _about["n_features"]:
         raise ValueError(f"X must have the shape (n_queries, {_about['n_features']}), got {X.shape}")
-    if not np.isfinite(X).all() or np.abs(X).max(initial=0) > 1e150:
+    if not np.isfinite(X).all() or float(np.abs(X).max(initial=0)) > 1e150:
         raise ValueError("X must hold finite numbers of at most 1e150")
     return X
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset import kernels
 from protoset._blocks import map_blocks
+from protoset._cluster import is_dask, map_rows
 from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
 from protoset.selectors import REPS, BaseSelector
 from protoset.spaces import Space
@@ -182,7 +183,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             )
         with unchanged_on_error(self):
             if space.n_features is not None:
-                validate_data(self, X, skip_check_array=True)
+                if not space.remote:
+                    validate_data(self, X, skip_check_array=True)
                 self.n_features_in_ = space.n_features
             self.selector_ = selector
             self.classes_, self.sample_indices_ = selector.classes_, kept
@@ -202,12 +204,16 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix
             New objects. With ``metric="precomputed"`` their dissimilarities to the training
-            objects, or to the prototypes alone.
+            objects, or to the prototypes alone. Of a Dask array or DataFrame the labels are a Dask array, and
+            are predicted where its blocks are.
 
         Returns
         -------
         ndarray of shape (n_queries,)
         """
+        if is_dask(X):
+            check_is_fitted(self, "classes_")
+            return map_rows(X, self.predict, self.classes_.dtype)
         queries = self._cross(X)
         if self.rule == "nearest":
             winners, _ = queries.nearest(n_jobs=self.n_jobs)

@@ -77,7 +77,7 @@ def _fill_in(description: str, arrays: dict[str, np.ndarray]) -> str:
     before, rest = Path(__file__).with_name("_standalone.py").read_text(encoding="utf-8").split(START)
     after = rest.split(END)[1]
     packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+    np.savez(packed, allow_pickle=False, **arrays)
     text = base64.b64encode(zlib.compress(packed.getvalue(), 6)).decode()
     lines = "\n".join(f'    "{line}"' for line in textwrap.wrap(text, LINE))
     return f"{before}{START}DESCRIPTION = {description!r}\nARRAYS = (\n{lines}\n)\n{END}{after}"

@@ -143,7 +143,7 @@ def refine(
         check_count("max_objects", max_objects, least=1, remedy="pass how many objects to look at")
     generator = check_random_state(0 if random_state is None else random_state)
     n_sampled = objects_to_refine_on(n, len(start), max_objects)
-    if n_sampled < n:
+    if n_sampled < n or space.remote:
         members = sample_with(start, codes, n_sampled, generator)
         found = refine(
             space.subset(members),

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._cluster import resolve_client
 from protoset._memory import MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import report, reporter
 from protoset._storage import Storage
@@ -23,17 +24,22 @@ from protoset._validation import check_choice, check_count, check_flag, check_jo
 from protoset.features import negligible_rank
 from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, build_lists, choose_search
 from protoset.selectors._limits import Callback, check_limits
-from protoset.selectors._memory_plan import WAYS_OUT, estimate_memory
+from protoset.selectors._memory_plan import NUMBER, WAYS_OUT, estimate_memory
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.cluster_ranking import rank_on_cluster
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.refinement import refine
 from protoset.selectors.size import REFINED_RATES, SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import TrainingSpace
+from protoset.spaces import CountedSpace, Space, TrainingSpace
+from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
+SUMS_PER_OBJECT = 64
+"""Numbers per object that a fit with ``solver="distributed"`` holds here, most of them L-BFGS-B's."""
+
 APPROXIMATELY_NOTHING = 1e-9
 """What approximate lists may leave out of a first neighbour's feature: missing neighbours matter more."""
 
@@ -91,8 +97,9 @@ class REPS(BaseSelector):
         Length of the neighbour lists. ``"auto"`` makes them so long that what is cut off is below
         double precision: 53 for ``beta=2``. Those of an approximate search are shorter, with less than a
         billionth of a first neighbour's feature cut off: 30 for ``beta=2``.
-    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}, default="auto"
-        ``"auto"`` takes the closed form where it is exact, else the coordinate method.
+    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}, default="auto"
+        ``"auto"`` takes the closed form where it is exact, else the coordinate method. ``"distributed"`` is for a
+        Dask client: the neighbour lists stay on the workers, and every pass of the solver is a reduction over them.
     tol : float, default=1e-6
         Relative duality gap to reach.
     refine : bool, default=False
@@ -236,7 +243,7 @@ class REPS(BaseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, neighbors: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, neighbors: Any = None, *, client: Any = None) -> Self:
         """Select prototypes.
 
         Parameters
@@ -247,13 +254,21 @@ class REPS(BaseSelector):
             Their labels, of at least two classes. A class may have a single member.
         neighbors : (indices, distances), sparse graph or NeighborLists, optional
             Ready-made neighbour lists of the training objects, in place of a search.
+        client : distributed.Client, optional
+            Dask client whose workers search the neighbours, exactly; by default that of
+            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. The prototypes
+            are those of one process. docs/scaling.md says what runs where.
 
         Returns
         -------
         self
         """
-        self._fit_with(partial(self._select, neighbors=neighbors), X, y)
+        self._fit_with(partial(self._select, neighbors=neighbors), X, y, resolve_client(client, X))
         return self
+
+    def fit_space(self, X: Any, y: Any) -> tuple[Space, np.ndarray]:
+        """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
+        return self._fit_with(self._select, X, y, resolve_client(None, X))
 
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
         """Return the prototypes for another budget, from the same fit; without refinement.
@@ -318,6 +333,8 @@ class REPS(BaseSelector):
                 "n_prototypes='auto' and refine=True ask for dissimilarities that a sparse graph does not hold; "
                 "pass a count or a rate and refine=False, or a dense matrix"
             )
+        if self.solver == "distributed":
+            return self._select_on_cluster(space, codes, neighbors)
         self.memory_estimate_ = self._estimate_memory(space, codes, neighbors is not None)
         lists = self._lists(space, neighbors, Storage.at(self.lists_folder))
         self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
@@ -325,19 +342,57 @@ class REPS(BaseSelector):
         if neighbors is not None:
             self.neighbor_recall_, self.neighbor_search_ = float("nan"), "given"
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
-        ranked = self._rank(lists, codes)
-        self._codes = codes
-        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
-        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
-        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
-        self.n_iter_ = ranked.solution.n_iter
-        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+        self._take_over(self._rank(lists, codes), codes)
         self.search_counters_ = lists.counters
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         self.size_curve_ = self._size_curve(space, lists, codes, random_state) if self.n_prototypes == "auto" else None
         n_prototypes = self.n_prototypes
         if self.size_curve_ is not None:
             n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
+        return self._cut_and_refine(space, codes, n_prototypes, random_state)
+
+    def _select_on_cluster(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+        """Select where neither objects nor neighbour lists come here."""
+        on_cluster = space.space if isinstance(space, CountedSpace) else space
+        if neighbors is not None or not isinstance(on_cluster, DistributedVectorSpace):
+            raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
+        if self.n_prototypes == "auto":
+            raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
+        k, n = self._list_length("exact"), space.shape[0]
+        report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
+        ranked = rank_on_cluster(
+            on_cluster,
+            codes,
+            min(k, n - 1),
+            ties=self.ties,
+            beta=float(self.beta),
+            C=float(self.C),
+            loss=self.loss,
+            score=self.score,
+            tol=self.tol,
+        )
+        self._take_over(ranked, codes)
+        self.memory_estimate_ = MemoryEstimate({"here": SUMS_PER_OBJECT * NUMBER * n}, 0)
+        self.neighbor_recall_, self.neighbor_search_ = 1.0, "exact"
+        self.search_counters_ = self.size_curve_ = None
+        random_state = None if self.random_state is None else check_random_state(self.random_state)
+        return self._cut_and_refine(space, codes, self.n_prototypes, random_state)
+
+    def _take_over(self, ranked: RankedPrototypes, codes: np.ndarray) -> None:
+        self._codes = codes
+        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
+        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
+        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
+        self.n_iter_ = ranked.solution.n_iter
+        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+
+    def _cut_and_refine(
+        self,
+        space: TrainingSpace,
+        codes: np.ndarray,
+        n_prototypes: int | float | str,
+        random_state: np.random.RandomState | None,
+    ) -> np.ndarray:
         kept = cut(
             self.ranking_, codes, resolve_size(n_prototypes, np.bincount(codes), self.allocation), self.allocation
         )

@@ -214,7 +214,7 @@ class CellCandidates:
         indices, squared = np.empty_like(self._indices), np.empty_like(self._squared)
         # Few parts, because each holds an array of all objects.
         step = -(-n // (4 * effective_n_jobs(self._n_jobs)))
-        Parallel(n_jobs=self._n_jobs, prefer="threads")(
+        Parallel(n_jobs=self._n_jobs, require="sharedmem")(
             delayed(kernels.graphs.expand)(
                 self._vectors, start, min(start + step, n), self._indices, self._squared, edges, fresh, indices, squared
             )

@@ -40,6 +40,11 @@ class CountedSpace:
         return self.space.partial
 
     @property
+    def remote(self) -> bool:
+        """Whether the objects are on other machines."""
+        return self.space.remote
+
+    @property
     def approximable(self) -> bool:
         """Whether there is an approximate search for these objects."""
         return self.space.approximable

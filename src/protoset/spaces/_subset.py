@@ -20,6 +20,7 @@ class SubsetSpace:
     """
 
     approximable = False
+    remote = False
 
     def __init__(self, space: TrainingSpace, members: np.ndarray):
         self._space, self._members = space, members

@@ -85,6 +85,10 @@ class TrainingSpace(Protocol):
         """Whether only the dissimilarities to some neighbours are known."""
 
     @property
+    def remote(self) -> bool:
+        """Whether the objects are on other machines."""
+
+    @property
     def approximable(self) -> bool:
         """Whether there is an approximate search for these objects."""
 
@@ -132,6 +136,9 @@ class Space(ABC):
 
     partial: bool = False
     """Whether only the dissimilarities to some neighbours are known."""
+
+    remote: bool = False
+    """Whether the objects are on other machines."""
 
     def __init__(self, metric: str, rows: Any, columns: Any):
         self.metric = metric
