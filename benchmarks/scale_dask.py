@@ -25,7 +25,7 @@ def main(n: int = 200_000) -> None:
     X, y = overlapping_classes(n, 20, 10)
     X = X.astype(np.float32)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="2GB") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="2GB") as cluster,
         Client(cluster) as client,
     ):
         few = slice(0, min(n, COMPARED))

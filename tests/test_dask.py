@@ -32,7 +32,7 @@ pytestmark = [
 
 def make_cluster(n_workers):
     return distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit=0
     )
 
 
@@ -117,7 +117,7 @@ def test_dask_frames(client):
 
 
 def test_refinement_and_size_on_a_cluster(client):
-    X, y = overlapping(400, d=3)
+    X, y = overlapping(200, d=3)
     one, many = REPS(20, refine=True).fit(X, y), REPS(20, refine=True).fit(X, y, client=client)
     assert len(many.sample_indices_) == 20
     assert many.refinement_.objective_after <= one.refinement_.objective_before
@@ -198,14 +198,14 @@ def test_what_does_not_work_on_a_cluster(client):
         REPS(9).fit(da.from_array(broken, chunks=(30, 3)), y)
 
 
-@pytest.mark.parametrize("C", [1e-3, 10.0])
+@pytest.mark.parametrize("C", [1e-6, 0.03])
 def test_solving_on_the_workers_finds_the_same_prototypes(client, C):
     """By the closed form and by L-BFGS-B; the lists never come here."""
-    X, y = overlapping(400, d=3)
+    X, y = overlapping(250, d=3)
     one, many = REPS(40, C=C).fit(X, y), REPS(40, C=C, solver="distributed").fit(X, y, client=client)
     assert many.solver_ in ("closed_form", "lbfgs")
     assert many.duality_gap_ <= 1e-6
-    assert many.weights_ == pytest.approx(one.weights_, rel=1e-4, abs=1e-5 * one.weights_.max())
+    assert many.weights_ == pytest.approx(one.weights_, rel=1e-4, abs=1e-4 * one.weights_.max())
     assert np.isin(many.sample_indices_, one.sample_indices_).mean() >= 0.95
     assert many.truncation_bound_ == pytest.approx(one.truncation_bound_)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from protoset import REPS, NeighborLists, refine
+from protoset import REPS, NeighborLists, kernels, refine
 from protoset._memory import MemoryEstimate, available_memory, check_fits, format_bytes, parse_bytes
 from protoset._storage import Storage
 from protoset.neighbors import build_lists, choose_search
@@ -320,3 +320,72 @@ def test_subsets_are_spaces_of_their_own(metric):
     assert (found.indices == expected.kneighbors(2, limit=2).indices).all()
     positions, _ = part.nearest(np.array([0, 1]), np.array([4, 5]))
     assert set(positions) <= {0, 1}
+
+
+# Kernels, against plain twins
+
+
+def random_lists(seed, n=30, k=5):
+    """Lists of some others of each vector, nearest first, with gaps at the end of a few."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(n, 3)).astype(np.float32)
+    squared = ((vectors[:, None].astype(np.float64) - vectors[None]) ** 2).sum(axis=2)
+    indices, listed = np.full((n, k), -1, np.int32), np.full((n, k), np.inf, np.float32)
+    for own in range(n):
+        others = rng.permutation(np.delete(np.arange(n), own))[: k - (own % 3 == 0)]
+        others = others[np.argsort(squared[own, others])]
+        indices[own, : len(others)], listed[own, : len(others)] = others, squared[own, others]
+    return vectors, squared, indices, listed
+
+
+def slow_both_ways(indices, width):
+    n = len(indices)
+    edges = [[int(j) for j in row[:width] if j >= 0] for row in indices]
+    for place in range(indices.shape[1]):
+        for own in range(n):
+            other = indices[own, place]
+            if other >= 0 and len(edges[other]) < 2 * width:
+                edges[other].append(own)
+    return edges
+
+
+@pytest.mark.parametrize("width", [1, 3, 5])
+def test_edges_in_both_directions(width):
+    _, _, indices, _ = random_lists(1)
+    edges = kernels.graphs.both_ways(indices, width)
+    assert [[j for j in row if j >= 0] for row in edges.tolist()] == slow_both_ways(indices, width)
+
+
+def test_fresh_edges_are_those_that_were_not_there():
+    _, _, indices, _ = random_lists(2)
+    before, after = kernels.graphs.both_ways(indices, 2), kernels.graphs.both_ways(indices, 4)
+    fresh = kernels.graphs.fresh_edges(after, before)
+    for own in range(len(indices)):
+        assert fresh[own].tolist() == [j >= 0 and j not in before[own] for j in after[own]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_expansion_finds_the_nearest_at_the_ends_of_two_edges(seed):
+    vectors, squared, indices, listed = random_lists(seed)
+    edges = kernels.graphs.both_ways(indices, 3)
+    fresh = np.random.default_rng(seed).random(edges.shape) < 0.7
+    found, found_squared = np.empty_like(indices), np.empty_like(listed)
+    for start, stop in ((0, 11), (11, 30)):
+        kernels.graphs.expand(vectors, start, stop, indices, listed, edges, fresh, found, found_squared)
+    for own in range(30):
+        reached = {j for j, new in zip(edges[own], fresh[own], strict=True) if j >= 0 and new}
+        for middle, first_new in zip(edges[own], fresh[own], strict=True):
+            if middle >= 0:
+                reached |= {
+                    j for j, new in zip(edges[middle], fresh[middle], strict=True) if j >= 0 and (new or first_new)
+                }
+        known = {j for j in indices[own] if j >= 0}
+        best = sorted((reached | known) - {own}, key=lambda j: squared[own, j])[: indices.shape[1]]
+        assert [j for j in found[own] if j >= 0] == best
+        assert found_squared[own, : len(best)] == pytest.approx(squared[own, best], rel=1e-5)
+
+
+def test_importing_takes_no_library_of_scale():
+    program = "import sys, protoset; print({'dask', 'distributed', 'faiss', 'pynndescent'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"
