@@ -14,6 +14,7 @@ from joblib import parallel_config
 
 from protoset import REPS, PrototypeClassifier, _cluster
 from protoset.neighbors import build_lists
+from protoset.selectors import FCNN
 from protoset.spaces import distributed_vectors, make_space, smallest_of
 from protoset.spaces._lists import RawLists
 from protoset.spaces._merging import merge_lists
@@ -192,6 +193,12 @@ def test_what_does_not_work_on_a_cluster(client):
         REPS(9, metric="manhattan").fit(X, y, client=client)
     with pytest.raises(TypeError, match="client=3 is not a Dask client; pass a distributed.Client"):
         REPS(9).fit(X, y, client=3)
+    with pytest.raises(ValueError, match="neighbor_search='approximate' does not work on a Dask client"):
+        REPS(9, neighbor_search="approximate").fit(X, y, client=client)
+    with pytest.raises(ValueError, match=r"X is a Dask collection, which FCNN does not work on; use REPS"):
+        FCNN().fit(da.from_array(X, chunks=(30, 3)), y)
+    with parallel_config("dask"):
+        assert len(REPS(9, metric="manhattan").fit(X, y).sample_indices_) == 9
     broken = X.copy()
     broken[40, 1] = np.nan
     with pytest.raises(ValueError, match=r"contains NaN or infinity in row"):

@@ -322,6 +322,8 @@ def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "app
     if search == "auto":
         large = space.shape[0] >= APPROXIMATE_FROM
         return "approximate" if large and approximate_library() is not None and space.approximable else "exact"
+    if search == "approximate" and space.remote:
+        raise ValueError("neighbor_search='approximate' does not work on a Dask client; use neighbor_search='exact'")
     if search == "approximate" and not space.approximable:
         raise ValueError(
             "neighbor_search='approximate' serves dense vectors under the Euclidean distance and those that become "

@@ -255,6 +255,8 @@ def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
         if key == "metric_params" and value is not None and callable(selector.metric):
             # The folder is this machine's, and a file should not say where another one writes.
             value = {name: part for name, part in value.items() if name != "memory"}
+        if key == "lists_folder":
+            value = None  # this machine's, as well
         try:
             json.dumps(value)
         except TypeError as error:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
-from protoset._cluster import gathered_labels
+from protoset._cluster import gathered_labels, is_dask
 from protoset._progress import report
 from protoset._validation import check_count, check_jobs, check_labels, check_seed, unchanged_on_error
 from protoset.selectors._medoids import medoid
@@ -78,6 +78,11 @@ class BaseSelector(BaseEstimator, ABC):
         self, select: Callable[[TrainingSpace, np.ndarray], np.ndarray], X: Any, y: Any, client: Any = None
     ) -> tuple[Space, np.ndarray]:
         self._check_parameters()
+        if is_dask(X) and client is None:
+            raise ValueError(
+                f"X is a Dask collection, which {type(self).__name__} does not work on; use REPS, or gather it with "
+                "X.compute()"
+            )
         with unchanged_on_error(self):
             y = gathered_labels(y)
             space = make_space(X, self.metric, self.metric_params, y=y, client=client)

@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from protoset._cluster import resolve_client
+from protoset._cluster import is_dask, resolve_client
 from protoset._memory import MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import report, reporter
 from protoset._storage import Storage
@@ -33,7 +34,7 @@ from protoset.selectors.refinement import refine
 from protoset.selectors.size import REFINED_RATES, SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
 from protoset.solvers import LOSSES, SOLVERS, Loss
 from protoset.spaces import CountedSpace, Space, TrainingSpace
-from protoset.spaces.distributed_vectors import DistributedVectorSpace
+from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpace
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
@@ -263,12 +264,19 @@ class REPS(BaseSelector):
         -------
         self
         """
-        self._fit_with(partial(self._select, neighbors=neighbors), X, y, resolve_client(client, X))
+        select = partial(self._select, neighbors=neighbors)
+        self._fit_with(select, X, y, self._client(client, X, given=neighbors is not None))
         return self
 
     def fit_space(self, X: Any, y: Any) -> tuple[Space, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
-        return self._fit_with(self._select, X, y, resolve_client(None, X))
+        return self._fit_with(self._select, X, y, self._client(None, X))
+
+    def _client(self, client: Any, X: Any, *, given: bool = False) -> Any:
+        """Dask client to work on; one that nobody named serves only what it can."""
+        if client is None and not is_dask(X) and (given or self.metric not in STATELESS or sparse.issparse(X)):
+            return None
+        return resolve_client(client, X)
 
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
         """Return the prototypes for another budget, from the same fit; without refinement.
@@ -451,7 +459,7 @@ class REPS(BaseSelector):
         estimate = estimate_memory(
             space.shape[0],
             self._list_length(search),
-            space.object_bytes,
+            0 if space.remote else space.object_bytes,
             approximate=search == "approximate",
             on_disk=self.lists_folder is not None,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
