@@ -11,8 +11,8 @@ INDEX, NUMBER = 4, 8
 LISTED = INDEX + 2 * NUMBER
 """Bytes of an entry of a list: index, distance, rank."""
 
-EDGE_BYTES = 160
-"""Bytes that an approximate search holds per object besides the vector: edges, levels, its cell."""
+EDGE_BYTES, CANDIDATE_BYTES, MORE_CANDIDATES = 700, 16, 4
+"""Bytes that an approximate search holds per object: edges, old and new, and per candidate in two rounds' lists."""
 
 WORK = 4 * BLOCK_BYTES
 """Blocks that are worked on, and what the libraries hold."""
@@ -49,7 +49,10 @@ def estimate_memory(
     entries = n_objects * min(n_neighbors, n_objects - 1)
     lists = 0 if on_disk else entries * LISTED
     if approximate:
-        search = n_objects * (object_bytes + EDGE_BYTES) + (0 if on_disk else entries * (INDEX + NUMBER))
+        candidates = CANDIDATE_BYTES * (n_neighbors + MORE_CANDIDATES)
+        # Two copies of the vectors: sorted, and in cells.
+        search = n_objects * (2 * object_bytes + EDGE_BYTES + candidates)
+        search += 0 if on_disk else entries * (INDEX + NUMBER)
     else:
         # The vectors in double precision; the lists in parts and as a whole.
         search = 2 * n_objects * object_bytes + 2 * entries * (INDEX + NUMBER)
