@@ -282,8 +282,9 @@ build_lists(space, 3, search="approximate")
 print(tracemalloc.get_traced_memory()[1] / (X.size * 8))
 """
     out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    # Half of it is the copy of the search in single precision.
-    assert float(out) < 1
+    # Half of it is the copy of the search in single precision, the rest samples, lists and edges; a copy in double
+    # precision would add 1.
+    assert float(out) < 1.5
 
 
 # Refinement of many objects
