@@ -179,7 +179,7 @@ def test_a_client_that_closes_ends_the_fit():
     X, y = overlapping(60)
     with make_cluster(1) as cluster:
         client = distributed.Client(cluster)
-        stuck = client.submit(time.sleep, 60)
+        stuck = client.submit(time.sleep, 8)
         threading.Timer(0.5, client.close).start()
         with pytest.raises(RuntimeError, match="the work on the Dask cluster could not be finished"):
             _cluster.gather(client, [stuck])
