@@ -40,7 +40,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv --without-pip $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(PIP) install --editable .
+	$(PIP) install --editable '.[cli]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

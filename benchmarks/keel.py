@@ -1,4 +1,4 @@
-"""Readers for KEEL's .dat files and its own results, enough for the benchmarks."""
+"""KEEL's .dat files as numbers, and its own results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from protoset.datasets import read
+
 
 def read_keel(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Read numeric rows and labels; a nominal value is its position in the declaration."""
@@ -19,34 +21,12 @@ def read_keel(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def read_keel_typed(path: Path) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Read numeric rows, labels and the columns that are nominal."""
-    nominal: dict[int, list[str]] = {}
-    names: list[str] = []
-    output = ""
-    rows: list[list[str]] = []
-    in_data = False
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        line = line.strip()
-        if not line or line.startswith("%"):
-            continue
-        if in_data:
-            rows.append([value.strip() for value in line.split(",")])
-        elif line.lower().startswith("@attribute"):
-            name, kind = re.match(r"@attribute\s+'?([^\s{\[']+)'?\s*(.*)", line, re.IGNORECASE).groups()
-            if "{" in kind:
-                nominal[len(names)] = [v.strip() for v in kind.strip()[1:].rsplit("}", 1)[0].split(",")]
-            names.append(name)
-        elif line.lower().startswith("@output"):
-            output = line.split(None, 1)[1].strip()
-        elif line.lower().startswith("@data"):
-            in_data = True
-    target = names.index(output) if output in names else len(names) - 1
-    inputs = [column for column in range(len(names)) if column != target]
-    X = np.empty((len(rows), len(inputs)))
-    for position, column in enumerate(inputs):
-        values = [row[column] for row in rows]
-        X[:, position] = [nominal[column].index(v) for v in values] if column in nominal else [float(v) for v in values]
-    categorical = [position for position, column in enumerate(inputs) if column in nominal]
-    return X, np.array([row[target] for row in rows]), categorical
+    dataset = read(path)
+    columns = []
+    for position, attribute in enumerate(dataset.attributes):
+        values = dataset.objects[:, position].tolist()
+        columns.append([attribute.values.index(value) for value in values] if attribute.type == "nominal" else values)
+    return np.column_stack(columns).astype(float), dataset.labels.astype(str), dataset.categorical
 
 
 def declared_ranges(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -2,8 +2,9 @@
 
     python -m benchmarks.refinement_vectors FOLDER [WORKERS]        FOLDER holds keel/*.dat
 
-5 stratified folds, the same distances for all methods: attributes scaled to [0, 1] on the training part, mixed ones by
-HEOM. One-sided Wilcoxon signed-rank tests over the data sets.
+5 stratified folds, 3 seeds of everything that is drawn (SSMA, RMHC, the refinement), the same distances for all
+methods: attributes scaled to [0, 1] on the training part, mixed ones by HEOM. One-sided Wilcoxon signed-rank tests over
+the data sets, on means over folds and seeds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from protoset.selectors import CCIS, DROP3, FCNN, RMHC, SSMA
 from protoset.spaces import Space, make_space
 
 RATES = (0.02, 0.05, 0.1)
+FOLDS, SEEDS = 5, 3
 NEIGHBOR_RULE = "1-NN on everything"
 
 
@@ -41,11 +43,11 @@ def spaces_of_fold(
     return space.block(slice(None), slice(None)), space.cross(queries).block(slice(None), slice(None))
 
 
-def measure(path: Path, fold: int) -> dict[str, tuple[float, float]]:
+def measure(path: Path, fold: int, seed: int) -> dict[str, tuple[float, float]]:
     """(error, selection rate) of every method on one fold, and of refined sets at the methods' sizes."""
     warnings.simplefilter("ignore")
     X, y, categorical = read_keel_typed(path)
-    train, test = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))[fold]
+    train, test = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))[fold]
     matrix, queries = spaces_of_fold(X, y, categorical, train, test)
     codes = np.unique(y, return_inverse=True)[1]
     labels, truth = codes[train], codes[test]
@@ -62,11 +64,11 @@ def measure(path: Path, fold: int) -> dict[str, tuple[float, float]]:
     def judge_at(size: int, name: str) -> None:
         start = ranked.select(max(size, n_classes))
         results[f"REPS at {name}"] = judge(start)
-        results[f"refined at {name}"] = judge(refine(space, labels, start).indices)
+        results[f"refined at {name}"] = judge(refine(space, labels, start, random_state=seed).indices)
 
     for name, selector in (
-        ("SSMA", SSMA(random_state=fold, metric="precomputed")),
-        ("RMHC", RMHC(random_state=fold, metric="precomputed")),
+        ("SSMA", SSMA(random_state=100 * seed + fold, metric="precomputed")),
+        ("RMHC", RMHC(random_state=100 * seed + fold, metric="precomputed")),
         ("CCIS", CCIS(metric="precomputed")),
         ("DROP3", DROP3(metric="precomputed")),
         ("FCNN", FCNN(metric="precomputed")),
@@ -77,7 +79,7 @@ def measure(path: Path, fold: int) -> dict[str, tuple[float, float]]:
     for rate in RATES:
         judge_at(round(rate * n), f"{rate:.0%}")
     for rule in ("one_standard_error", "lowest_error"):
-        automatic = REPS(refine=True, size_rule=rule, metric="precomputed").fit(matrix, labels)
+        automatic = REPS(refine=True, size_rule=rule, metric="precomputed", random_state=seed).fit(matrix, labels)
         results[f"refined, {rule.replace('_', ' ')}"] = judge(automatic.sample_indices_)
     return results
 
@@ -85,14 +87,14 @@ def measure(path: Path, fold: int) -> dict[str, tuple[float, float]]:
 def main(folder: str, n_jobs: int = 2) -> None:
     """Print the tables."""
     paths = sorted((Path(folder) / "keel").glob("*.dat"))
-    cells = [(path, fold) for path in paths for fold in range(5)]
-    found = Parallel(n_jobs=n_jobs)(delayed(measure)(path, fold) for path, fold in cells)
+    cells = [(path, fold, seed) for path in paths for fold in range(FOLDS) for seed in range(SEEDS)]
+    found = Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells)
     names = list(found[0])
     by_set = {
-        name: np.array([np.mean([found[5 * i + fold][name] for fold in range(5)], axis=0) for i in range(len(paths))])
+        name: np.array([cell[name] for cell in found]).reshape(len(paths), FOLDS * SEEDS, 2).mean(axis=1)
         for name in names
     }
-    print(f"{len(paths)} data sets, 5 folds: mean error, mean selection rate")
+    print(f"{len(paths)} data sets, {FOLDS} folds, {SEEDS} seeds: mean error, mean selection rate")
     for name in names:
         error, rate = by_set[name].mean(axis=0)
         print(f"{name:32}{error:8.4f}{rate:8.4f}")
@@ -101,6 +103,11 @@ def main(folder: str, n_jobs: int = 2) -> None:
         compare(f"against {name}", by_set[f"refined at {name}"][:, 0], by_set[name][:, 0])
     for rate in RATES:
         compare(f"{rate:.0%} against 1-NN", by_set[f"refined at {rate:.0%}"][:, 0], by_set[NEIGHBOR_RULE][:, 0])
+
+    print("\nerrors by data set: 1-NN on everything, SSMA, refined REPS at its size, refined REPS at 5 %")
+    columns = (NEIGHBOR_RULE, "SSMA", "refined at SSMA", "refined at 5%")
+    for i, path in enumerate(paths):
+        print(f"{path.stem:20}" + "".join(f"{by_set[name][i, 0]:8.3f}" for name in columns))
 
 
 def compare(title: str, ours: np.ndarray, theirs: np.ndarray) -> None:

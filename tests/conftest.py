@@ -1,7 +1,12 @@
 """Set-up of all tests."""
 
 import os
+import signal
 from pathlib import Path
+
+# Processes in the background of a shell ignore SIGINT, and so would all that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # scikit-learn runs its array API check only where this is set before SciPy is imported.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")

@@ -36,6 +36,7 @@ from protoset.plots import (
 from protoset.plots._layout import classical_scaling, place, untangle
 from protoset.plots._objects import Dissimilarities, mark_objects
 from protoset.plots._style import COLOURS, look, plain
+from protoset.plots.files import write_figure
 from protoset.plots.neighbor_graph import misclassified, nearest_edges
 from protoset.selectors import SizeCurve
 from protoset.spaces import make_space
@@ -545,3 +546,12 @@ def test_what_cannot_be_drawn(plot, message):
 def test_axes_are_axes():
     with pytest.raises(TypeError, match="ax=3 must be matplotlib axes, or None"):
         plot_size_curve(CURVE, ax=3)
+
+
+def test_figures_as_files(tmp_path):
+    figure = plot_front([0.1, 0.2], [0.3, 0.1], ["a", "b"])
+    for name, beginning in (("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF")):
+        write_figure(figure, tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(beginning)
+    with pytest.raises(ValueError, match="must end with .png, .svg or .pdf"):
+        write_figure(figure, tmp_path / "a.gif")

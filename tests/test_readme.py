@@ -9,6 +9,7 @@ import pytest
 
 import protoset
 from protoset import classifier, selectors
+from protoset.experiments import parsing
 
 from conftest import ROOT
 
@@ -46,6 +47,9 @@ def test_shell_blocks_name_only_commands_that_exist():
             continue
         if words[0] == "make":
             assert words[1] in targets, line
+        elif words[0] == "protoset":
+            # Its examples are run by tests/test_cli_docs.py.
+            assert line in (ROOT / "docs" / "command.md").read_text().splitlines(), line
         elif words[:3] == ["python", "-m", "protoset"]:
             result = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False)
             assert result.returncode == 0, line
@@ -55,7 +59,30 @@ def test_shell_blocks_name_only_commands_that_exist():
             assert words[:2] == ["pip", "install"], line
 
 
-EXAMPLES = [classifier, selectors, *{sys.modules[selector.__module__] for _, selector in selectors.all_selectors()}]
+PAGE = (ROOT / "docs" / "experiments.md").read_text()
+
+
+def test_the_page_about_experiments(tmp_path):
+    """Its blocks are one program, in one folder, with the plan as a file."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert [language for language, _ in blocks] == ["toml", "python", "python", "python", "python"]
+    (tmp_path / "plan.toml").write_text(blocks[0][1])
+    program = "".join(code for language, code in blocks if language == "python")
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    promised = re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
+    assert len(promised) == program.count("print(")
+    assert result.stdout.splitlines() == promised
+
+
+EXAMPLES = [
+    classifier,
+    selectors,
+    parsing,
+    *{sys.modules[selector.__module__] for _, selector in selectors.all_selectors()},
+]
 
 
 @pytest.mark.parametrize("module", sorted(EXAMPLES, key=lambda module: module.__name__))

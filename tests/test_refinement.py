@@ -3,16 +3,17 @@
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from protoset import kernels, refine
+from protoset import REPS, kernels, refine
 from protoset.selectors import _refinable_set, all_selectors, refinement
 from protoset.selectors._refinable_set import RefinableSet, Sight
 from protoset.spaces import CountedSpace, make_space
@@ -52,11 +53,21 @@ def problems(draw):
     return matrix, codes, start, rng
 
 
-def a_set(matrix, codes, start, budget, steepness, lists=False):
+@contextmanager
+def without_matrix(reach=None):
+    """Objects see what their lists hold: everyone, or ``reach`` times the number of objects per prototype."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_refinable_set, "MATRIX_BYTES", 0 if lists else 2**20)
+        patch.setattr(_refinable_set, "MATRIX_BYTES", 0)
+        patch.setattr(_refinable_set, "ENTRY_BYTES", 0)
+        patch.setattr(refinement, "REACH", 10**6 if reach is None else reach)
+        yield
+
+
+def a_set(matrix, codes, start, budget, steepness, lists=False):
+    with without_matrix() if lists else nullcontext():
         sight = Sight(CountedSpace(make_space(matrix, "precomputed")), n_neighbors=len(codes), n_jobs=None)
-    return RefinableSet(sight, codes, start, budget, steepness)
+    assert (len(sight.columns) == 0) == lists
+    return RefinableSet(sight, codes, start, budget, steepness, tolerance=1e-4)
 
 
 @given(problems(), st.sampled_from([1.0, 10.0, 40.0]), st.booleans(), st.integers(0, 2))
@@ -117,24 +128,136 @@ def test_the_table_of_losses(same, other, steepness):
     )
 
 
-@pytest.mark.parametrize("few", [refinement.FEW_OBJECTS, 0], ids=["few", "many"])
-@pytest.mark.parametrize("matrix_bytes", [_refinable_set.MATRIX_BYTES, 0], ids=["matrix", "lists"])
+@settings(max_examples=40)
+@given(problems(), st.sampled_from([1.0, 10.0, 40.0]), st.booleans(), st.integers(0, 1))
+def test_the_next_move_is_the_first_that_helps_and_in_the_best_place(problem, steepness, lists, room):
+    """Against all moves from scratch, up to what is too faint to be priced."""
+    matrix, codes, start, rng = problem
+    budget = min(len(start) + room, len(codes))
+    prototypes = a_set(matrix, codes, start, budget, steepness, lists)
+    now = slow_losses(matrix, codes, start, steepness).sum()
+    faint = 3 * kernels.refining.FAINT * len(codes)
+    order = rng.permutation(len(codes))
+
+    def cost(place, candidate):
+        leaving = prototypes.members[place]
+        after = [m for m in start if m != leaving] + ([candidate] if candidate >= 0 else [])
+        if set(codes[after]) != set(codes) or (leaving < 0 and candidate < 0):
+            return np.inf
+        return slow_losses(matrix, codes, after, steepness).sum() - now
+
+    number, place = prototypes.next_move(order, 0)
+    drops = [cost(place, -1) for place in range(budget)]
+    if number < 0:
+        assert drops[place] == pytest.approx(min(drops), abs=1e-9)
+        assert drops[place] < -prototypes.least
+        return
+    assert min(drops) >= -2 * prototypes.least - 1e-9
+    for passed_over in order[:number]:
+        if passed_over not in start:
+            assert min(cost(p, passed_over) for p in range(budget)) > -prototypes.least - faint
+    if number < len(codes):
+        prices = [cost(p, order[number]) for p in range(budget)]
+        assert prices[place] <= min(prices) + 2 * faint
+        assert prices[place] < -prototypes.least + faint
+
+
+@pytest.mark.parametrize("few", [refinement.FEW_OBJECTS, 0], ids=["patient", "hasty"])
+@pytest.mark.parametrize("reach", [None, 1], ids=["matrix", "lists"])
 @given(problems(), st.integers(0, 3))
-def test_refined_sets_are_better_within_budget_and_keep_all_classes(matrix_bytes, few, problem, room):
+def test_refined_sets_are_better_within_budget_and_keep_all_classes(reach, few, problem, room):
     matrix, codes, start, _ = problem
     budget = min(len(start) + room, len(codes))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_refinable_set, "MATRIX_BYTES", matrix_bytes)
+    with pytest.MonkeyPatch.context() as patch, nullcontext() if reach is None else without_matrix(reach):
         patch.setattr(refinement, "FEW_OBJECTS", few)
-        patch.setattr(refinement, "REACH", 1)
         result = refine(make_space(matrix, "precomputed"), codes, start, n_prototypes=budget, random_state=0)
     assert len(result.indices) <= budget
     assert set(codes[result.indices]) == set(codes)
     assert (np.diff(result.indices) > 0).all()
-    n, last = len(codes), refinement.STEEPNESS[-1]
+    n, last = len(codes), 40.0
     assert result.objective_before == pytest.approx(slow_losses(matrix, codes, start, last).mean(), abs=1e-9)
     assert result.objective_after == pytest.approx(slow_losses(matrix, codes, result.indices, last).sum() / n, abs=1e-9)
     assert result.objective_after <= result.objective_before
+
+
+@settings(max_examples=20)
+@given(problems())
+def test_a_patient_search_ends_where_no_move_helps(problem):
+    matrix, codes, start, _ = problem
+    kept = refine(make_space(matrix, "precomputed"), codes, start, steepness=40, n_starts=1).indices
+    now = slow_losses(matrix, codes, kept, 40.0).sum()
+    allowed = max(1e-9, 2e-4 * now) + 3 * kernels.refining.FAINT * len(codes)
+    for leaving in [-1, *kept]:
+        for candidate in [-1, *np.setdiff1d(np.arange(len(codes)), kept)]:
+            after = [m for m in kept if m != leaving] + ([candidate] if candidate >= 0 else [])
+            if len(after) <= len(start) and set(codes[after]) == set(codes):
+                assert slow_losses(matrix, codes, after, 40.0).sum() >= now - allowed
+
+
+def test_lists_of_everyone_see_what_the_matrix_holds():
+    X, y = overlapping(300, seed=9)
+    for n_prototypes in (None, 25):
+        results = []
+        for context in (nullcontext(), without_matrix()):
+            with context:
+                results.append(refine(make_space(X), y, np.arange(20), n_prototypes=n_prototypes, n_starts=2))
+        np.testing.assert_array_equal(results[0].indices, results[1].indices)
+        assert results[0].n_swaps == results[1].n_swaps > 0
+        assert results[0].objective_after == pytest.approx(results[1].objective_after, abs=1e-12)
+
+
+@given(problems(), st.sampled_from([10.0, 40.0]))
+def test_who_sees_a_candidate_with_and_without_a_table_of_limits(problem, steepness):
+    matrix, codes, start, _ = problem
+    prototypes = a_set(matrix, codes, start, len(start), steepness)
+    reach, everyone = prototypes._reach, np.arange(len(codes), dtype=np.int32)
+    limits = kernels.refining.limits_of_classes(int(codes.max()) + 1, codes, reach)
+    for candidate, code in enumerate(codes):
+        column = np.ascontiguousarray(matrix[:, candidate])
+        seen, seen_at = np.empty((2, len(codes)), np.int32), np.empty((2, len(codes)))
+        counts = [
+            kernels.refining.seen_of(column, limits[code], seen[0], seen_at[0]),
+            kernels.refining.seen_in(code, everyone, column, reach, codes, seen[1], seen_at[1]),
+        ]
+        near = np.flatnonzero(column < np.where(codes == code, reach[:, 0], reach[:, 1]))
+        assert counts == [len(near), len(near)]
+        for row in range(2):
+            np.testing.assert_array_equal(seen[row, : len(near)], near)
+            np.testing.assert_array_equal(seen_at[row, : len(near)], column[near])
+
+
+def test_harmful_prototypes_leave_and_free_places_are_taken():
+    X = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [0.15]])
+    y = np.array([0, 0, 0, 0, 1, 1, 1])
+    left = refine(make_space(X), y, [1, 2, 4, 5, 6], steepness=40, n_starts=1)
+    assert left.indices.tolist() == [1, 2, 4, 5]  # without the stranger among the others
+    X, y = np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]), np.array([0, 0, 1, 1, 0, 0])
+    taken = refine(make_space(X), y, [0, 2], n_prototypes=3, steepness=40, n_starts=1)
+    assert len(taken.indices) == 3
+    assert taken.objective_after < taken.objective_before
+
+
+def test_more_starts_find_better_sets_and_every_step_counts():
+    X, y = overlapping(250, n_classes=5, seed=6)
+    start = np.unique(y, return_index=True)[1]
+    objectives = [refine(make_space(X), y, start, n_prototypes=15, n_starts=s).objective_after for s in (1, 8)]
+    assert objectives[1] < objectives[0]
+    steps = refine(make_space(X), y, start, n_starts=1, steepness=(10, 40))
+    last = refine(make_space(X), y, start, n_starts=1, steepness=(40,))
+    assert steps.n_passes > last.n_passes
+    assert steps.objective_before == last.objective_before  # both at 40
+    flat = refine(make_space(X), y, start, n_starts=1, steepness=(40, 1))
+    exact = slow_losses(cdist(X, X), y, flat.indices, 1.0).mean()
+    assert flat.objective_after == pytest.approx(exact, abs=1e-9)
+
+
+def test_a_hasty_search_makes_fewer_passes(monkeypatch):
+    X, y = overlapping(500, n_classes=4, seed=6)
+    patient = refine(make_space(X), y, np.arange(60), steepness=(10, 40), n_starts=1)
+    monkeypatch.setattr(refinement, "FEW_OBJECTS", 0)
+    hasty = refine(make_space(X), y, np.arange(60))
+    assert hasty.n_passes < patient.n_passes
+    assert hasty.n_swaps < patient.n_swaps
 
 
 SHORT = {"RMHC": {"max_iter": 100}, "SSMA": {"max_evaluations": 200}, "REPS": {"n_prototypes": 0.1}}
@@ -161,9 +284,42 @@ def test_it_helps_on_new_objects():
 
 def test_same_seed_same_set_and_no_seed_too():
     X, y = overlapping(200, seed=2)
-    sets = [refine(make_space(X), y, np.arange(12), random_state=seed).indices for seed in (None, None, 5, 5)]
-    np.testing.assert_array_equal(sets[0], sets[1])
-    np.testing.assert_array_equal(sets[2], sets[3])
+    sets = [
+        refine(make_space(X), y, np.arange(12), n_starts=1, random_state=seed, n_jobs=n_jobs).indices.tolist()
+        for seed, n_jobs in ((None, None), (None, 2), (5, None), (5, 2))
+    ]
+    assert sets[0] == sets[1] != sets[2] == sets[3]
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([[0.0], [1.0], [2.0]], [0, 0, 1]),
+        ([[0.0], [1.0]], [0, 1]),
+        (overlapping(50)[0], [0] * 7 + [1] + [0] * 42),
+    ],
+)
+def test_folds_may_lose_a_class(X, y):
+    """The automatic size deals a class of one member to a single fold."""
+    kept = REPS(refine=True).fit(X, y).sample_indices_
+    assert set(np.asarray(y)[kept]) == {0, 1}
+
+
+def test_an_interruption_between_two_starts_loses_nothing(monkeypatch):
+    X, y = overlapping(300, seed=3)
+    whole, calls = RefinableSet.set_steepness, []
+
+    def interrupted(self, steepness):
+        calls.append(steepness)
+        if len(calls) == 4:  # given set, first set, its only step, and now it is to be judged
+            raise KeyboardInterrupt
+        whole(self, steepness)
+
+    monkeypatch.setattr(RefinableSet, "set_steepness", interrupted)
+    with pytest.warns(ConvergenceWarning, match="after 1 of 1 steps of the refinement"):
+        result = refine(make_space(X), y, np.arange(20), steepness=(40,), n_starts=1)
+    assert result.n_swaps > 0
+    assert result.objective_after < result.objective_before
 
 
 def test_strings_and_series():
@@ -252,8 +408,12 @@ START = [int(np.flatnonzero(code == Y)[0]) for code in range(3)]
 BAD = [
     ({"indices": [0.5]}, ValueError, "must be positions of training objects"),
     ({"indices": []}, ValueError, "must be positions of training objects"),
-    ({"indices": [*START, 30]}, ValueError, "different positions from 0 to 29"),
-    ({"indices": [*START, START[0]]}, ValueError, "different positions"),
+    ({"indices": [*START, 30]}, ValueError, "between 0 and 29; 30 does not"),
+    ({"indices": [*START, START[0]]}, ValueError, f"hold row {START[0]} more than once"),
+    ({"indices": np.ones(30, bool)}, ValueError, "np.flatnonzero"),
+    ({"space": X}, TypeError, r"space is a ndarray; pass protoset.spaces.make_space\(X, metric\)"),
+    ({"steepness": "40"}, ValueError, "steepness='40' must be a finite number"),
+    ({"n_jobs": 0}, ValueError, "n_jobs=0 must be"),
     ({"indices": START[:2]}, ValueError, r"no object of the classes \[2\]; add one of each"),
     ({"n_prototypes": 2}, ValueError, "n_prototypes=2 must be a count from the 3 prototypes given to the 30"),
     ({"n_prototypes": 0.5}, ValueError, "n_prototypes=0.5 must be a count"),

@@ -1,14 +1,24 @@
 """protoset: prototype selection for nearest-neighbour classification on any dissimilarity."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
+
 from protoset._version import __version__
-from protoset.classifier import Explanation, PrototypeClassifier
-from protoset.export import export
-from protoset.neighbors import NeighborLists
-from protoset.persistence import FileFormatError, load, save
-from protoset.selectors import REPS, Refinement, refine
+
+if TYPE_CHECKING:
+    from protoset._export import export
+    from protoset.classifier import Explanation, PrototypeClassifier
+    from protoset.models import DataModel
+    from protoset.neighbors import NeighborLists
+    from protoset.persistence import FileFormatError, load, save
+    from protoset.selectors import REPS, Refinement, refine
 
 __all__ = [
     "REPS",
+    "DataModel",
     "Explanation",
     "FileFormatError",
     "NeighborLists",
@@ -20,3 +30,33 @@ __all__ = [
     "refine",
     "save",
 ]
+
+# Where each name is from. They are imported when they are first used, so that the help of the command need not wait
+# for scikit-learn.
+_ROOMS = {
+    "REPS": "selectors",
+    "DataModel": "models",
+    "Explanation": "classifier",
+    "FileFormatError": "persistence",
+    "NeighborLists": "neighbors",
+    "PrototypeClassifier": "classifier",
+    "Refinement": "selectors",
+    "export": "_export",
+    "load": "persistence",
+    "refine": "selectors",
+    "save": "persistence",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        found = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_") and name in {module.name for module in iter_modules(__path__)}:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

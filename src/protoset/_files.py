@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from pathlib import Path
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -28,3 +29,12 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         except BaseException:
             os.unlink(beside)
             raise
+
+
+def is_part_of(path: str | os.PathLike[str], source: str | os.PathLike[str]) -> bool:
+    """Whether a path is a source, by whatever name, or is inside one that is a folder."""
+    place, origin = Path(path), Path(source)
+    if place.exists() and origin.exists() and os.path.samefile(place, origin):
+        return True
+    real, real_origin = Path(os.path.realpath(place)), Path(os.path.realpath(origin))
+    return real == real_origin or (real_origin.is_dir() and real_origin in real.parents)

@@ -20,8 +20,8 @@ INTERVAL = 2.0
 
 
 def reporter(verbose: int, what: str) -> Callable[[int, int], None] | None:
-    """Return a function of (done, total) that now and then says how far the work is; None unless ``verbose``."""
-    if not verbose:
+    """Return a function of (done, total) that now and then says how far the work is; None where nobody listens."""
+    if not verbose and not logger.isEnabledFor(logging.INFO):
         return None
     started = last = time.monotonic()
 

@@ -36,8 +36,9 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 def did_you_mean(value: Any, choices: Iterable[str]) -> str:
     """Return a hint with the names most like ``value``, empty where none is."""
-    close = difflib.get_close_matches(str(value).lower(), list(choices), n=3, cutoff=0.5)
-    return f" (did you mean {' or '.join(repr(name) for name in close)}?)" if close else ""
+    by_lower = {name.lower(): name for name in choices}
+    close = difflib.get_close_matches(str(value).lower(), list(by_lower), n=3, cutoff=0.5)
+    return f" (did you mean {' or '.join(repr(by_lower[name]) for name in close)}?)" if close else ""
 
 
 def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:

@@ -1,4 +1,4 @@
-"""The main job on data that comes with scikit-learn: select, classify, save, load again."""
+"""The main job on data that comes with scikit-learn: select, classify, save, load again, look at it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ from sklearn.preprocessing import StandardScaler
 
 from protoset._files import write_atomically
 from protoset.classifier import PrototypeClassifier
+from protoset.datasets import Attribute, Dataset
+from protoset.models import fit_model
 from protoset.persistence import load, save
+from protoset.report import write_report
 from protoset.selectors import REPS
 
 RATE = 0.1
+REPORTED = "wine"
 
 
 def run_demo(output: Path) -> str:
@@ -34,6 +38,7 @@ def run_demo(output: Path) -> str:
     for name, loader in (("wine", load_wine), ("breast_cancer", load_breast_cancer), ("digits", load_digits)):
         lines.append(_vectors(name, loader(), output))
     lines.append(_matrix("wine, L1 distance matrix only", load_wine(), output / "wine_l1.protoset"))
+    _series(output / "bumps.html")
     lines += [
         "",
         f"Results are in {output.resolve()}:",
@@ -41,6 +46,10 @@ def run_demo(output: Path) -> str:
         "  NAME_scaling.csv      mean and deviation by which attributes were scaled before distances were taken",
         "  NAME.protoset         the classifier of attributes so scaled; protoset.load(...) predicts with it",
         "  wine_l1.protoset      the classifier of L1 distances to the training objects or to the prototypes",
+        "",
+        "To look at, in a browser:",
+        f"  {output.resolve() / f'{REPORTED}.html'}   vectors",
+        f"  {output.resolve() / 'bumps.html'}  time series under dynamic time warping",
     ]
     return "\n".join(lines)
 
@@ -61,7 +70,25 @@ def _vectors(name: str, data: Any, output: Path) -> str:
     _write_prototypes(output / f"{name}_prototypes.csv", tenth, X, data.feature_names)
     scaling = zip(data.feature_names, scaler.mean_.tolist(), scaler.scale_.tolist(), strict=True)
     _write_table(output / f"{name}_scaling.csv", ["attribute", "mean", "deviation"], scaling)
+    if name == REPORTED:
+        columns = tuple(Attribute(str(attribute), "real") for attribute in data.feature_names)
+        held_out = Dataset(name, "vectors", X_test, y_test, columns)
+        training = Dataset(name, "vectors", X, y, columns)
+        write_report(
+            output / f"{name}.html", training, automatic, test=held_out, transform=scaler.transform, overwrite=True
+        )
     return _row(name, len(y), everything, automatic, tenth, scaled_test, y_test)
+
+
+def _series(path: Path) -> None:
+    """Narrow and wide bumps, anywhere: what dynamic time warping tells apart."""
+    rng = np.random.default_rng(0)
+    t, kind = np.linspace(0, 1, 60), np.arange(120) % 2
+    width = np.where(kind == 0, 0.05, 0.1)[:, None]
+    series = np.exp(-(((t - rng.uniform(0.3, 0.7, (120, 1))) / width) ** 2)) + 0.03 * rng.normal(size=(120, 60))
+    bumps = Dataset("bumps", "series", list(series), np.where(kind == 0, "narrow", "wide"), n_train=80)
+    model = fit_model(bumps, metric_params={"window": 0.4})
+    write_report(path, bumps, model.classifier, transform=model.preparation, overwrite=True)
 
 
 def _matrix(name: str, data: Any, path: Path) -> str:

@@ -1,7 +1,9 @@
 """Fitted classifiers as files: a zip archive with plain arrays and JSON, never code.
 
-metadata.json    format and version, metric, rule, labels, parameters
+metadata.json    format and version, metric, rule, labels, parameters; of a DataModel also its preparation
 NAME.npy         one per array, readable with ``numpy.load``
+
+A file with a preparation says another format, so that nobody takes its classifier for one of objects as they come.
 """
 
 from __future__ import annotations
@@ -23,11 +25,13 @@ from protoset._files import write_atomically
 from protoset._validation import check_real
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
+from protoset.models import DataModel, Preparation
 from protoset.selectors import BaseSelector
 from protoset.spaces import DISSIMILARITIES
 from protoset.spaces.callables import name_of
 
 FORMAT = "protoset-classifier"
+MODEL_FORMAT = "protoset-model"
 FORMAT_VERSION = 1
 METADATA = "metadata.json"
 
@@ -36,7 +40,7 @@ class FileFormatError(ValueError):
     """The file is damaged, or not a protoset classifier."""
 
 
-def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
+def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to a file.
 
     The file holds the prototypes and all that prediction needs, no training data besides them and
@@ -45,14 +49,17 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    classifier : PrototypeClassifier
+    classifier : PrototypeClassifier or DataModel
         Fitted. A ``random_state`` that is not a number is not kept.
     path : path-like
     """
+    preparation = classifier.preparation if isinstance(classifier, DataModel) else None
+    classifier = classifier.classifier if isinstance(classifier, DataModel) else classifier
     if not isinstance(classifier, PrototypeClassifier):
         raise TypeError(
             f"save takes a fitted PrototypeClassifier, got {type(classifier).__name__}; "
-            "of a pipeline save the last step, pipeline[-1], and keep the steps before it by other means"
+            "of a pipeline save the last step, pipeline[-1], and keep the steps before it by other means, "
+            "or fit with protoset.models.fit_model, which remembers its scaling"
         )
     check_is_fitted(classifier, "classes_")
     values, arrays = classifier._prototypes.state()
@@ -73,11 +80,17 @@ def save(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
     arrays |= {"sample_indices": classifier.sample_indices_, "codes": classifier._codes}
     if classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
+    if preparation is not None:
+        metadata["format"] = MODEL_FORMAT
+        metadata["preparation"], learned = preparation.state()
+        arrays |= {f"preparation_{name}": array for name, array in learned.items()}
     metadata["arrays"] = sorted(arrays)
     write_atomically(path, _pack(json.dumps(metadata, indent=1), arrays))
 
 
-def load(path: str | os.PathLike[str], *, metric: Callable[..., float] | None = None) -> PrototypeClassifier:
+def load(
+    path: str | os.PathLike[str], *, metric: Callable[..., float] | None = None
+) -> PrototypeClassifier | DataModel:
     """Read a classifier that ``save`` wrote. It predicts as before; it has no ``selector_``.
 
     Parameters
@@ -88,7 +101,8 @@ def load(path: str | os.PathLike[str], *, metric: Callable[..., float] | None = 
 
     Returns
     -------
-    PrototypeClassifier
+    PrototypeClassifier or DataModel
+        What was saved.
 
     Raises
     ------
@@ -108,7 +122,8 @@ def load(path: str | os.PathLike[str], *, metric: Callable[..., float] | None = 
         arrays = _read_arrays(archive, metadata["arrays"])
     _check_function(metadata, metric, name)
     with _naming_damage(name):
-        return _restore(metadata, arrays, metric)
+        classifier = _restore(metadata, arrays, metric)
+        return classifier if metadata["format"] == FORMAT else DataModel(_preparation(metadata, arrays), classifier)
 
 
 @contextmanager
@@ -154,7 +169,7 @@ def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     if METADATA not in archive.namelist():
         raise FileFormatError(f"{name!r} is not a protoset classifier: it is a zip archive without {METADATA}")
     metadata = json.loads(_read_member(archive, METADATA))
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+    if not isinstance(metadata, dict) or metadata.get("format") not in (FORMAT, MODEL_FORMAT):
         raise FileFormatError(f"{name!r} is not a protoset classifier: its {METADATA} does not say format={FORMAT!r}")
     version = metadata["format_version"]
     if type(version) is not int or version != FORMAT_VERSION:
@@ -218,6 +233,18 @@ def _restore(
     classifier.classes_ = classes
     classifier.prototype_labels_ = classes[classifier._codes]
     return classifier
+
+
+def _preparation(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Preparation:
+    prefix = "preparation_"
+    learned = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    preparation = Preparation.from_state(metadata["preparation"], learned)
+    if preparation.metric != metadata["metric"]:
+        raise ValueError("its preparation does not fit its metric")
+    n_features = metadata["n_features_in"]
+    if preparation.centre is not None and len(preparation.centre) != n_features:
+        raise ValueError("its preparation does not fit its prototypes")
+    return preparation
 
 
 def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> None:

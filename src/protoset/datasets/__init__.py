@@ -1,5 +1,23 @@
 """Data sets: readers for the formats of the field, writers of selected rows, and the paper's own data."""
 
 from protoset.datasets.base import Attribute, DataError, Dataset
+from protoset.datasets.loading import load
+from protoset.datasets.queries import Queries, read_queries
+from protoset.datasets.reading import read
+from protoset.datasets.registry import DATASETS, describe, find
+from protoset.datasets.writing import take, write_rows
 
-__all__ = ["Attribute", "DataError", "Dataset"]
+__all__ = [
+    "DATASETS",
+    "Attribute",
+    "DataError",
+    "Dataset",
+    "Queries",
+    "describe",
+    "find",
+    "load",
+    "read",
+    "read_queries",
+    "take",
+    "write_rows",
+]

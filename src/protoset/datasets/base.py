@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +34,41 @@ class Attribute:
     values: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a file says what it says, so that rows can be written as it does.
+
+    Attributes
+    ----------
+    format : str
+        Name of the format.
+    header : tuple of str
+        The lines before the data, where the format has them.
+    target : int
+        Position of the label among the values of a row.
+    target_name : str
+    delimiter : str
+    condensed : bool
+        Whether a matrix is stored as the part above its diagonal.
+    keys : tuple of str
+        Names of the matrix and of the labels in a file that has names for them.
+    spelling : mapping
+        How the file spells a label, where that is not ``str(label)``.
+    files : tuple of Path
+        All files that were read.
+    """
+
+    format: str
+    header: tuple[str, ...] = ()
+    target: int = 0
+    target_name: str = "class"
+    delimiter: str = ","
+    condensed: bool = False
+    keys: tuple[str, ...] = ()
+    spelling: Mapping[Any, str] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Labelled objects of one kind.
@@ -54,6 +90,8 @@ class Dataset:
         Where the data come with a split: the first ``n_train`` objects are for training, the others for testing.
     path : Path or None
         The file or folder that was read.
+    layout : Layout or None
+        How that file says it.
     """
 
     name: str
@@ -63,6 +101,7 @@ class Dataset:
     attributes: tuple[Attribute, ...] = ()
     n_train: int | None = None
     path: Path | None = None
+    layout: Layout | None = None
 
     @property
     def n_objects(self) -> int:
@@ -73,3 +112,33 @@ class Dataset:
     def categorical(self) -> list[int]:
         """Positions of the nominal attributes."""
         return [position for position, attribute in enumerate(self.attributes) if attribute.type == "nominal"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format; a module registers its own by listing them in ``FORMATS``.
+
+    Attributes
+    ----------
+    name : str
+    extensions : tuple of str
+        How names of such files end, without ``.gz``.
+    kinds : tuple of str
+        Kinds of objects that such a file can hold.
+    read : callable
+        Takes the content and the options in ``takes``; returns a Dataset.
+    write : callable
+        Takes a Dataset; returns the content.
+    takes : tuple of str
+        Which of "target", "labels" and "kind" mean something to ``read``.
+    binary : bool
+        Whether the content is bytes, not text.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    read: Callable[..., Dataset]
+    write: Callable[[Dataset], str] | Callable[[Dataset], bytes]
+    takes: tuple[str, ...] = ()
+    binary: bool = False

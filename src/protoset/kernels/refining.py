@@ -15,6 +15,9 @@ TABLE_SIZE = 2048
 OTHER_FAR, SAME_FAR = TABLE_SIZE + 2.0, TABLE_SIZE + 4.0
 """Where the table has the losses if one side is infinitely far."""
 
+FEW_CLASSES = 32
+"""Up to so many classes there is a table of how near a candidate of each class must come to everyone."""
+
 FAINT = 1e-3
 """Change of an object's loss that pricing a candidate may leave out; moves are judged without leaving anything out."""
 
@@ -195,11 +198,11 @@ def seen_of(column, limits, rows, distances):
 
 
 @njit(cache=True, nogil=True)
-def seen_in(first, last, code, rows, column, reach, codes, seen, near):
-    """Write those of the listed objects that a candidate of a class is near enough to, and their distances."""
+def seen_in(code, rows, column, reach, codes, seen, seen_at):
+    """Write those of the objects ``rows`` that a candidate of a class is near enough to, and their distances."""
     n_seen = 0
-    for e in range(first, last):
-        seen[n_seen], near[n_seen] = rows[e], column[e]
+    for e in range(rows.shape[0]):
+        seen[n_seen], seen_at[n_seen] = rows[e], column[e]
         n_seen += column[e] < reach[rows[e], np.int64(codes[rows[e]] != code)]
     return n_seen
 
@@ -216,37 +219,41 @@ def limits_of_classes(n_classes, codes, reach):
 
 @njit(cache=True, nogil=True)
 def next_move(
-    order, start, members, is_member, class_counts, free, columns, indptr, rows, column, codes, near, distances, losing,
-    reach, rises, table, least, changes,
+    order, start, members, is_member, class_counts, free, columns, indptr, rows, listed_at, codes, near, distances,
+    losing, reach, rises, table, least, changes,
 ):  # fmt: skip
     """First move from candidate number ``start`` on that saves ``least`` of the objective: (candidate number, place).
 
     The candidate takes the place of the prototype there, or a free place; a candidate number of -1 stands for
     a prototype that had better leave. Where no move helps, the candidate number is that after the last.
     ``free`` is a free place, -1 if there is none. The last prototype of a class stays. ``columns`` has everyone's
-    distances to each candidate; where it is empty, ``indptr``, ``rows`` and ``column`` list those who see it.
+    distances to each candidate; where it is empty, ``indptr``, ``rows`` and ``listed_at`` list those who see it.
     ``table`` is that of the losses.
     """
     drop = -1
     for place in range(members.shape[0]):
-        is_free = members[place] < 0 or class_counts[codes[members[place]]] <= 1
+        stays = members[place] < 0 or class_counts[codes[members[place]]] <= 1
         # Well beyond what counts, so that the move is surely made.
-        if not is_free and rises[place] < (-2 * least if drop < 0 else rises[drop]):
+        if not stays and rises[place] < (-2 * least if drop < 0 else rises[drop]):
             drop = place
     if drop >= 0:
         return -1, drop
     seen, seen_at = np.empty(codes.shape[0], np.int32), np.empty(codes.shape[0])
-    limits = limits_of_classes(class_counts.shape[0] if columns.shape[0] > 0 else 0, codes, reach)
+    everyone, n_classes = np.arange(codes.shape[0]).astype(np.int32), class_counts.shape[0]
+    # A table of limits is quicker to read, but takes long to make for many classes.
+    limits = limits_of_classes(n_classes if columns.shape[0] > 0 and n_classes <= FEW_CLASSES else 0, codes, reach)
     for number in range(start, order.shape[0]):
         candidate = order[number]
         if is_member[candidate]:
             continue
         code = codes[candidate]
-        if columns.shape[0] > 0:
+        if limits.shape[0] > 0:
             n_seen = seen_of(columns[candidate], limits[code], seen, seen_at)
+        elif columns.shape[0] > 0:
+            n_seen = seen_in(code, everyone, columns[candidate], reach, codes, seen, seen_at)
         else:
-            first, last = indptr[candidate], indptr[candidate + 1]
-            n_seen = seen_in(first, last, code, rows, column, reach, codes, seen, seen_at)
+            listed = slice(indptr[candidate], indptr[candidate + 1])
+            n_seen = seen_in(code, rows[listed], listed_at[listed], reach, codes, seen, seen_at)
         changes[:-1] = rises
         entry = price(candidate, code, seen[:n_seen], seen_at[:n_seen], codes, near, distances, losing, table, changes)
         best, change = free, entry if free >= 0 else 0.0

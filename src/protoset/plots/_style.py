@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#A89F00")
 """Okabe and Ito's colours, which colour-blind people tell apart; black and yellow toned to be seen on white."""
 
-SHAPES = ("o", "s", "D", "^", "v", "p", "P", "h")
+SHAPES = ("o", "s", "D", "^", "v", "p", "h", "8")
+"""All of them wide enough for a number."""
 
 INK, FAINT, GRID = "#222222", "#8A8A8A", "#E3E3E3"
 

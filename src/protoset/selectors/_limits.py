@@ -26,7 +26,8 @@ class SearchProgress:
     n_evaluations, max_evaluations : float
         Work done, and work to do, in the unit of the method.
     accuracy : float
-        Leave-one-out accuracy on the training set of the best set so far.
+        Leave-one-out accuracy on the training set of the best set so far; in a refinement, which has several
+        starts, of the set at hand.
     n_prototypes : int
         Its size.
     seconds : float
@@ -72,6 +73,7 @@ class SearchLimits:
     ):
         self._started = time.monotonic()
         self._max_time, self._callback, self._tell = max_time, callback, reporter(verbose, what)
+        self._what = what
         self.reason: str | None = None
 
     def reached(self, n_evaluations: float, max_evaluations: float, accuracy: float, n_prototypes: int) -> bool:
@@ -105,7 +107,7 @@ class SearchLimits:
         if self.reason is not None:
             warnings.warn(
                 f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "
-                "evaluations; the best set so far is kept",
+                f"{self._what}; the best set so far is kept",
                 ConvergenceWarning,
                 stacklevel=_levels_to_caller(),
             )

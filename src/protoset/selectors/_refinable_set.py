@@ -7,6 +7,7 @@ Beyond, objects see the candidates in their neighbour lists, and distances are c
 from __future__ import annotations
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 
 from protoset import kernels
@@ -15,22 +16,16 @@ from protoset._blocks import row_slices
 from protoset.spaces import TrainingSpace
 
 MATRIX_BYTES = 256 * 2**20
-"""Memory for the matrix of all distances: up to 5,792 objects. Beyond, distances are computed when they are needed."""
+"""Memory for the matrix of all distances: up to 5,792 objects; more where lists would take as much."""
 
 COLUMNS = 64
 """Columns of the matrix that are computed at a time: few enough to be turned round in the processor's cache."""
 
-LIST_ENTRIES = 2**24
-"""Neighbours in all lists together (about 400 MB while they are turned round)."""
+LIST_ENTRIES, ENTRY_BYTES = 2**23, 40
+"""Neighbours in all lists together, and the memory of each while lists are found and turned round (320 MB)."""
 
 NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
-
-FEW_OBJECTS = 2048
-"""Up to so many objects there are more starts, steps and passes, and moves may save less."""
-
-TOLERANCE, TOLERANCE_OF_MANY = 1e-4, 5e-4
-"""Part of the objective that a move must save, with few objects and with many."""
 
 
 class Sight:
@@ -40,26 +35,29 @@ class Sight:
     ----------
     columns : ndarray of shape (n_objects, n_objects)
         Everyone's distances to each candidate; empty where they do not fit ``MATRIX_BYTES``.
-    indptr, rows, column : ndarray
+    indptr, rows, seen_at : ndarray
         Without ``columns``: the objects that see each candidate, and their distances to it.
     """
 
     def __init__(self, space: TrainingSpace, *, n_neighbors: int, n_jobs: int | None):
         n = space.shape[0]
+        length = max(1, min(n - 1, n_neighbors, LIST_ENTRIES // n))
         self._space = space
-        self.columns, self.indptr, self.column = np.empty((0, 0)), np.zeros(1, np.int32), np.empty(0)
+        self.columns, self.indptr, self.seen_at = np.empty((0, 0)), np.zeros(1, np.int32), np.empty(0)
         self.rows = np.empty(0, np.int32)
-        if n * n * 8 <= MATRIX_BYTES:
+        if n * n * 8 <= max(MATRIX_BYTES, n * length * ENTRY_BYTES):
             self.columns = np.empty((n, n))
-            for start in range(0, n, COLUMNS):
+
+            def fill(start: int) -> None:
                 part = slice(start, min(start + COLUMNS, n))
                 self.columns[part] = space.block(slice(None), part).T
+
+            Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fill)(start) for start in range(0, n, COLUMNS))
             return
-        length = min(n - 1, n_neighbors, LIST_ENTRIES // n)
         raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
         lists = sparse.csr_array((raw.distances, raw.indices, row_pointers(raw.counts)), shape=(n, n))
         turned = lists.tocsc()
-        self.indptr, self.rows, self.column = turned.indptr, turned.indices, turned.data
+        self.indptr, self.rows, self.seen_at = turned.indptr, turned.indices, turned.data
 
     def distances_to(self, candidate: int) -> np.ndarray:
         """Everyone's distances to a candidate."""
@@ -87,9 +85,11 @@ class RefinableSet:
         What a move must save.
     """
 
-    def __init__(self, sight: Sight, codes: np.ndarray, start: np.ndarray, budget: int, steepness: float):
+    def __init__(
+        self, sight: Sight, codes: np.ndarray, start: np.ndarray, budget: int, steepness: float, tolerance: float
+    ):
         n = len(codes)
-        self._sight, self._codes, self._everyone = sight, codes, np.arange(n)
+        self._sight, self._codes, self._everyone, self._tolerance = sight, codes, np.arange(n), tolerance
         self.members = np.full(budget, -1, np.int64)
         self.members[: len(start)] = start
         self._is_member = np.zeros(n, bool)
@@ -127,8 +127,7 @@ class RefinableSet:
         kernels.refining.losses(self._everyone, self._distances, steepness, self._losing, self._reach)
         kernels.refining.leaving_rises(self._near, self._losing, self._rises)
         self.objective = float(self._losing[:, 0].sum())
-        tolerance = TOLERANCE if self.n_objects <= FEW_OBJECTS else TOLERANCE_OF_MANY
-        self.least = max(NEGLIGIBLE, tolerance * self.objective)
+        self.least = max(NEGLIGIBLE, self._tolerance * self.objective)
 
     def next_move(self, order: np.ndarray, start: int) -> tuple[int, int]:
         """First candidate from number ``start`` on that helps, and the place for it; see the kernel."""
@@ -143,7 +142,7 @@ class RefinableSet:
             self._sight.columns,
             self._sight.indptr,
             self._sight.rows,
-            self._sight.column,
+            self._sight.seen_at,
             self._codes,
             self._near,
             self._distances,

@@ -22,21 +22,43 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset._validation import check_count, check_labels, check_real, check_seed, is_count
+from protoset._validation import check_count, check_jobs, check_labels, check_real, check_seed, is_count, name_rows
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
-from protoset.selectors._refinable_set import FEW_OBJECTS, NEGLIGIBLE, RefinableSet, Sight
-from protoset.spaces import CountedSpace, TrainingSpace
+from protoset.selectors._refinable_set import NEGLIGIBLE, RefinableSet, Sight
+from protoset.spaces import CountedSpace, Space, TrainingSpace
+from protoset.spaces._subset import SubsetSpace
 
 REACH = 6
 """Length of the lists, in numbers of objects per prototype."""
 
-STEEPNESS, STEEPNESS_OF_MANY = (5.0, 10.0, 20.0, 40.0), (10.0, 40.0)
-STARTS, STARTS_OF_MANY = 4, 1
-"""By default; ``FEW_OBJECTS`` says what few are."""
+FEW_OBJECTS = 2048
+"""Up to so many objects the search is patient by default, beyond it is hasty."""
 
-WORTHWHILE = 0.02
-"""Part of the objective that a pass over many objects must save if another is to follow it."""
 
+@dataclass(frozen=True)
+class Schedule:
+    """How long a refinement searches.
+
+    Attributes
+    ----------
+    steepness : tuple of float
+        Of the loss, step by step.
+    n_starts : int
+        How many sets are refined.
+    tolerance : float
+        Part of the objective that a move must save.
+    worthwhile : float
+        Part of the objective that a pass must save if another is to follow it.
+    """
+
+    steepness: tuple[float, ...]
+    n_starts: int
+    tolerance: float
+    worthwhile: float
+
+
+PATIENT = Schedule((10.0, 20.0, 40.0), n_starts=8, tolerance=1e-4, worthwhile=0.0)
+HASTY = Schedule((10.0, 40.0), n_starts=1, tolerance=5e-4, worthwhile=0.02)
 
 REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 6
 """Of more objects a sample is looked at; it holds at least so many per prototype."""
@@ -53,9 +75,9 @@ class Refinement:
     objective_before, objective_after : float
         Mean loss per object at the last steepness, of the given set and of the refined one.
     n_swaps : int
-        Moves made: swaps, prototypes that left, objects that took a free place.
+        Moves made: swaps, prototypes that left, objects that took a free place; over all starts.
     n_passes : int
-        Passes over the candidates.
+        Passes over the candidates, over all starts.
     n_distances : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
     n_objects : int
@@ -77,7 +99,7 @@ def refine(
     indices: Any,
     *,
     n_prototypes: int | None = None,
-    steepness: Iterable[float] | None = None,
+    steepness: float | Iterable[float] | None = None,
     n_starts: int | None = None,
     max_objects: int | None = None,
     max_time: float | None = None,
@@ -98,22 +120,23 @@ def refine(
         The prototypes to start from, at least one of each class.
     n_prototypes : int, optional
         The budget; by default as many as are given.
-    steepness : iterable of float, optional
-        Steepness of the loss, step by step; by default 5, 10, 20, 40 up to 2,048 objects, else 10, 40.
+    steepness : float or iterable of float, optional
+        Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
-        How many sets to refine, of which the best is returned: the given one and random ones. By default 4
+        How many sets to refine, of which the best is returned: the given one and random ones. By default 8
         up to 2,048 objects, else 1.
     max_objects : int, optional
         Objects to look at: of more, the given prototypes and a random sample, among which the refined
         prototypes are found. By default 50,000, or 6 per prototype if those are more. docs/scaling.md has what
         that costs in error.
     max_time : float, optional
-        Seconds after which the best set so far is returned, with a ``ConvergenceWarning``. Ctrl-C during
-        the search does the same.
+        Seconds after which the best set so far is returned, with a ``ConvergenceWarning``; first the distances, or
+        everyone's neighbours, are computed to the end. Ctrl-C after that does the same.
     callback : callable, optional
-        Called now and then with a :class:`SearchProgress`; ends the search by returning True.
+        Called now and then with a :class:`SearchProgress` of the set at hand, in steps of steepness; ends the
+        search by returning True.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Workers that compute distances or search neighbours. Changes no result.
     random_state : int or RandomState, optional
         Draws the order of the candidates and the further sets to start from; with None, always the same.
     verbose : int, default=0
@@ -133,52 +156,60 @@ def refine(
     >>> bool(refined.objective_after < refined.objective_before)
     True
     """
-    codes, start, budget, steps = _check(space, y, indices, n_prototypes, steepness)
+    codes, start, budget = _check_set(space, y, indices, n_prototypes)
+    schedule = _check_schedule(PATIENT if len(codes) <= FEW_OBJECTS else HASTY, steepness, n_starts)
     check_limits(max_time, callback)
+    check_jobs(n_jobs)
     check_seed(random_state)
-    n = len(codes)
-    starts = (STARTS if n <= FEW_OBJECTS else STARTS_OF_MANY) if n_starts is None else n_starts
-    check_count("n_starts", starts, least=1, remedy="pass how many sets to refine")
     if max_objects is not None:
         check_count("max_objects", max_objects, least=1, remedy="pass how many objects to look at")
+    limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
     generator = check_random_state(0 if random_state is None else random_state)
-    n_sampled = objects_to_refine_on(n, len(start), max_objects)
-    if n_sampled < n or space.remote:
-        members = sample_with(start, codes, n_sampled, generator)
-        found = refine(
-            space.subset(members),
-            codes[members],
-            np.searchsorted(members, start),
-            n_prototypes=budget,
-            steepness=steps,
-            n_starts=starts,
-            max_objects=n,
-            max_time=max_time,
-            callback=callback,
-            n_jobs=n_jobs,
-            random_state=generator,
-            verbose=verbose,
-        )
-        return replace(found, indices=members[found.indices])
+    n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
+    if n_sampled == len(codes) and not space.remote:
+        return improve(space, codes, start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    members = sample_with(start, codes, n_sampled, generator)
+    part, start = space.subset(members), np.searchsorted(members, start)
+    found = improve(part, codes[members], start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    return replace(found, indices=members[found.indices])
+
+
+def improve(
+    space: TrainingSpace,
+    codes: np.ndarray,
+    start: np.ndarray,
+    budget: int,
+    schedule: Schedule,
+    random_state: np.random.RandomState,
+    *,
+    limits: SearchLimits | None = None,
+    n_jobs: int | None = None,
+) -> Refinement:
+    """Improve a set of prototypes; :func:`refine` without its checks and defaults."""
+    n, steps = len(codes), schedule.steepness
+    limits = SearchLimits() if limits is None else limits
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
     sight = Sight(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
-    limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
-    search = _Search(steps, limits, generator, n_steps=starts * len(steps))
-    given = RefinableSet(sight, codes, start, budget, steps[-1])
+    search = _Search(schedule, limits, random_state)
+
+    def make(members: np.ndarray, steepness: float) -> RefinableSet:
+        return RefinableSet(sight, codes, members, budget, steepness, schedule.tolerance)
+
+    given = make(start, steps[-1])
     best = (given.objective, start)
     with limits.interruptible():
-        for number in range(starts):
-            first = start if number == 0 else _random_set(codes, len(start), generator)
-            prototypes = RefinableSet(sight, codes, first, budget, steps[0])
+        for number in range(schedule.n_starts):
+            prototypes = make(start if number == 0 else _random_set(codes, len(start), random_state), steps[0])
             search.run(prototypes)
             prototypes.set_steepness(steps[-1])
             best = _better(best, prototypes)
+            search.latest = None
             if limits.reason is not None:
                 break
     if search.latest is not None:
         # An interruption may come in the middle of a move: what the last whole one left is judged anew.
-        best = _better(best, RefinableSet(sight, codes, search.latest, budget, steps[-1]))
+        best = _better(best, make(search.latest, steps[-1]))
     lowest, indices = best
     limits.warn(search.n_done, search.n_steps)
     return Refinement(
@@ -199,24 +230,34 @@ def objects_to_refine_on(n_objects: int, n_prototypes: int, max_objects: int | N
 
 
 def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
-    """Return the given objects and random others, ascending."""
+    """Return the given objects and random others, ascending; nothing is drawn where that is everyone."""
+    if size == len(codes):
+        return np.arange(size)
     others = np.delete(np.arange(len(codes)), members)
     drawn = random_state.permutation(others)[: size - len(members)]
     return np.sort(np.concatenate([members, drawn]))
 
 
-def _check(
-    space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any, steepness: Iterable[float] | None
-) -> tuple[np.ndarray, np.ndarray, int, tuple[float, ...]]:
+def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) -> tuple[np.ndarray, np.ndarray, int]:
+    if not isinstance(space, (Space, CountedSpace, SubsetSpace)):
+        raise TypeError(
+            f"space is a {type(space).__name__}; pass protoset.spaces.make_space(X, metric) of the training objects"
+        )
     n = space.shape[0]
     if space.partial:
         raise ValueError("refine asks for dissimilarities that a sparse graph does not hold; pass a dense matrix")
     classes, codes = check_labels(y, n)
     start = np.asarray(indices)
+    if start.dtype.kind == "b":
+        raise ValueError("indices must be positions of training objects; of a mask, np.flatnonzero gives them")
     if start.ndim != 1 or start.dtype.kind not in "iu" or len(start) == 0:
         raise ValueError(f"indices={indices!r} must be positions of training objects, such as sample_indices_")
-    if start.min() < 0 or start.max() >= n or len(np.unique(start)) < len(start):
-        raise ValueError(f"indices must be different positions from 0 to {n - 1}")
+    outside = np.flatnonzero((start < 0) | (start >= n))
+    if len(outside):
+        raise ValueError(f"indices must lie between 0 and {n - 1}; {start[outside[0]]} does not")
+    positions, counts = np.unique(start, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"indices hold {name_rows(positions[counts > 1])} more than once; pass each once")
     missing = np.setdiff1d(codes, codes[start])
     if len(missing):
         raise ValueError(
@@ -229,12 +270,21 @@ def _check(
             f"n_prototypes={n_prototypes!r} must be a count from the {len(start)} prototypes given to the {n} "
             "training objects"
         )
+    return codes, start.astype(np.int64), int(budget)
+
+
+def _check_schedule(default: Schedule, steepness: Any, n_starts: Any) -> Schedule:
+    remedy = f"the default is {default.steepness}"
     if steepness is None:
-        steepness = STEEPNESS if n <= FEW_OBJECTS else STEEPNESS_OF_MANY
-    steps = tuple(check_real("steepness", s, above=0, remedy="the default is (5, 10, 20, 40)") for s in steepness)
+        steepness = default.steepness
+    elif not isinstance(steepness, Iterable) or isinstance(steepness, str):
+        steepness = (steepness,)
+    steps = tuple(check_real("steepness", step, above=0, remedy=remedy) for step in steepness)
     if not steps:
-        raise ValueError("steepness=() must hold at least one number; the default is (5, 10, 20, 40)")
-    return codes, start.astype(np.int64), int(budget), steps
+        raise ValueError(f"steepness=() must hold at least one number; {remedy}")
+    starts = default.n_starts if n_starts is None else n_starts
+    check_count("n_starts", starts, least=1, remedy="pass how many sets to refine")
+    return replace(default, steepness=steps, n_starts=int(starts))
 
 
 def _better(best: tuple[float, np.ndarray], prototypes: RefinableSet) -> tuple[float, np.ndarray]:
@@ -254,27 +304,25 @@ class _Search:
     Attributes
     ----------
     latest : ndarray of int or None
-        The set after the last move, while a set is being refined.
+        The set after the last move, until it is judged.
     """
 
-    def __init__(
-        self, steps: tuple[float, ...], limits: SearchLimits, random_state: np.random.RandomState, n_steps: int
-    ):
-        self._steps, self._limits, self._random_state = steps, limits, random_state
-        self.n_steps, self.n_done, self.n_swaps, self.n_passes = n_steps, 0, 0, 0
+    def __init__(self, schedule: Schedule, limits: SearchLimits, random_state: np.random.RandomState):
+        self._schedule, self._limits, self._random_state = schedule, limits, random_state
+        self.n_steps = schedule.n_starts * len(schedule.steepness)
+        self.n_done = self.n_swaps = self.n_passes = 0
         self.latest: np.ndarray | None = None
 
     def run(self, prototypes: RefinableSet) -> None:
         """Refine a set."""
-        for steepness in self._steps:
+        for steepness in self._schedule.steepness:
             prototypes.set_steepness(steepness)
             if not self._settle(prototypes):
                 break
             self.n_done += 1
-        self.latest = None
 
     def _settle(self, prototypes: RefinableSet) -> bool:
-        """Make moves until a pass makes none, or with many objects too few; return False if the search has to end."""
+        """Make moves until a pass makes none, or too few; return False if the search has to end."""
         n = prototypes.n_objects
         order = self._random_state.permutation(n)
         number = tried = 0
@@ -286,14 +334,14 @@ class _Search:
                 self.latest = prototypes.indices
                 self.n_swaps += 1
                 tried = 0
-            elif found >= 0:
-                tried += found - number + 1
+            else:
+                tried += max(found - number, 0) + 1
             number = number if found < 0 else found + 1
             if self._limits.reached(self.n_done, self.n_steps, prototypes.accuracy, prototypes.size):
                 return False
             if number >= n:
                 number, self.n_passes = 0, self.n_passes + 1
                 saved, before = before - prototypes.objective, prototypes.objective
-                if n > FEW_OBJECTS and saved < WORTHWHILE * before:
+                if saved < self._schedule.worthwhile * before:
                     break
         return True

@@ -31,9 +31,17 @@ from protoset.selectors.base import BaseSelector
 from protoset.selectors.cluster_ranking import rank_on_cluster
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.refinement import refine
-from protoset.selectors.size import REFINED_RATES, SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
+from protoset.selectors.size import (
+    REFINED_RATES,
+    SAMPLE_OBJECTS,
+    SIZE_RULES,
+    SizeCurve,
+    SizeRule,
+    refined_size_curve,
+    size_curve,
+)
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import CountedSpace, Space, TrainingSpace
+from protoset.spaces import CountedSpace, Space, TrainingSpace, make_space
 from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpace
 
 LARGEST_BETA = 1e6
@@ -109,7 +117,7 @@ class REPS(BaseSelector):
     size_rule : {"one_standard_error", "lowest_error"}, default="one_standard_error"
         What ``n_prototypes="auto"`` takes: the smallest size whose error is within one standard error of the
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
-        a sample of 3,000 objects if there are more.
+        a sample of 2,000 objects if there are more.
     neighbor_search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are searched. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
         distances are exact, some neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so
@@ -121,15 +129,17 @@ class REPS(BaseSelector):
         Folder for the neighbour lists, which are then mapped from files in place of memory; they stay there, and
         :meth:`NeighborLists.from_folder` reads them.
     max_time : float, optional
-        Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``. Ctrl-C
-        during the refinement does the same.
+        Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``; the search
+        for neighbours and the automatic size come before, and take what they take. Ctrl-C during the
+        refinement does the same.
     callback : callable, optional
         Called during the refinement with a :class:`SearchProgress`; ends it by returning True.
     n_jobs : int, optional
         Workers of the neighbour search. Changes no result.
     random_state : int or RandomState, optional
-        Shuffles the folds of ``n_prototypes="auto"`` and draws for the refinement; with None folds are
-        dealt in row order, and the refinement always draws the same, so that a fit has no randomness.
+        Shuffles the folds of ``n_prototypes="auto"`` and draws for the refinement. With None folds are dealt in
+        row order, with ``refine=True`` always in the same other order, and the refinement always draws the
+        same, so that a fit has no randomness.
     verbose : int, default=0
         Above 0, print the stages to stderr. The logger ``protoset`` gets them at INFO in any case.
 
@@ -344,7 +354,7 @@ class REPS(BaseSelector):
         if self.solver == "distributed":
             return self._select_on_cluster(space, codes, neighbors)
         self.memory_estimate_ = self._estimate_memory(space, codes, neighbors is not None)
-        lists = self._lists(space, neighbors, Storage.at(self.lists_folder))
+        lists = self._lists(space, neighbors, storage=Storage.at(self.lists_folder), verbose=self.verbose)
         self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
         self.neighbor_search_ = "exact" if lists.recall is None else "approximate"
         if neighbors is not None:
@@ -353,11 +363,15 @@ class REPS(BaseSelector):
         self._take_over(self._rank(lists, codes), codes)
         self.search_counters_ = lists.counters
         random_state = None if self.random_state is None else check_random_state(self.random_state)
-        self.size_curve_ = self._size_curve(space, lists, codes, random_state) if self.n_prototypes == "auto" else None
+        known = space
+        if self.refine and self.n_prototypes == "auto" and space.shape[0] <= SAMPLE_OBJECTS:
+            # Both the size and the refinement need all distances.
+            known = make_space(space.block(slice(None), slice(None)), "precomputed")
+        self.size_curve_ = self._size_curve(known, lists, codes, random_state) if self.n_prototypes == "auto" else None
         n_prototypes = self.n_prototypes
         if self.size_curve_ is not None:
             n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
-        return self._cut_and_refine(space, codes, n_prototypes, random_state)
+        return self._cut_and_refine(known, codes, n_prototypes, random_state)
 
     def _select_on_cluster(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
         """Select where neither objects nor neighbour lists come here."""
@@ -424,14 +438,16 @@ class REPS(BaseSelector):
         self, space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, random_state: np.random.RandomState | None
     ) -> SizeCurve:
         report(self.verbose, "measuring the error at each size by cross-validation")
+        progress = reporter(self.verbose, "folds of the cross-validation")
         if self.refine:
             return refined_size_curve(
                 space,
                 codes,
-                lambda part, part_codes: self._rank(self._lists(part, None), part_codes).ranking,
+                lambda part, part_codes: self._rank(self._lists(part, search="exact", verbose=0), part_codes).ranking,
                 allocation=self.allocation,
                 rule=self.size_rule,
                 random_state=check_random_state(0) if random_state is None else random_state,
+                progress=progress,
             )
         return size_curve(
             space,
@@ -442,6 +458,7 @@ class REPS(BaseSelector):
             rule=self.size_rule,
             random_state=random_state,
             n_jobs=self.n_jobs,
+            progress=progress,
         )
 
     def _keeps_every_class(self) -> bool:
@@ -469,20 +486,23 @@ class REPS(BaseSelector):
         check_fits(estimate, limit, WAYS_OUT)
         return estimate
 
-    def _lists(self, space: TrainingSpace, neighbors: Any, storage: Storage | None = None) -> NeighborLists:
+    def _lists(
+        self,
+        space: TrainingSpace,
+        neighbors: Any = None,
+        *,
+        search: Search | None = None,
+        storage: Storage | None = None,
+        verbose: int,
+    ) -> NeighborLists:
         if neighbors is not None:
             return as_lists(neighbors, space.shape[0], self.ties)
-        k = self._list_length(choose_search(space, self.neighbor_search))
-        report(self.verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
-        progress = reporter(self.verbose, "pairs compared")
+        search = self.neighbor_search if search is None else search
+        k = self._list_length(choose_search(space, search))
+        report(verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
+        progress = reporter(verbose, "pairs compared")
         lists = build_lists(
-            space,
-            k,
-            ties=self.ties,
-            search=self.neighbor_search,
-            storage=storage,
-            n_jobs=self.n_jobs,
-            progress=progress,
+            space, k, ties=self.ties, search=search, storage=storage, n_jobs=self.n_jobs, progress=progress
         )
         n_open = int((~lists.closed).sum())
         if n_open and not space.partial and lists.recall is None:

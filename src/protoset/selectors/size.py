@@ -10,8 +10,8 @@ import numpy as np
 
 from protoset.neighbors import NeighborLists
 from protoset.selectors.allocation import Allocation, cut, resolve_size
-from protoset.selectors.refinement import refine
-from protoset.spaces import TrainingSpace, make_space
+from protoset.selectors.refinement import HASTY, improve
+from protoset.spaces import Progress, TrainingSpace, make_space
 
 SizeRule = Literal["one_standard_error", "lowest_error"]
 SIZE_RULES: tuple[SizeRule, ...] = ("one_standard_error", "lowest_error")
@@ -20,8 +20,7 @@ RATES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 N_FOLDS = 5
 
 REFINED_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
-REFINED_STEPS = (10.0, 40.0)
-SAMPLE_OBJECTS = 3000
+SAMPLE_OBJECTS = 2000
 """Objects that the errors of refined sets are measured on; a stratified sample of more."""
 
 Choice = Callable[[int], np.ndarray]
@@ -74,6 +73,7 @@ def size_curve(
     rule: SizeRule = "one_standard_error",
     random_state: np.random.RandomState | None = None,
     n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> SizeCurve:
     """Measure the error at every rate of the grid.
 
@@ -92,6 +92,8 @@ def size_curve(
     rule : {"one_standard_error", "lowest_error"}
     random_state : RandomState, optional
     n_jobs : int, optional
+    progress : callable, optional
+        Told how many folds are done.
     """
 
     def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> Choice:
@@ -104,7 +106,7 @@ def size_curve(
         return choose
 
     sizes = _sizes(RATES, codes, allocation)
-    return _measure(sizes, codes, prepare, allocation, rule, random_state)
+    return _measure(sizes, codes, prepare, allocation, rule, random_state, progress)
 
 
 def refined_size_curve(
@@ -115,10 +117,12 @@ def refined_size_curve(
     allocation: Allocation,
     rule: SizeRule = "one_standard_error",
     random_state: np.random.RandomState,
+    progress: Progress | None = None,
 ) -> SizeCurve:
     """Measure the error of refined sets at a few rates.
 
-    On at most ``SAMPLE_OBJECTS`` objects, from one start, in two steps of steepness: all together a few fits' work.
+    On at most ``SAMPLE_OBJECTS`` objects (one per class if those are more), by hasty searches: all together a few
+    fits' work.
 
     Parameters
     ----------
@@ -130,10 +134,13 @@ def refined_size_curve(
     rule : {"one_standard_error", "lowest_error"}
     random_state : RandomState
         Draws the sample, the folds and the order of candidates.
+    progress : callable, optional
+        Told how many folds are done.
     """
     sample = np.arange(len(codes))
-    if len(sample) > SAMPLE_OBJECTS:
-        sample = cut(random_state.permutation(len(codes)), codes, SAMPLE_OBJECTS, "proportional")
+    n_sampled = max(SAMPLE_OBJECTS, int(codes.max()) + 1)
+    if len(sample) > n_sampled:
+        sample = cut(random_state.permutation(len(codes)), codes, n_sampled, "proportional")
     matrix = space.block(sample, sample)
 
     def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> Choice:
@@ -141,15 +148,16 @@ def refined_size_curve(
         ranking = rank(part, train_codes)
 
         def choose(size: int) -> np.ndarray:
-            start = cut(ranking, train_codes, size, allocation)
-            refined = refine(part, train_codes, start, steepness=REFINED_STEPS, n_starts=1, random_state=random_state)
-            prototypes = train[refined.indices]
+            prototypes = cut(ranking, train_codes, size, allocation)
+            if train_codes.any():  # with a single class left, any set answers alike
+                prototypes = improve(part, train_codes, prototypes, size, HASTY, random_state).indices
+            prototypes = train[prototypes]
             return prototypes[matrix[np.ix_(held_out, prototypes)].argmin(axis=1)]
 
         return choose
 
     sizes = _sizes(REFINED_RATES, codes, allocation)
-    return _measure(sizes, codes[sample], prepare, allocation, rule, random_state)
+    return _measure(sizes, codes[sample], prepare, allocation, rule, random_state, progress)
 
 
 def _sizes(rates: tuple[float, ...], codes: np.ndarray, allocation: Allocation) -> dict[float, int]:
@@ -167,6 +175,7 @@ def _measure(
     allocation: Allocation,
     rule: SizeRule,
     random_state: np.random.RandomState | None,
+    progress: Progress | None,
 ) -> SizeCurve:
     """Errors at each rate over the folds; ``prepare`` is told the two parts of a fold and the classes of the first."""
     n_folds = min(N_FOLDS, len(codes))
@@ -180,6 +189,8 @@ def _measure(
         for column, rate in enumerate(sizes):
             nearest = choose(resolve_size(rate, np.bincount(train_codes), allocation))
             errors[fold, column] = np.mean(codes[nearest] != codes[held_out])
+        if progress is not None:
+            progress(fold + 1, n_folds)
     mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
     best = int(np.argmin(mean))
     chosen = best if rule == "lowest_error" else int(np.argmax(mean <= mean[best] + deviation[best]))

@@ -1,0 +1,166 @@
+"""Options that several commands have, and what their texts stand for."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from protoset.datasets import Dataset, Queries
+    from protoset.models import DataModel
+
+
+def _methods(incomplete: str) -> list[str]:
+    from protoset.selectors import all_selectors
+
+    names = [name.lower() for name, _ in all_selectors()]
+    return [name for name in names if name.startswith(incomplete.lower())]
+
+
+def _metrics(incomplete: str) -> list[str]:
+    from protoset.spaces import DISSIMILARITIES
+
+    return [name for name in ["auto", *sorted(DISSIMILARITIES)] if name.startswith(incomplete) and name != "callable"]
+
+
+def _option(*names: str, text: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(*names, help=text, metavar=metavar, show_default=False, **more)
+
+
+DataArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE|FOLDER",
+        help="A table (CSV, Parquet, KEEL, ARFF), time series (UCR, .ts), a distance matrix, or strings.",
+    ),
+]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `protoset select --model` wrote.")]
+QueryArgument = Annotated[
+    Path, typer.Argument(metavar="FILE|FOLDER", help="Objects as in the training file, with or without labels.")
+]
+Target = Annotated[
+    str | None,
+    _option("--target", text="Column of the labels: its name, or its position from 0 on.", metavar="COLUMN"),
+]
+Labels = Annotated[
+    str | None,
+    _option("--labels", text="For a distance matrix: a file with a label per line.", metavar="FILE"),
+]
+KindOption = Annotated[
+    str | None,
+    _option("--kind", text="What the objects are, where it is not seen: vectors, mixed, series, strings, matrix."),
+]
+Method = Annotated[
+    str, _option("--method", text="reps (the default), fcnn, drop3, ... (see docs)", autocompletion=_methods)
+]
+Metric = Annotated[
+    str,
+    _option(
+        "--metric",
+        text="auto (the default): euclidean, for categories or missing values gower, for series dtw, for strings "
+        "levenshtein; or any other.",
+        autocompletion=_metrics,
+    ),
+]
+MetricParams = Annotated[
+    list[str] | None,
+    _option("--metric-param", text="An argument of the metric, such as window=5; several times.", metavar="NAME=VALUE"),
+]
+Params = Annotated[
+    list[str] | None,
+    _option("--param", text="A parameter of the method, such as n_neighbors=3; several times.", metavar="NAME=VALUE"),
+]
+Prototypes = Annotated[
+    str,
+    _option(
+        "--n-prototypes", text="auto (the default), a count (20), or a rate (0.1, 10%).", metavar="auto|COUNT|RATE"
+    ),
+]
+Refine = Annotated[
+    bool | None,
+    _option("--refine/--no-refine", text="Whether the set of REPS is improved by swaps; it is by default."),
+]
+ScalingOption = Annotated[
+    str | None,
+    _option("--scaling", text="Of numeric attributes: z (the default), minmax, raw.", metavar="z|minmax|raw"),
+]
+Folds = Annotated[
+    int | None,
+    _option("--folds", text="Of cross-validation: the split that the data come with, else 5.", metavar="COUNT"),
+]
+Seed = Annotated[int | None, _option("--seed", text="Of everything random.", metavar="NUMBER")]
+Jobs = Annotated[int | None, _option("--n-jobs", text="Threads or processes; -1 for all.", metavar="COUNT")]
+Json = Annotated[bool, _option("--json", text="Print one JSON document and nothing else.")]
+Quiet = Annotated[bool, _option("--quiet", "-q", text="No progress and no remarks on the standard error.")]
+Force = Annotated[bool, _option("--force", text="Replace outputs that are there.")]
+Debug = Annotated[bool, _option("--debug", text="Show where an error comes from.")]
+DataFolder = Annotated[
+    Path | None,
+    _option("--data", text="Folder with the paper's data sets; else PROTOSET_DATA.", metavar="FOLDER"),
+]
+
+
+def to_size(text: str) -> int | float | str:
+    """Return "auto", a count or a rate."""
+    text = text.strip()
+    if text == "auto":
+        return text
+    try:
+        if text.endswith("%"):
+            return float(text[:-1]) / 100
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise ValueError(f"n_prototypes={text!r} must be auto, a count such as 20, or a rate such as 0.1") from None
+
+
+def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:
+    """Return NAME=VALUE as a dict; values are numbers, true, false, null, lists, or else texts."""
+    found: dict[str, Any] = {}
+    for pair in pairs or ():
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"{option} {pair!r} must be a name, an equals sign and a value, such as window=5")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = {"True": True, "False": False, "None": None}.get(text, text)
+        found[name.strip().replace("-", "_")] = value
+    return found
+
+
+def read_data(path: Path, target: str | None, labels: str | None, kind: str | None) -> Dataset:
+    """Read a data set."""
+    from protoset.datasets import read
+
+    return read(path, target=target, labels=labels, kind=kind)  # type: ignore[arg-type]
+
+
+def open_model(path: Path) -> DataModel:
+    """Read a model; a classifier of objects as they come is one without preparation."""
+    from protoset.models import DataModel, as_model
+    from protoset.persistence import load
+
+    if not os.path.isfile(path):
+        raise ValueError(f"there is no model {str(path)!r}; protoset select --model writes one")
+    found = load(path)
+    return found if isinstance(found, DataModel) else as_model(found)
+
+
+def read_for(model: DataModel, path: Path, labels: str | None = None) -> Queries:
+    """Read objects for a model."""
+    from protoset.datasets import read_queries
+
+    prepared = model.preparation
+    return read_queries(
+        path,
+        kind=prepared.kind,
+        attributes=prepared.attributes,
+        target=prepared.target,
+        target_position=prepared.target_position,
+        labels=labels,
+    )

@@ -1,0 +1,104 @@
+"""Long work: progress on the standard error, and what Ctrl-C does."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Interruption:
+    """Whether Ctrl-C was pressed.
+
+    Searches of the library take Ctrl-C as their end and return the best set so far. A command that was interrupted
+    writes nothing, so it asks here after such work.
+    """
+
+    seen = False
+
+    def handle(self, *_: Any) -> None:
+        """Note it, and end what is being done."""
+        self.seen = True
+        raise KeyboardInterrupt
+
+
+_current = Interruption()
+
+
+@contextmanager
+def watching() -> Iterator[Interruption]:
+    """Watch for Ctrl-C; where it is ignored, as in the background of a shell, it stays so."""
+    _current.seen = False
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before in (signal.SIG_IGN, None):
+        yield _current
+        return
+    signal.signal(signal.SIGINT, _current.handle)
+    try:
+        yield _current
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+Tell = Callable[[int, int], None]
+"""Told how much of the work is done: ``tell(done, total)``."""
+
+
+@contextmanager
+def working(what: str, quiet: bool) -> Iterator[Tell]:
+    """Show how far work is, if someone looks at the standard error; end with an error if it was interrupted.
+
+    Parameters
+    ----------
+    what : str
+        In a few words.
+    quiet : bool
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda done, total: None
+    else:
+        with _bar(what) as tell:
+            yield tell
+    if _current.seen:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Tell]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    ]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        with _listening(lambda message: progress.update(task, description=f"{what}: {message}")):
+            yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _listening(tell: Callable[[str], None]) -> Iterator[None]:
+    """Pass on what the library says about its work."""
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            tell(record.getMessage())
+
+    logger, handler = logging.getLogger("protoset"), Listener(logging.INFO)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

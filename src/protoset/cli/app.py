@@ -1,0 +1,139 @@
+"""The command as a whole: its subcommands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from protoset._version import __version__
+from protoset.cli import compare, datasets, demo, evaluate, experiment, explain, paper, predict, select, version
+from protoset.cli._work import Interruption, watching
+
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 failed run, 2 wrong usage or bad input, 130 interrupted. Results go to the standard "
+    "output, everything else to the standard error."
+)
+
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""By its place: typer brings its own click or uses the installed one, depending on its version."""
+
+OPTIONS = (
+    "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|refine|random_state|n_neighbors|data|"
+    "studies|datasets|without"
+)
+SPELLED = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
+"""Options that are not called as the argument of the library."""
+
+app = typer.Typer(
+    name="protoset",
+    help="Prototype selection on any dissimilarity: which few objects of a data set can stand for all of them.",
+    epilog=EXIT_CODES,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+for command in (select.select, predict.predict, evaluate.evaluate, compare.compare, explain.explain):
+    app.command(epilog=EXIT_CODES)(command)
+app.add_typer(experiment.app, name="experiment", epilog=EXIT_CODES)
+app.add_typer(paper.app, name="paper", epilog=EXIT_CODES)
+app.add_typer(datasets.app, name="datasets", epilog=EXIT_CODES)
+app.command(epilog=EXIT_CODES)(demo.demo)
+app.command(epilog=EXIT_CODES)(version.version)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"protoset {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _begin(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Its version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command and return its exit code."""
+    with watching() as interruption, _short_warnings(interruption):
+        try:
+            code = typer.main.get_command(app).main(arguments, prog_name="protoset", standalone_mode=False)
+            sys.stdout.flush()
+            if interruption.seen:  # some versions of typer make an exit code of it
+                raise KeyboardInterrupt
+            return code if isinstance(code, int) else 0
+        except typer.Exit as ended:
+            return _complain(KeyboardInterrupt()) if interruption.seen else ended.exit_code
+        except (BrokenPipeError, SystemExit):
+            # Who reads has enough, as in `protoset datasets | head`; typer makes an exit of it. The interpreter must
+            # not write at its end either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 1
+        except BaseException as error:
+            if "--debug" in arguments:
+                traceback.print_exc()
+            return _complain(error)
+
+
+def _complain(error: BaseException) -> int:
+    code, message = judge(error)
+    sys.stderr.write(f"protoset: {message}\n")
+    return code
+
+
+def judge(error: BaseException) -> tuple[int, str]:
+    """Return the exit code and the line that an error comes to."""
+    if isinstance(error, (KeyboardInterrupt, typer.Abort)):
+        return 130, "interrupted; files that were not finished are not there"
+    if isinstance(error, UsageError):
+        context = getattr(error, "ctx", None)
+        where = context.command_path if context is not None else "protoset"
+        return 2, f"{_line(error.format_message()).rstrip('.')}; see {where} --help"
+    if isinstance(error, (ValueError, TypeError, ImportError, FileNotFoundError, NotADirectoryError)):
+        return 2, in_options(_line(str(error)))
+    if isinstance(error, MemoryError):
+        return 1, f"there is not enough memory: {_line(str(error)) or 'take fewer objects'}"
+    if isinstance(error, (OSError, RuntimeError)) and str(error):
+        return (2 if type(error).__name__ == "JournalError" else 1), _line(str(error))
+    return 1, f"{type(error).__name__}: {_line(str(error))} (--debug shows where)"
+
+
+def in_options(message: str) -> str:
+    """Say in the words of the command what the library says in its own: --target for target=."""
+    message = message.replace("overwrite=True", "--force")
+    return re.sub(
+        rf"(?:(?<=\s)|(?<=\()|^)({OPTIONS})=",
+        lambda found: "--" + SPELLED.get(found[1], found[1]).replace("_", "-") + "=",
+        message,
+    )
+
+
+def _line(message: str) -> str:
+    return " ".join(message.split())
+
+
+@contextmanager
+def _short_warnings(interruption: Interruption) -> Iterator[None]:
+    """Show warnings as one line each; not that a search was interrupted, which is said once."""
+
+    def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        if not interruption.seen:
+            sys.stderr.write(f"protoset: warning: {in_options(_line(str(message)))}\n")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield

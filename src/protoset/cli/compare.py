@@ -1,0 +1,174 @@
+"""``protoset compare``: several methods on one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from protoset.cli._options import (
+    DataArgument,
+    Debug,
+    Folds,
+    Force,
+    Jobs,
+    Json,
+    KindOption,
+    Labels,
+    Metric,
+    MetricParams,
+    Prototypes,
+    Quiet,
+    ScalingOption,
+    Seed,
+    Target,
+    read_data,
+    to_parameters,
+    to_size,
+)
+from protoset.cli._output import check_outputs, plain, say, say_json, say_table
+from protoset.cli._work import working
+
+if TYPE_CHECKING:
+    from protoset.experiments import Comparison
+
+
+def compare(
+    path: DataArgument,
+    target: Target = None,
+    labels: Labels = None,
+    kind: KindOption = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help="Names with commas between them; nops is 1-NN on everything, 'reps refined' the refined set.",
+            show_default=False,
+        ),
+    ] = None,
+    metric: Metric = "auto",
+    metric_param: MetricParams = None,
+    n_prototypes: Prototypes = "auto",
+    scaling: ScalingOption = None,
+    folds: Folds = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw error against selection rate here (.png, .svg).", show_default=False)
+    ] = None,
+    seed: Seed = None,
+    n_jobs: Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """Compare methods on the same folds: error, selection rate, Pareto ranks.
+
+    Errors are means over the folds with their standard errors. Differences between methods are tested only where the
+    number of folds lets a test say anything.
+    """
+    check_outputs({"--plot": plot}, [path, labels], force)
+    if plot is not None:
+        from protoset.plots.files import check_figure_path
+
+        check_figure_path(plot)
+    with working("reading", quiet):
+        dataset = read_data(path, target, labels, kind)
+    from protoset import experiments
+
+    names = experiments.USUAL if methods is None else [name for name in methods.split(",") if name.strip()]
+    with working("comparing", quiet) as tell:
+        found = experiments.compare(
+            dataset,
+            names,
+            metric=metric,
+            metric_params=to_parameters("--metric-param", metric_param),
+            scaling=scaling,  # type: ignore[arg-type]
+            n_prototypes=to_size(n_prototypes),
+            folds=folds,
+            random_state=0 if seed is None else seed,
+            n_jobs=n_jobs,
+            callback=lambda progress: tell(progress.done + progress.failed, progress.total),
+        )
+    if len(found.failures) == len(found.methods):
+        name, message = next(iter(found.failures.items()))
+        raise RuntimeError(f"every method failed; {name}: {message}")
+    if plot is not None:
+        _draw(found, plot)
+    if json:
+        say_json(_document(path, found, plot))
+    else:
+        _show(dataset.name, found)
+        if plot is not None:
+            say(f"plot: {plain(plot)}")
+
+
+def _draw(found: Comparison, plot: Path) -> None:
+    from protoset.plots import plot_front
+    from protoset.plots.files import write_figure
+
+    write_figure(plot_front(found.errors.mean(axis=0), found.selection_rates.mean(axis=0), found.methods), plot)
+
+
+def _rows(found: Comparison) -> list[dict[str, Any]]:
+    spread = found.standard_errors
+    return [
+        {
+            "method": method,
+            "error": float(found.errors[:, column].mean()),
+            "standard_error": float(spread[column]),
+            "selection_rate": float(found.selection_rates[:, column].mean()),
+            "pareto_rank": float(found.pareto_ranks[column]),
+            "seconds": float(found.seconds[:, column].sum()),
+        }
+        for column, method in enumerate(found.methods)
+    ]
+
+
+def _document(path: Path, found: Comparison, plot: Path | None) -> dict[str, Any]:
+    tests = None
+    if found.tests is not None:
+        tests = [
+            {
+                "methods": [found.tests.names[one] for one in pair],
+                "p_value": test.p_value,
+                "holm": float(found.tests.corrected[pair]),
+            }
+            for pair, test in found.tests.tests.items()
+        ]
+    return {
+        "path": path,
+        "metric": found.metric,
+        "methods": _rows(found),
+        "errors": found.errors,
+        "tests": tests,
+        "note": found.note,
+        "failures": found.failures,
+        "plot": plot,
+    }
+
+
+def _show(name: str, found: Comparison) -> None:
+    n_folds = len(found.errors)
+    say(f"{plain(name)}: {n_folds} fold{'s' if n_folds > 1 else ''}, metric {found.metric}")
+    say("")
+    rows = [
+        [
+            row["method"],
+            f"{row['error']:.3f}" + (f" ± {row['standard_error']:.3f}" if n_folds > 1 else ""),
+            f"{100 * row['selection_rate']:.1f}",
+            None if row["pareto_rank"] != row["pareto_rank"] else int(row["pareto_rank"]),
+            f"{row['seconds']:.2f}",
+        ]
+        if row["error"] == row["error"]
+        else [row["method"], None, None, None, None]
+        for row in _rows(found)
+    ]
+    say_table(["method", "error", "kept, %", "Pareto rank", "CPU s"], rows)
+    say("")
+    for method, message in found.failures.items():
+        say(f"{method} failed: {plain(message)}")
+    if found.tests is not None:
+        pairs = [(pair, found.tests.corrected[pair]) for pair in found.tests.tests]
+        told = [f"{found.tests.names[a]} and {found.tests.names[b]} (p = {p:.3g})" for (a, b), p in pairs if p <= 0.05]
+        say("different at 0.05: " + ("; ".join(told) or "none"))
+    say(found.note)

@@ -1,0 +1,77 @@
+"""``protoset datasets``: the paper's data sets, and where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from protoset.cli._options import DataFolder, Debug, Force, Json, Quiet
+from protoset.cli._output import check_outputs, note, plain, say, say_json, say_table
+
+app = typer.Typer(help="The data sets of the paper.", rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def _begin(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        show_list()
+
+
+@app.command("list")
+def show_list(json: Json = False, debug: Debug = False) -> None:
+    """List the data sets with their sizes; what `protoset datasets` does alone."""
+    from protoset.datasets import describe
+
+    rows = describe()
+    if json:
+        say_json({"datasets": rows})
+        return
+    names = ("name", "kind", "objects", "train", "attributes", "nominal", "classes")
+    say_table(names, [[row[name] or None for name in names] for row in rows])
+
+
+@app.command()
+def save(
+    name: Annotated[str, typer.Argument(help="As in the paper or as in the archive.")],
+    path: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file whose ending says the format, such as .csv.")],
+    data: DataFolder = None,
+    download: Annotated[bool, typer.Option(help="Whether to look on the network.", show_default=True)] = True,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a data set to a file."""
+    check_outputs({"OUTPUT": path}, [data], force)
+    from protoset.datasets import load, write_rows
+
+    loaded = load(name, data, download=download)
+    # Without the layout of its source, the ending decides.
+    write_rows(replace(loaded, layout=None), range(loaded.n_objects), path, overwrite=force)
+    note(f"{loaded.n_objects} objects: {plain(path)}", quiet)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="As in the paper or as in the archive.")],
+    data: DataFolder = None,
+    download: Annotated[bool, typer.Option(help="Whether to look on the network.", show_default=True)] = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show a data set, and where it is found: in --data, in PROTOSET_DATA, in installed packages, in the cache."""
+    from protoset.datasets import describe, find, load
+
+    record = find(name)
+    row = next(row for row in describe() if row["name"] == record.name)
+    loaded = load(name, data, download=download)
+    where = str(loaded.path) if loaded.path is not None else "scikit-learn"
+    if json:
+        say_json(row | {"found": where, "objects_found": loaded.n_objects})
+        return
+    for key, value in row.items():
+        if value != "":
+            say(f"{key}: {plain(value)}")
+    say(f"found: {plain(where)} ({loaded.n_objects} objects)")

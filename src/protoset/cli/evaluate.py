@@ -1,0 +1,145 @@
+"""``protoset evaluate``: how good a method, or a model, is on a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from protoset.cli._options import (
+    DataArgument,
+    Debug,
+    Folds,
+    Jobs,
+    Json,
+    KindOption,
+    Labels,
+    Method,
+    Metric,
+    MetricParams,
+    Params,
+    Prototypes,
+    Quiet,
+    Refine,
+    ScalingOption,
+    Seed,
+    Target,
+    open_model,
+    read_data,
+    read_for,
+    to_parameters,
+    to_size,
+)
+from protoset.cli._output import percent, plain, say, say_json, say_table
+from protoset.cli._work import working
+
+if TYPE_CHECKING:
+    from protoset.experiments import Validation
+
+MOST_CLASSES = 12
+"""Classes up to which the table of confusions is printed."""
+
+
+def evaluate(
+    path: DataArgument,
+    model: Annotated[
+        Path | None, typer.Option(help="A saved model to evaluate, in place of a method.", show_default=False)
+    ] = None,
+    target: Target = None,
+    labels: Labels = None,
+    kind: KindOption = None,
+    method: Method = "reps",
+    metric: Metric = "auto",
+    metric_param: MetricParams = None,
+    param: Params = None,
+    n_prototypes: Prototypes = "auto",
+    refine: Refine = None,
+    scaling: ScalingOption = None,
+    folds: Folds = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(help="Hold out this share of the objects once, in place of folds.", show_default=False),
+    ] = None,
+    seed: Seed = None,
+    n_jobs: Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Measure the error of a method by cross-validation or holding out, or of a saved model on a labelled file."""
+    with working("evaluating", quiet) as tell:
+        if model is not None:
+            found = _of_model(model, path, labels)
+        else:
+            from protoset.experiments import validate
+
+            found = validate(
+                read_data(path, target, labels, kind),
+                method,
+                folds=folds,
+                holdout=holdout,
+                random_state=0 if seed is None else seed,
+                progress=tell,
+                metric=metric,
+                metric_params=to_parameters("--metric-param", metric_param),
+                scaling=scaling,
+                n_prototypes=to_size(n_prototypes),
+                refine=refine,
+                parameters=to_parameters("--param", param),
+                n_jobs=n_jobs,
+            )
+    if json:
+        say_json({"path": path, "model": model, "method": method if model is None else None, **_document(found)})
+        return
+    n_test, n_parts = found.estimate.n_test, len(found.fold_errors)
+    if model is not None:
+        say(f"model {plain(model)} on {n_test} objects")
+    else:
+        say(f"method {plain(method)} on {n_test} held-out objects" + (f" in {n_parts} folds" if n_parts > 1 else ""))
+    _show(found)
+
+
+def _of_model(model: Path, path: Path, labels: str | None) -> Validation:
+    from protoset.experiments import validate_model
+
+    loaded = open_model(model)
+    queries = read_for(loaded, path, labels)
+    if queries.labels is None:
+        raise ValueError(f"{os.fspath(path)!r} has no labels to compare predictions with; add them, or use predict")
+    return validate_model(loaded, queries.objects, queries.labels)
+
+
+def _document(found: Validation) -> dict[str, Any]:
+    estimate = found.estimate
+    return {
+        "error": estimate.error,
+        "standard_error": estimate.standard_error,
+        "lower": estimate.lower,
+        "upper": estimate.upper,
+        "confidence": estimate.confidence,
+        "n_errors": estimate.n_errors,
+        "n_test": estimate.n_test,
+        "macro_f1": found.macro_f1,
+        "balanced_accuracy": found.balanced_accuracy,
+        "fold_errors": found.fold_errors,
+        "n_prototypes": found.n_prototypes,
+        "n_train": found.n_train if found.n_train.all() else None,
+        "selection_rate": float((found.n_prototypes / found.n_train).mean()) if found.n_train.all() else None,
+        "classes": found.classes,
+        "confusion": found.confusion,
+    }
+
+
+def _show(found: Validation) -> None:
+    estimate = found.estimate
+    say(f"error {estimate.error:.3f}, 95 % interval {estimate.lower:.3f} to {estimate.upper:.3f}")
+    say(f"macro F1 {found.macro_f1:.3f}, balanced accuracy {found.balanced_accuracy:.3f}")
+    sizes = ", ".join(str(size) for size in found.n_prototypes)
+    share = f" ({percent(float((found.n_prototypes / found.n_train).mean()))})" if found.n_train.all() else ""
+    say(f"prototypes: {sizes}{share}")
+    if len(found.classes) <= MOST_CLASSES:
+        say("")
+        rows = [[label, *counts] for label, counts in zip(found.classes, found.confusion.tolist(), strict=True)]
+        say_table(["true \\ predicted", *(plain(label) for label in found.classes)], rows)

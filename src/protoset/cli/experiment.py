@@ -1,0 +1,136 @@
+"""``protoset experiment``: plans, and the journals of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from protoset.cli._options import DataFolder, Debug, Force, Jobs, Json, Quiet
+from protoset.cli._output import check_outputs, note, plain, say, say_json, say_table
+from protoset.cli._work import Tell, working
+
+if TYPE_CHECKING:
+    from protoset.experiments import Progress
+
+app = typer.Typer(help="Run plans: data x methods x folds, in a journal that survives.", rich_markup_mode=None)
+
+JournalArgument = Annotated[Path, typer.Argument(metavar="JOURNAL", help="A file that `experiment run` wrote.")]
+Retry = Annotated[bool, typer.Option("--retry-failed", help="Compute cells that failed again.", show_default=False)]
+
+
+@app.command()
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")],
+    journal: Annotated[
+        Path | None,
+        typer.Option(help="Where results are written; PLAN with the ending .journal by default.", show_default=False),
+    ] = None,
+    data: DataFolder = None,
+    retry_failed: Retry = False,
+    n_jobs: Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compute what the journal does not have yet. It may be ended at any moment, and started again."""
+    from protoset import experiments
+
+    place = plan.with_suffix(".journal") if journal is None else journal
+    with working("running", quiet) as tell:
+        done = experiments.run(
+            plan, place, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed
+        )
+    _end(done, place, json)
+
+
+@app.command()
+def resume(
+    journal: JournalArgument,
+    data: DataFolder = None,
+    retry_failed: Retry = False,
+    n_jobs: Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Go on with the plan that is in a journal."""
+    from protoset import experiments
+
+    with working("running", quiet) as tell:
+        done = experiments.resume(
+            journal, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed
+        )
+    _end(done, journal, json)
+
+
+@app.command()
+def status(journal: JournalArgument, json: Json = False, debug: Debug = False) -> None:
+    """Say how far the experiment of a journal is, also while it runs."""
+    from protoset import experiments
+
+    found = experiments.status(journal)
+    if json:
+        say_json(vars(found))
+        return
+    name = plain(found.name) or "plan"
+    say(f"{name}: {found.done} of {found.total} done, {found.failed} failed, {found.missing} left")
+    if found.running:
+        say("it is running")
+    if found.failures:
+        say_table(["cells", "failure"], [[count, message] for message, count in found.failures])
+
+
+@app.command()
+def export(
+    journal: JournalArgument,
+    path: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A .csv or .parquet file.")],
+    kept: Annotated[bool, typer.Option("--kept", help="With the rows that were kept.", show_default=False)] = False,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write results and failures to a table, a row per cell."""
+    check_outputs({"OUTPUT": path}, [journal], force)
+    from protoset import experiments
+
+    n_rows = experiments.export(journal, path, kept=kept)
+    if json:
+        say_json({"path": path, "rows": n_rows})
+    else:
+        note(f"{n_rows} rows: {path}", quiet)
+
+
+@app.command()
+def merge(
+    journal: Annotated[Path, typer.Argument(metavar="TARGET", help="A journal; made if it is not there.")],
+    sources: Annotated[list[Path], typer.Argument(metavar="JOURNAL...", help="The others; they stay as they are.")],
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Put what several journals have into one."""
+    from protoset import experiments
+
+    n_cells = experiments.merge(journal, sources)
+    if json:
+        say_json({"path": journal, "cells": n_cells})
+    else:
+        note(f"{n_cells} cells were added to {journal}", quiet)
+
+
+def _callback(tell: Tell) -> Callable[[Progress], None]:
+    return lambda progress: tell(progress.done + progress.failed, progress.total)
+
+
+def _end(done: Progress, journal: Path, json: bool) -> None:
+    if json:
+        say_json({"journal": journal, "done": done.done, "failed": done.failed, "total": done.total})
+    else:
+        say(f"{done.done} of {done.total} cells done, {done.failed} failed: {plain(journal)}")
+    if done.failed:
+        note(f"protoset experiment status {journal} says what failed")
+        raise typer.Exit(1)

@@ -1,0 +1,191 @@
+"""``protoset select``: prototypes of a file, as rows, as a model, as a report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from protoset.cli._options import (
+    DataArgument,
+    Debug,
+    Force,
+    Jobs,
+    Json,
+    KindOption,
+    Labels,
+    Method,
+    Metric,
+    MetricParams,
+    Params,
+    Prototypes,
+    Quiet,
+    Refine,
+    ScalingOption,
+    Seed,
+    Target,
+    read_data,
+    to_parameters,
+    to_size,
+)
+from protoset.cli._output import check_outputs, note, percent, plain, say, say_json, say_table
+from protoset.cli._work import working
+
+if TYPE_CHECKING:
+    from protoset.datasets import Dataset
+    from protoset.models import DataModel
+
+
+def select(
+    path: DataArgument,
+    target: Target = None,
+    labels: Labels = None,
+    kind: KindOption = None,
+    method: Method = "reps",
+    metric: Metric = "auto",
+    metric_param: MetricParams = None,
+    param: Params = None,
+    n_prototypes: Prototypes = "auto",
+    refine: Refine = None,
+    scaling: ScalingOption = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the prototypes here, in the format of the input.", show_default=False)
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Write the classifier here, for predict and explain.", show_default=False)
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures and errors here (.html).", show_default=False)
+    ] = None,
+    seed: Seed = None,
+    n_jobs: Jobs = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """Select the objects that can stand for all of them.
+
+    Of data that come with a split (a folder of the UCR archive) prototypes are selected among the training objects,
+    and the test objects measure them. Rows are counted from 0, without the header.
+    """
+    check_outputs({"--output": output, "--model": model, "--report": report}, [path, labels], force)
+    size, parameters = to_size(n_prototypes), to_parameters("--param", param)
+    metric_params = to_parameters("--metric-param", metric_param)
+    with working("reading", quiet):
+        dataset = read_data(path, target, labels, kind)
+    from protoset.datasets import write_rows
+    from protoset.models import fit_model
+    from protoset.persistence import save
+
+    started = time.perf_counter()
+    with working("selecting", quiet) as tell:
+        fitted = fit_model(
+            dataset,
+            method,
+            metric=metric,
+            metric_params=metric_params,
+            scaling=scaling,  # type: ignore[arg-type]
+            n_prototypes=size,
+            refine=refine,
+            parameters=parameters,
+            n_jobs=n_jobs,
+            random_state=seed,
+            callback=lambda progress: tell(int(progress.n_evaluations), int(progress.max_evaluations)),
+        )
+    seconds = time.perf_counter() - started
+    found = _told(dataset, fitted, seconds)
+    if output is not None:
+        write_rows(dataset, fitted.sample_indices_, output, overwrite=force)
+    if model is not None:
+        save(fitted, model)
+    if report is not None:
+        from protoset.report import write_report
+
+        with working("writing the report", quiet):
+            write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force)
+    found["outputs"] = {
+        name: place for name, place in (("output", output), ("model", model), ("report", report)) if place is not None
+    }
+    if json:
+        say_json(found)
+    else:
+        _show(found)
+        if not found["outputs"]:
+            note("nothing was written; --output, --model and --report do", quiet)
+
+
+def _told(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]:
+    import numpy as np
+
+    from protoset.models import training_rows
+
+    rows = training_rows(dataset)
+    classes, counts = np.unique(dataset.labels[rows], return_counts=True)
+    kept = fitted.sample_indices_
+    selector = fitted.classifier.selector_
+    curve = getattr(selector, "size_curve_", None)
+    name = type(selector).__name__
+    return {
+        "data": {
+            "path": dataset.path,
+            "name": dataset.name,
+            "kind": dataset.kind,
+            "n_objects": dataset.n_objects,
+            "n_train": len(rows),
+            "n_attributes": len(dataset.attributes) or None,
+        },
+        "method": name,
+        "refined": bool(getattr(selector, "refine", False)),
+        "metric": fitted.preparation.metric,
+        "scaling": fitted.preparation.scaling,
+        "n_prototypes": len(kept),
+        "selection_rate": len(kept) / len(rows),
+        "rows": kept,
+        "labels": fitted.prototype_labels_,
+        "classes": [
+            {"label": label, "objects": int(count), "prototypes": int((fitted.prototype_labels_ == label).sum())}
+            for label, count in zip(classes.tolist(), counts, strict=True)
+        ],
+        "cross_validation": None
+        if curve is None
+        else {"error": float(curve.errors[curve.chosen]), "standard_error": float(curve.standard_errors[curve.chosen])},
+        "test": _test(dataset, fitted, len(rows)),
+        "seconds": seconds,
+    }
+
+
+def _test(dataset: Dataset, fitted: DataModel, n_train: int) -> dict[str, Any] | None:
+    if n_train == dataset.n_objects:
+        return None
+    from protoset.experiments import validate_model
+
+    estimate = validate_model(fitted, dataset.objects[n_train:], dataset.labels[n_train:]).estimate
+    return {"error": estimate.error, "lower": estimate.lower, "upper": estimate.upper, "n_objects": estimate.n_test}
+
+
+def _show(found: dict[str, Any]) -> None:
+    data = found["data"]
+    scaling = f", scaled: {found['scaling']}" if found["scaling"] else ""
+    refined = ", refined" if found["refined"] else ""
+    say(f"{plain(data['name'])}: {data['n_objects']} objects ({data['kind']}), {len(found['classes'])} classes")
+    say(f"{found['method']}{refined}; metric: {found['metric']}{scaling}")
+    say(f"kept {found['n_prototypes']} of {data['n_train']} ({percent(found['selection_rate'])})")
+    say("")
+    say_table(["class", "objects", "prototypes"], [list(one.values()) for one in found["classes"]])
+    say("")
+    if found["cross_validation"] is not None:
+        measured = found["cross_validation"]
+        say(f"error in cross-validation at this size: {measured['error']:.3f} ± {measured['standard_error']:.3f}")
+    if found["test"] is not None:
+        test = found["test"]
+        say(
+            f"error on the {test['n_objects']} test objects: {test['error']:.3f} "
+            f"(95 % interval {test['lower']:.3f} to {test['upper']:.3f})"
+        )
+    if not found["outputs"]:
+        say("rows: " + " ".join(str(row) for row in found["rows"]))
+    for name, place in found["outputs"].items():
+        say(f"{name}: {plain(place)}")

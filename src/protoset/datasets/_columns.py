@@ -1,0 +1,122 @@
+"""Tables: from columns to objects, and from objects back to rows of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from protoset._validation import did_you_mean
+from protoset.datasets._text import error, is_number, listed, number_text, shown, to_labels, to_numbers, whole_number
+from protoset.datasets.base import Attribute, Dataset, Kind, Layout
+
+
+def find_column(target: str | int, names: Sequence[str], file: str) -> int:
+    """Return the position of the column that ``target`` names or counts, from 0, or from the end if it is negative."""
+    if isinstance(target, str):
+        for same in (lambda name: name == target, lambda name: name.casefold() == target.casefold()):
+            found = [position for position, name in enumerate(names) if same(name)]
+            if len(found) == 1:
+                return found[0]
+        position = whole_number(target)
+        if position is None:
+            hint = did_you_mean(target, names)
+            raise error(file, f"there is no column target={shown(target)}{hint}; there are {listed(names)}")
+        target = position
+    if not isinstance(target, (int, np.integer)) or isinstance(target, bool):
+        raise error(file, f"target={target!r} must be the name or the position of a column")
+    if not -len(names) <= target < len(names):
+        raise error(file, f"target={target} is not a position in {len(names)} columns, counted from 0")
+    return int(target) % len(names)
+
+
+def read_column(
+    attribute: Attribute, texts: Sequence[str | None], lines: Sequence[int], file: str
+) -> tuple[Attribute, Any]:
+    """Return the attribute and its values: an array of numbers, or a list of texts with None where one is missing.
+
+    A nominal attribute that declares no values takes those that it shows.
+    """
+    if attribute.type != "nominal":
+        values, bad = to_numbers(texts)
+        if bad >= 0:
+            found = shown(texts[bad] or "")
+            raise error(file, f"expected a number for {shown(attribute.name)}, found {found}", lines[bad])
+        return attribute, values
+    if not attribute.values:
+        shows = dict.fromkeys(text for text in texts if text is not None)
+        return Attribute(attribute.name, "nominal", tuple(shows)), list(texts)
+    known: dict[str | None, str | None] = {None: None, **{value: value for value in attribute.values}}
+    by_number = {float(value): value for value in reversed(attribute.values) if is_number(value)}
+    for line, text in zip(lines, texts, strict=True):
+        if text not in known:
+            # Declared as 1 and written as 1.0, or the other way round.
+            same = by_number.get(float(text)) if text is not None and is_number(text) else None
+            if same is None:
+                raise error(
+                    file,
+                    f"expected one of the values of {shown(attribute.name)} ({listed(attribute.values)}), "
+                    f"found {shown(text or '')}",
+                    line,
+                )
+            known[text] = same
+    return attribute, [known[text] for text in texts]
+
+
+def read_target(
+    attribute: Attribute, texts: Sequence[str | None], lines: Sequence[int], file: str
+) -> tuple[np.ndarray, dict[int, str]]:
+    """Return the labels, and how they are spelled."""
+    if None in texts:
+        raise error(
+            file, f"the label {shown(attribute.name)} is missing; remove the row", lines[list(texts).index(None)]
+        )
+    attribute, values = read_column(attribute, texts, lines, file)
+    present = [text for text in (texts if attribute.type != "nominal" else values) if text is not None]
+    if attribute.type != "nominal" or all(is_number(text) for text in dict.fromkeys(present)):
+        for line, text in zip(lines, present, strict=True):
+            if not float(text).is_integer():
+                raise error(
+                    file,
+                    f"expected class labels in {shown(attribute.name)}, found the number {shown(text)}; "
+                    "bin the numbers, or choose another column with target=",
+                    line,
+                )
+    return to_labels(present, attribute.values)
+
+
+def assemble(attributes: Sequence[Attribute], columns: Sequence[Any], n: int, kind: Kind | None, file: str) -> Any:
+    """Return the objects: a float array if all attributes are numeric and ``kind`` is not "mixed"."""
+    nominal = [attribute.name for attribute in attributes if attribute.type == "nominal"]
+    if not attributes:
+        raise error(file, "there is no column beside the labels")
+    if kind == "vectors" and nominal:
+        raise error(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold others; pass kind='mixed'")
+    if not nominal and kind != "mixed":
+        return np.column_stack(columns).reshape(n, len(attributes))
+    objects = np.empty((n, len(attributes)), dtype=object)
+    for position, column in enumerate(columns):
+        objects[:, position] = column.tolist() if isinstance(column, np.ndarray) else column
+    return objects
+
+
+def label_text(label: Any, layout: Layout) -> str:
+    """Return a label as the file spells it."""
+    label = label.item() if isinstance(label, np.generic) else label
+    return layout.spelling.get(label, str(label))
+
+
+def text_rows(dataset: Dataset, layout: Layout) -> Iterator[list[str | None]]:
+    """Return the rows of a table as texts, the label in its place; None where a value is missing."""
+    types = [attribute.type for attribute in dataset.attributes] or ["real"] * np.shape(dataset.objects)[1]
+    for values, label in zip(dataset.objects, dataset.labels, strict=True):
+        row = [_text(value, of_type) for value, of_type in zip(values, types, strict=True)]
+        row.insert(layout.target, label_text(label, layout))
+        yield row
+
+
+def _text(value: Any, of_type: str) -> str | None:
+    if value is None or value != value:
+        return None
+    return str(value) if of_type == "nominal" else number_text(float(value), of_type == "integer")

@@ -1,0 +1,132 @@
+"""What KEEL and ARFF files share: attributes that are declared, values that may be in quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from protoset.datasets._columns import assemble, read_column, read_target
+from protoset.datasets._text import error, shown
+from protoset.datasets.base import Attribute, Dataset, Kind, Layout
+
+FIELD = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|$)|([^,]*)(?:,|$)""")
+NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""", re.DOTALL)
+TYPE = re.compile(r"(real|numeric|integer|string|date|relational)\b\s*(.*)", re.IGNORECASE)
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+ESCAPED = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def split_fields(text: str, missing: Collection[str] = ()) -> list[str | None]:
+    """Return the values between commas; None for the marks of missing, but not where they are in quotes."""
+    if "'" not in text and '"' not in text:
+        return [None if (value := part.strip()) in missing else value for part in text.split(",")]
+    fields: list[str | None] = []
+    position = 0
+    while position <= len(text):
+        found = FIELD.match(text, position)
+        assert found is not None  # the last alternative matches anything
+        quoted = found[1] if found[1] is not None else found[2]
+        if quoted is not None:
+            fields.append(_unescape(quoted))
+        else:
+            value = found[3].strip()
+            fields.append(None if value in missing else value)
+        position = found.end() if found.end() > position and text[found.end() - 1] == "," else len(text) + 1
+    return fields
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), text, flags=re.DOTALL)
+
+
+def quote(text: str, strange: re.Pattern[str]) -> str:
+    """Return a text in quotes if it has something ``strange``."""
+    return "'" + "".join(ESCAPED.get(letter, letter) for letter in text) + "'" if strange.search(text) else text
+
+
+def parse_attribute(declaration: str, file: str, line: int) -> Attribute:
+    """Return what stands after ``@attribute``: a name, with or without quotes, and a type, with or without a space."""
+    found = NAME.fullmatch(declaration.strip())
+    if found is None:
+        raise error(file, "expected '@attribute name type', found no name", line)
+    quoted = found[1] if found[1] is not None else found[2]
+    name, declared = found[3] if quoted is None else _unescape(quoted), found[4].strip()
+    if declared.startswith("{"):
+        if not declared.endswith("}"):
+            raise error(file, f"expected '}}' after the values of {shown(name)}, found {shown(declared[-20:])}", line)
+        values = tuple(dict.fromkeys(value or "" for value in split_fields(declared[1:-1])))
+        if values == ("",):
+            raise error(file, f"expected the values of {shown(name)} between {{ and }}, found none", line)
+        return Attribute(name, "nominal", values)
+    type_found = TYPE.fullmatch(declared)
+    if type_found is None:
+        what = f"found {shown(declared)}" if declared else "found nothing"
+        raise error(
+            file, f"expected a type for {shown(name)}: real, integer, or values between {{ and }}; {what}", line
+        )
+    word = type_found[1].lower()
+    if word in ("date", "relational"):
+        raise error(file, f"attribute {shown(name)} is of the type {word}, which is not supported; remove it", line)
+    if type_found[2] and not type_found[2].startswith("["):
+        raise error(file, f"expected the end of the line or a range after {word}, found {shown(type_found[2])}", line)
+    types: dict[str, Literal["integer", "nominal"]] = {"integer": "integer", "string": "nominal"}
+    return Attribute(name, types.get(word, "real"))
+
+
+def declare(attribute: Attribute, strange: re.Pattern[str]) -> str:
+    """Return the line that declares an attribute."""
+    name = quote(attribute.name, re.compile(f"{strange.pattern}|[\\s{{]"))
+    values = ", ".join(quote(value, strange) for value in attribute.values)
+    if attribute.type != "nominal":
+        return f"@attribute {name} {attribute.type}"
+    return f"@attribute {name} " + (f"{{{values}}}" if values else "string")
+
+
+def declare_all(dataset: Dataset, strange: re.Pattern[str]) -> tuple[list[str], str]:
+    """Return lines that declare the attributes of a data set and its labels, and the name that the labels get."""
+    name = "class"
+    while any(attribute.name.casefold() == name for attribute in dataset.attributes):
+        name += "_"
+    target = Attribute(name, "nominal", tuple(dict.fromkeys(str(label) for label in dataset.labels)))
+    return [declare(attribute, strange) for attribute in (*dataset.attributes, target)], name
+
+
+def check_names(attributes: Sequence[Attribute], lines: Sequence[int], file: str) -> None:
+    """Refuse two attributes of one name, and none at all."""
+    if not attributes:
+        raise error(file, "expected '@attribute name type' before the data, found none")
+    seen: set[str] = set()
+    for attribute, line in zip(attributes, lines, strict=True):
+        if attribute.name in seen:
+            raise error(file, f"expected a new name, but attribute {shown(attribute.name)} is declared above", line)
+        seen.add(attribute.name)
+
+
+def build(
+    attributes: Sequence[Attribute],
+    rows: Sequence[Sequence[str | None]],
+    lines: Sequence[int],
+    *,
+    target: int,
+    left_out: Collection[int] = (),
+    layout: Layout,
+    kind: Kind | None,
+    file: str,
+) -> Dataset:
+    """Return the data set of rows that were split."""
+    if not rows:
+        raise error(file, "expected rows after '@data', found none")
+    labels, spelling = read_target(attributes[target], [row[target] for row in rows], lines, file)
+    kept = [position for position in range(len(attributes)) if position != target and position not in left_out]
+    read = [read_column(attributes[at], [row[at] for row in rows], lines, file) for at in kept]
+    found = tuple(attribute for attribute, _ in read)
+    objects = assemble(found, [values for _, values in read], len(rows), kind, file)
+    layout = Layout(
+        layout.format,
+        layout.header,
+        target=sum(position < target for position in kept),
+        target_name=attributes[target].name,
+        spelling=spelling,
+    )
+    return Dataset(file, "vectors" if objects.dtype != object else "mixed", objects, labels, found, layout=layout)

@@ -1,0 +1,106 @@
+"""The archives' own zip files: where they are, the cache that keeps them, and what is taken out of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from protoset._files import write_atomically
+from protoset.datasets._text import error
+from protoset.datasets.base import DataError
+from protoset.datasets.download import Progress, digest_of, fetch
+from protoset.datasets.registry import Record
+
+ADDRESSES = {
+    "keel": "https://sci2s.ugr.es/keel/dataset/data/classification/{name}.zip",
+    "ucr": "https://timeseriesclassification.com/aeon-toolkit/{name}.zip",
+}
+"""Zip file of each data set. The UCR archive itself is one zip file behind a password."""
+
+LARGEST_MEMBER = 1 << 28
+"""Bytes that no file in the archives comes near."""
+
+
+def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
+    """Return where downloads are kept: ``cache``, PROTOSET_CACHE, or the platform's folder for caches."""
+    given = cache or os.environ.get("PROTOSET_CACHE")
+    if given:
+        return Path(given).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "protoset" / "cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "protoset"
+
+
+def cached_zip(record: Record, folder: Path) -> Path | None:
+    """Return the data set's zip file in the cache if it is there and is still the file that was downloaded."""
+    place = folder / record.archive / f"{record.name}.zip"
+    noted = _digest_file(place)
+    if not place.is_file() or not noted.is_file():
+        return None
+    try:
+        expected, found = record.sha256 or noted.read_text().strip(), digest_of(place)
+    except (OSError, ValueError) as reason:
+        raise error(str(place), f"cannot be read ({reason})") from reason
+    if found != expected:
+        raise error(
+            str(place),
+            f"has changed since it was downloaded (expected the sha256 {expected:.64}, found {found}); "
+            "remove it, and it is downloaded again",
+        )
+    return place
+
+
+def download_zip(record: Record, folder: Path, progress: Progress | None) -> Path:
+    """Download the data set's zip file into the cache.
+
+    Where the registry knows no digest, the file is trusted as it first comes: its digest is noted beside it, and every
+    later use checks against that.
+    """
+    place = folder / record.archive / f"{record.name}.zip"
+    digest = fetch(ADDRESSES[record.archive].format(name=record.name), place, sha256=record.sha256, progress=progress)
+    if not zipfile.is_zipfile(place):
+        place.unlink(missing_ok=True)
+        raise DataError(f"{ADDRESSES[record.archive].format(name=record.name)}: expected a zip file, found another")
+    try:
+        write_atomically(_digest_file(place), f"{digest}\n".encode())
+    except OSError as reason:
+        raise error(str(place), f"cannot be written ({reason})") from reason
+    return place
+
+
+def _digest_file(place: Path) -> Path:
+    return place.with_name(place.name + ".sha256")
+
+
+def members(place: Path, wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, bytes]]:
+    """Return the wanted files of a zip file, by what they are wanted for: their name and their content.
+
+    Nothing is extracted to disk, so that no name in the zip file means anything but itself.
+
+    Parameters
+    ----------
+    place : Path
+    wanted : mapping
+        For each purpose the file names that serve it, the better ones first; folders and case do not matter.
+    """
+    found: dict[str, tuple[str, bytes]] = {}
+    try:
+        with zipfile.ZipFile(place) as archive:
+            entries = {entry.filename.rpartition("/")[2].casefold(): entry for entry in archive.infolist()}
+            for purpose, names in wanted.items():
+                entry = next((entries[name.casefold()] for name in names if name.casefold() in entries), None)
+                if entry is None:
+                    raise error(str(place), f"expected {' or '.join(names)} in it, found none of them")
+                # What the entry says of its size may be wrong; what is read is not.
+                with archive.open(entry) as file:
+                    content = file.read(LARGEST_MEMBER + 1)
+                if len(content) > LARGEST_MEMBER:
+                    raise error(str(place), f"expected {entry.filename} to have at most {LARGEST_MEMBER} bytes")
+                found[purpose] = (entry.filename.rpartition("/")[2], content)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as reason:
+        raise error(str(place), f"the zip file is damaged or locked ({reason}); remove it and load again") from reason
+    return found

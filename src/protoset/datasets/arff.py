@@ -1,0 +1,128 @@
+"""ARFF files of Weka: declarations, then rows of values, dense or sparse.
+
+The format is described at https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from protoset._validation import did_you_mean
+from protoset.datasets._columns import find_column, text_rows
+from protoset.datasets._declared import build, check_names, declare_all, parse_attribute, quote, split_fields
+from protoset.datasets._text import error, shown, split_lines
+from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
+
+STRANGE = re.compile(r"[\s,'\"{}%\\]|^$|^\?$|^@")
+"""What Weka puts a value into quotes for."""
+
+KEYWORDS = ("@relation", "@attribute", "@data")
+ENTRY = re.compile(r"(\d+)\s+(.+)", re.DOTALL)
+
+
+def read_arff(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
+    """Read an ARFF file.
+
+    A value that a sparse row leaves out is 0, or the first one that a nominal attribute declares, as in Weka.
+    Attributes of the types date and relational are refused.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        Its name, for errors.
+    target : str or int, optional
+        The attribute that holds the labels; otherwise the one called "class", or the last.
+    kind : {"vectors", "mixed"}, optional
+        "mixed" for objects with texts and numbers even if all are numbers; "vectors" to refuse others.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+    """
+    attributes: list[Attribute] = []
+    declared_at: list[int] = []
+    lines = split_lines(text)
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        keyword = re.split(r"[\s{'\"]", line, maxsplit=1)[0].lower()
+        if keyword not in KEYWORDS:
+            hint = did_you_mean(keyword, KEYWORDS) if keyword.startswith("@") else ""
+            raise error(file, f"expected {', '.join(KEYWORDS)} or a comment, found {shown(line)}{hint}", number)
+        if keyword == "@data":
+            break
+        if keyword == "@attribute":
+            attributes.append(parse_attribute(line[len(keyword) :], file, number))
+            declared_at.append(number)
+    else:
+        raise error(file, "expected '@data' after the header, found the end of the file", len(lines))
+    check_names(attributes, declared_at, file)
+    names = [attribute.name for attribute in attributes]
+    classes = [at for at, name in enumerate(names) if name.casefold() == "class"]
+    at = find_column(target, names, file) if target is not None else (classes or [len(names) - 1])[0]
+    rows, places = [], []
+    for place, line in enumerate(lines[number:], number + 1):
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        row = _dense(line, attributes, file, place) if line.startswith("{") else split_fields(line, "?")
+        if len(row) != len(attributes):
+            raise error(file, f"expected {len(attributes)} values, found {len(row)}: {shown(line)}", place)
+        rows.append(row)
+        places.append(place)
+    layout = Layout("arff", tuple(lines[:number]))
+    return build(attributes, rows, places, target=at, layout=layout, kind=kind, file=file)
+
+
+def _dense(line: str, attributes: Sequence[Attribute], file: str, place: int) -> list[str | None]:
+    """Return all values of a sparse row."""
+    if not line.endswith("}"):
+        raise error(file, f"expected '}}' at the end of a sparse row, found {shown(line[-20:])}", place)
+    row: list[str | None] = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
+    seen: set[int] = set()
+    for entry in _entries(line[1:-1]):
+        found = ENTRY.fullmatch(entry.strip())
+        if found is None or not found[1].isascii():
+            raise error(file, f"expected 'position value' in a sparse row, found {shown(entry)}", place)
+        position = int(found[1][:9])
+        if position >= len(attributes) or position in seen:
+            raise error(
+                file,
+                f"expected each position from 0 to {len(attributes) - 1} at most once, found {found[1][:9]}",
+                place,
+            )
+        seen.add(position)
+        row[position] = split_fields(found[2], "?")[0]
+    return row
+
+
+def _entries(inside: str) -> list[str]:
+    """Return the parts between commas that are not in quotes."""
+    parts = re.findall(r"""(?:[^,'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|['"])+""", inside)
+    return [part for part in parts if part.strip()]
+
+
+def write_arff(dataset: Dataset) -> str:
+    """Return a data set of vectors or mixed attributes as an ARFF file.
+
+    With the header of the ARFF file that it was read from; of another data set, with one made from its attributes.
+    Rows are dense.
+    """
+    layout = dataset.layout
+    if layout is None or layout.format != "arff":
+        header = (f"@relation {quote(dataset.name, STRANGE)}", *declare_all(dataset, STRANGE)[0], "@data")
+        layout = Layout("arff", header, target=len(dataset.attributes))
+    rows = (
+        ",".join("?" if value is None else quote(value, STRANGE) for value in row) for row in text_rows(dataset, layout)
+    )
+    return "\n".join([*layout.header, *rows, ""])
+
+
+FORMATS = (Format("arff", (".arff",), ("vectors", "mixed"), read_arff, write_arff, takes=("target", "kind")),)

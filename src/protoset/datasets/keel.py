@@ -1,0 +1,158 @@
+"""KEEL files (.dat): a header of declarations, then rows of values with commas between them.
+
+The format is described at https://sci2s.ugr.es/keel/dataFiles.php. Files in circulation differ from it: types without a
+space before them, ``@output`` for ``@outputs``, classes that are declared and have no object, labels such as ``1.0``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from protoset._validation import did_you_mean
+from protoset.datasets._columns import find_column, text_rows
+from protoset.datasets._declared import build, check_names, declare_all, parse_attribute, quote, split_fields
+from protoset.datasets._text import error, listed, shown, split_lines
+from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
+
+MISSING = ("?", "<null>")
+
+STRANGE = re.compile(r"[,\n\r]|^\s|\s$|^$|^['\"@%{]|^\?$|^<null>$|\}$")
+"""What a value must be quoted for. Other programs know no quotes in these files, so no more than that."""
+
+KEYWORDS = ("@relation", "@attribute", "@inputs", "@input", "@outputs", "@output", "@data")
+
+
+def read_keel(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
+    """Read a KEEL file.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        Its name, for errors.
+    target : str or int, optional
+        The attribute that holds the labels; otherwise the one in ``@outputs``, or the last. With a target of its own,
+        all other attributes are objects; otherwise those in ``@inputs``, or all.
+    kind : {"vectors", "mixed"}, optional
+        "mixed" for objects with texts and numbers even if all are numbers; "vectors" to refuse others.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+    """
+    attributes: list[Attribute] = []
+    declared_at: list[int] = []
+    named: dict[str, tuple[list[str], int]] = {}
+    lines = split_lines(text)
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        keyword = re.split(r"[\s{]", line, maxsplit=1)[0].lower()
+        if keyword not in KEYWORDS:
+            hint = did_you_mean(keyword, KEYWORDS) if keyword.startswith("@") else ""
+            raise error(
+                file, f"expected {', '.join(KEYWORDS[:3])}, @outputs or @data, found {shown(line)}{hint}", number
+            )
+        if keyword == "@data":
+            break
+        if keyword == "@attribute":
+            attributes.append(parse_attribute(line[len(keyword) :], file, number))
+            declared_at.append(number)
+        elif keyword != "@relation":
+            names = [name for name in split_fields(line[len(keyword) :]) if name]
+            named[keyword.rstrip("s")] = (names, number)
+    else:
+        raise error(file, "expected '@data' after the header, found the end of the file", len(lines))
+    check_names(attributes, declared_at, file)
+    at, left_out = _choose(attributes, named, target, file)
+    rows, places = [], []
+    for place, line in enumerate(lines[number:], number + 1):
+        if line.strip() and not line.lstrip().startswith("%"):
+            row = split_fields(line, MISSING)
+            if len(row) != len(attributes):
+                raise error(file, f"expected {len(attributes)} values, found {len(row)}: {shown(line.strip())}", place)
+            rows.append(row)
+            places.append(place)
+    header = _header(lines[:number], attributes, declared_at, at, left_out, changed=target is not None)
+    layout = Layout("keel", header)
+    return build(attributes, rows, places, target=at, left_out=left_out, layout=layout, kind=kind, file=file)
+
+
+def _choose(
+    attributes: Sequence[Attribute],
+    named: dict[str, tuple[list[str], int]],
+    target: str | int | None,
+    file: str,
+) -> tuple[int, set[int]]:
+    """Return the position of the label, and of what is neither label nor object."""
+    names = [attribute.name for attribute in attributes]
+    if target is not None:
+        return find_column(target, names, file), set()
+    positions: dict[str, list[int]] = {}
+    for keyword, (listed_names, line) in named.items():
+        for name in listed_names:
+            found = [at for at, known in enumerate(names) if known == name] or [
+                at for at, known in enumerate(names) if known.casefold() == name.casefold()
+            ]
+            if not found:
+                raise error(file, f"expected names of attributes, found {shown(name)}{did_you_mean(name, names)}", line)
+            positions.setdefault(keyword, []).append(found[0])
+    outputs = positions.get("@output", [len(names) - 1])
+    if len(outputs) > 1:
+        chosen = listed(names[at] for at in outputs)
+        raise error(file, f"expected one output, found {chosen}; choose the one with the labels by target=")
+    inputs = positions.get("@input", range(len(names)))
+    return outputs[0], set(range(len(names))) - set(inputs) - set(outputs)
+
+
+def _header(
+    lines: Sequence[str],
+    attributes: Sequence[Attribute],
+    declared_at: Sequence[int],
+    target: int,
+    left_out: set[int],
+    changed: bool,
+) -> tuple[str, ...]:
+    """Return the lines of the header, without the attributes that are left out; in- and outputs as they are used."""
+    if not left_out and not changed:
+        return tuple(lines)
+    gone = {declared_at[position] for position in left_out}
+    kept = [
+        line
+        for number, line in enumerate(lines, 1)
+        if number not in gone and not re.match(r"\s*@(in|out)put|\s*@data", line, re.IGNORECASE)
+    ]
+    inputs = [attribute for at, attribute in enumerate(attributes) if at != target and at not in left_out]
+    return (*kept, *_roles(inputs, attributes[target].name))
+
+
+def _roles(inputs: Sequence[Attribute], target: str) -> list[str]:
+    names = ", ".join(quote(attribute.name, STRANGE) for attribute in inputs)
+    return [f"@inputs {names}", f"@outputs {quote(target, STRANGE)}", "@data"]
+
+
+def write_keel(dataset: Dataset) -> str:
+    """Return a data set of vectors or mixed attributes as a KEEL file.
+
+    With the header of the KEEL file that it was read from; of another data set, with one made from its attributes.
+    """
+    layout = dataset.layout
+    if layout is None or layout.format != "keel":
+        declarations, name = declare_all(dataset, STRANGE)
+        relation = f"@relation {quote(dataset.name, re.compile('[^A-Za-z0-9_-]|^$'))}"
+        header = (relation, *declarations, *_roles(dataset.attributes, name))
+        layout = Layout("keel", header, target=len(dataset.attributes))
+    rows = (
+        ", ".join("?" if value is None else quote(value, STRANGE) for value in row)
+        for row in text_rows(dataset, layout)
+    )
+    return "\n".join([*layout.header, *rows, ""])
+
+
+FORMATS = (Format("keel", (".dat",), ("vectors", "mixed"), read_keel, write_keel, takes=("target", "kind")),)

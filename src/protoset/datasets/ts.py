@@ -1,0 +1,160 @@
+"""Time series as sktime and aeon have them (.ts): a header, then a line each, channels between colons, the label last.
+
+The format is described at https://www.aeon-toolkit.org/en/stable/api_reference/data_format.html.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from protoset.datasets._columns import label_text, read_target
+from protoset.datasets._text import error, number_text, shown, split_lines, to_numbers
+from protoset.datasets.base import Attribute, DataError, Dataset, Format, Layout
+
+MISSING = ("?",)
+COMMENTS = ("#", "%")
+
+
+def read_ts(text: str, *, file: str = "text") -> Dataset:
+    """Read series of one or several channels, of one or several lengths.
+
+    ``?`` and NaN are missing values, and stay NaN. Files with time stamps, without labels, or with numbers to predict
+    are refused.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        Its name, for errors.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+    """
+    header: dict[str, str] = {}
+    lines = split_lines(text)
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line or line.startswith(COMMENTS):
+            continue
+        if not line.startswith("@"):
+            raise error(
+                file, f"expected '@data' or another line with '@' before the series, found {shown(line)}", number
+            )
+        keyword, _, value = line[1:].partition(" ")
+        if keyword.lower() == "data":
+            break
+        header[keyword.lower()] = value.strip()
+    else:
+        raise error(file, "expected '@data' after the header, found the end of the file", len(lines))
+    classes = _classes(header, file)
+    objects: list[np.ndarray] = []
+    labels: list[str | None] = []
+    places = []
+    for place, line in enumerate(lines[number:], number + 1):
+        line = line.strip()
+        if line and not line.startswith(COMMENTS):
+            *channels, label = line.split(":")
+            objects.append(_series(channels, file, place))
+            labels.append(label.strip() or None)
+            places.append(place)
+    if not objects:
+        raise error(file, "expected series after '@data', found none")
+    _check_shapes(objects, places, header, file)
+    target = Attribute("class label", "nominal", classes)
+    found, spelling = read_target(target, labels, places, file)
+    layout = Layout("ts", tuple(lines[:number]), spelling=spelling)
+    return Dataset(file, "series", objects, found, layout=layout)
+
+
+def _classes(header: dict[str, str], file: str) -> tuple[str, ...]:
+    """Return the class labels that are declared, which may be none."""
+    if header.get("timestamps", "false").lower() == "true":
+        raise error(file, "the series have time stamps, which are not supported; write the values without them")
+    if header.get("targetlabel", "false").lower().startswith("true"):
+        raise error(file, "the file has numbers to predict (@targetlabel), not class labels; bin them")
+    words = header.get("classlabel", "true").split()
+    if not words or words[0].lower() != "true":
+        raise error(file, "expected '@classLabel true' and the labels, found no labels in the file")
+    return tuple(dict.fromkeys(words[1:]))
+
+
+def _series(channels: list[str], file: str, place: int) -> np.ndarray:
+    """Return a series as (n_points,), or as (n_points, n_channels) if there are several."""
+    if not channels:
+        raise error(file, "expected values, a colon and a label, found no colon", place)
+    read: list[np.ndarray] = []
+    for at, channel in enumerate(channels, 1):
+        fields = [field.strip() for field in channel.split(",")]
+        values, bad = to_numbers(fields, MISSING)
+        if bad >= 0:
+            raise error(
+                file, f"expected a number as value {bad + 1} of channel {at}, found {shown(fields[bad])}", place
+            )
+        if read and len(values) != len(read[0]):
+            raise error(
+                file, f"expected {len(read[0])} values in channel {at} as in the first, found {len(values)}", place
+            )
+        read.append(values)
+    return read[0] if len(read) == 1 else np.column_stack(read)
+
+
+def _check_shapes(objects: list[np.ndarray], places: list[int], header: dict[str, str], file: str) -> None:
+    """Refuse series that are not as the header says, or have not all as many channels."""
+    n_channels = 1 if objects[0].ndim == 1 else objects[0].shape[1]
+    declared = header.get("dimensions", header.get("dimension", ""))
+    if declared.isdecimal() and int(declared[:9]) != n_channels:
+        raise error(file, f"expected {declared[:9]} channels as declared, found {n_channels}", places[0])
+    if header.get("univariate", "").lower() == "true" and n_channels != 1:
+        raise error(file, f"expected one channel (@univariate true), found {n_channels}", places[0])
+    equal = header.get("equallength", "").lower() == "true"
+    length = header.get("serieslength", "")
+    expected = int(length[:9]) if equal and length.isdecimal() and int(length[:9]) else len(objects[0])
+    for series, place in zip(objects, places, strict=True):
+        if series.ndim != objects[0].ndim or series.shape[1:] != objects[0].shape[1:]:
+            found = 1 if series.ndim == 1 else series.shape[1]
+            raise error(file, f"expected {n_channels} channels as in line {places[0]}, found {found}", place)
+        if equal and len(series) != expected:
+            raise error(file, f"expected {expected} values (@equalLength true), found {len(series)}", place)
+
+
+def write_ts(dataset: Dataset) -> str:
+    """Return series as a .ts file, with the header that they were read with or one that is made for them."""
+    layout = dataset.layout
+    series = [np.asarray(item, dtype=np.float64) for item in dataset.objects]
+    if layout is None or layout.format != "ts":
+        layout = Layout("ts", _header(dataset, series))
+    lines = []
+    for label, values in zip(dataset.labels, series, strict=True):
+        channels = [values] if values.ndim == 1 else list(values.T)
+        parts = [",".join("?" if value != value else number_text(value) for value in channel) for channel in channels]
+        lines.append(":".join([*parts, label_text(label, layout)]))
+    return "\n".join([*layout.header, *lines, ""])
+
+
+def _header(dataset: Dataset, series: list[np.ndarray]) -> tuple[str, ...]:
+    labels = list(dict.fromkeys(str(label) for label in dataset.labels))
+    for label in labels:
+        if ":" in label or label.split() != [label]:
+            raise DataError(f"the label {shown(label)} cannot be in a .ts file; replace its spaces and colons")
+    n_channels = 1 if series[0].ndim == 1 else series[0].shape[1]
+    equal = len({len(values) for values in series}) == 1
+    name = "_".join(dataset.name.split()) or "data"
+    return (
+        f"@problemName {name}",
+        "@timeStamps false",
+        f"@missing {str(any(np.isnan(values).any() for values in series)).lower()}",
+        f"@univariate {str(n_channels == 1).lower()}",
+        *([f"@dimensions {n_channels}"] if n_channels > 1 else []),
+        f"@equalLength {str(equal).lower()}",
+        *([f"@seriesLength {len(series[0])}"] if equal else []),
+        f"@classLabel true {' '.join(labels)}",
+        "@data",
+    )
+
+
+FORMATS = (Format("ts", (".ts",), ("series",), read_ts, write_ts),)

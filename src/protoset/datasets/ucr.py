@@ -1,0 +1,120 @@
+"""Time series as the UCR archive has them (.tsv, older .txt): a line each, the label first, no header.
+
+Series of different lengths are padded with NaN at the end, as in the archive of 2018
+(https://www.cs.ucr.edu/~eamonn/time_series_data_2018/).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from protoset.datasets._columns import label_text
+from protoset.datasets._text import error, number_text, shown, split_lines, to_labels, to_numbers
+from protoset.datasets.base import DataError, Dataset, Format, Layout
+
+MISSING = ("?",)
+
+
+def read_ucr(text: str, *, file: str = "text") -> Dataset:
+    """Read series with the label first; values with tabs, commas, semicolons or spaces between them.
+
+    NaN at the end of a line is padding; elsewhere NaN and ``?`` are missing values, and stay NaN.
+
+    Parameters
+    ----------
+    text : str
+    file : str
+        Its name, for errors.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+    """
+    numbered = [(number, line.strip(" ")) for number, line in enumerate(split_lines(text), 1) if line.strip()]
+    if not numbered:
+        raise error(file, "expected series, a label and numbers in each line, found an empty file")
+    delimiter = next((mark for mark in "\t,;" if mark in numbered[0][1]), None)
+    labels, rests = [], []
+    for number, line in numbered:
+        label, *rest = line.split(delimiter, 1)
+        if not rest or not rest[0].strip():
+            raise error(file, f"expected a label and then the values of a series, found {shown(line)}", number)
+        if not label.strip():
+            raise error(file, f"expected a label, found none before {shown(rest[0])}", number)
+        labels.append(label.strip())
+        rests.append(rest[0])
+    rows = _fast(rests, delimiter)
+    if rows is None:
+        rows = _slow(rests, delimiter, [number for number, _ in numbered], file)
+    given = ~np.isnan(rows)
+    lengths = rows.shape[1] - np.argmax(given[:, ::-1], axis=1)
+    if not given.any(axis=1).all():
+        empty = int(np.argmin(given.any(axis=1)))
+        raise error(file, "expected a series with at least one value, found none", numbered[empty][0])
+    whole, spelling = to_labels(labels)
+    objects = [row[:length] for row, length in zip(rows, lengths, strict=True)]
+    layout = Layout("ucr", delimiter=delimiter or " ", spelling=spelling)
+    return Dataset(file, "series", objects, whole, layout=layout)
+
+
+def _fast(rests: Sequence[str], delimiter: str | None) -> np.ndarray | None:
+    """Return the numbers as NumPy reads them, where all is as it should be."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            rows = np.loadtxt(rests, delimiter=delimiter, comments=None, ndmin=2)
+    except (ValueError, UserWarning):
+        return None
+    return rows if rows.shape[0] == len(rests) and not np.isinf(rows).any() else None
+
+
+def _slow(rests: Sequence[str], delimiter: str | None, numbers: Sequence[int], file: str) -> np.ndarray:
+    """Return the numbers one by one, or say what is wrong where."""
+    rows: list[np.ndarray] = []
+    for number, rest in zip(numbers, rests, strict=True):
+        fields = [field.strip() for field in rest.split(delimiter)]
+        if rows and len(fields) != len(rows[0]):
+            raise error(
+                file,
+                f"expected {len(rows[0])} values after the label as in line {numbers[0]}, found {len(fields)}; "
+                "pad shorter series with NaN",
+                number,
+            )
+        values, bad = to_numbers(fields, MISSING)
+        if bad >= 0:
+            raise error(file, f"expected a number as value {bad + 1} of the series, found {shown(fields[bad])}", number)
+        rows.append(values)
+    return np.array(rows)
+
+
+def one_channel(series: Any) -> np.ndarray:
+    """Return a series of one channel as its values."""
+    values = np.asarray(series, dtype=np.float64)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1 or not len(values):
+        raise DataError(f"a series of the shape {values.shape} cannot be a line of values; write a .ts file")
+    return values
+
+
+def write_ucr(dataset: Dataset) -> str:
+    """Return series of one channel as lines with the label first, padded with NaN to one length."""
+    layout = dataset.layout if dataset.layout and dataset.layout.format == "ucr" else Layout("ucr", delimiter="\t")
+    series = [one_channel(item) for item in dataset.objects]
+    longest = max(map(len, series))
+    lines = []
+    for label, values in zip(dataset.labels, series, strict=True):
+        padded = [*map(number_text, values), *["NaN"] * (longest - len(values))]
+        lines.append(layout.delimiter.join([label_text(label, layout), *padded]))
+    return "\n".join([*lines, ""])
+
+
+FORMATS = (Format("ucr", (".tsv", ".txt", ".csv", ""), ("series",), read_ucr, write_ucr),)

@@ -1,0 +1,128 @@
+"""``write_rows``: some objects of a data set as a file of their own, in the format that they came in."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protoset._files import is_part_of, write_atomically
+from protoset.datasets._text import error, listed
+from protoset.datasets.base import DataError, Dataset, Format
+from protoset.datasets.formats import FORMATS, ending, stem
+from protoset.datasets.matrices import labels_of
+
+
+def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write some objects of a data set in the format that it was read in.
+
+    Reading the file gives the same objects and labels, with the same options that the source needed. Headers of KEEL,
+    ARFF and .ts files are kept. Of a folder, one file is written: series with or without header, or labels, tabs and
+    strings. Of a matrix, the distances among the rows are written; where the format has no place for labels, they go
+    into a file ``NAME_labels.txt`` beside it. A data set that was not read from a file is written as the ending of
+    ``path`` says.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : array-like
+        Positions of the objects, in the order in which they are to be written; or a mask.
+    path : path-like
+        Its ending must be that of the source or another one of the format; with ``.gz`` after it the file is
+        compressed.
+    overwrite : bool
+        Whether to replace a file that is there. What the data set was read from is never replaced.
+
+    Raises
+    ------
+    DataError
+        If nothing was written.
+    """
+    place = Path(path)
+    part = take(dataset, rows)
+    record = _format(dataset, place)
+    content = record.write(part)
+    outputs = {place: content.encode() if isinstance(content, str) else content}
+    if record.name in ("npy", "matrix-csv"):
+        # The labels first: a matrix without labels would be found by a reader, labels without a matrix would not.
+        outputs = {place.with_name(f"{stem(place)}_labels.txt"): labels_of(part).encode(), **outputs}
+    for output in outputs:
+        _refuse(output, dataset, overwrite)
+    for output, data in outputs.items():
+        if output.name.lower().endswith(".gz"):
+            data = gzip.compress(data, mtime=0)
+        try:
+            write_atomically(output, data)
+        except OSError as reason:
+            raise DataError(f"{output}: cannot be written ({reason})") from reason
+
+
+def take(dataset: Dataset, rows: Any) -> Dataset:
+    """Return a data set with some of the objects, in the order of ``rows``.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : array-like
+        Positions of the objects, or a mask.
+
+    Returns
+    -------
+    Dataset
+        Without a split into training and test.
+    """
+    chosen = np.asarray(rows)
+    n = dataset.n_objects
+    if chosen.dtype == bool and chosen.shape == (n,):
+        chosen = np.flatnonzero(chosen)
+    if chosen.ndim != 1 or not len(chosen) or chosen.dtype.kind not in "iu":
+        raise DataError(f"rows must be positions of objects or a mask of {n}, at least one; got {rows!r:.60}")
+    if chosen.min() < 0 or chosen.max() >= n:
+        raise DataError(f"rows must be positions from 0 to {n - 1}; got {chosen.min()} to {chosen.max()}")
+    objects = dataset.objects
+    if dataset.kind == "matrix":
+        objects = np.asarray(objects)[np.ix_(chosen, chosen)]
+    elif isinstance(objects, np.ndarray):
+        objects = objects[chosen]
+    else:
+        objects = [objects[row] for row in chosen.tolist()]
+    return replace(dataset, objects=objects, labels=dataset.labels[chosen], n_train=None)
+
+
+def _format(dataset: Dataset, place: Path) -> Format:
+    if dataset.layout is not None and dataset.layout.format in FORMATS:
+        record = FORMATS[dataset.layout.format]
+        own = ending(dataset.path) if dataset.path is not None else ""
+        if ending(place) not in (own, *record.extensions):
+            raise error(
+                str(place),
+                f"the data were read as {record.name}; expected a name that ends with {listed(_shown(record))}",
+            )
+        return record
+    fitting = [record for record in FORMATS.values() if dataset.kind in record.kinds]
+    found = [record for record in fitting if ending(place) in record.extensions]
+    if not found:
+        endings = dict.fromkeys(extension for record in fitting for extension in _shown(record))
+        raise error(str(place), f"expected a name that ends with one of {listed(endings, 12)} for {dataset.kind}")
+    return found[0]
+
+
+def _shown(record: Format) -> Sequence[str]:
+    return [extension for extension in record.extensions if extension]
+
+
+def _refuse(place: Path, dataset: Dataset, overwrite: bool) -> None:
+    """Refuse to write over the source, ever, and over what is there unless it may be replaced."""
+    sources = (dataset.layout.files if dataset.layout else ()) or ((dataset.path,) if dataset.path else ())
+    for source in sources:
+        if is_part_of(place, source):
+            raise error(
+                str(place), f"the data set was read from {source}, which is never written to; choose another name"
+            )
+    if os.path.lexists(place) and not overwrite:
+        raise error(str(place), "is there already; choose another name, or pass overwrite=True")

@@ -1,0 +1,170 @@
+"""Journals to other files, and several journals to one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from protoset._files import write_atomically
+from protoset.experiments._journal_files import JournalError
+from protoset.experiments.cells import CellResult
+from protoset.experiments.journal import COLUMNS, Journal, column_types
+from protoset.experiments.parsing import parse_plan
+from protoset.experiments.plan import Plan, PlanError
+
+MUST_AGREE = ("error", "n_prototypes", "macro_f1", "balanced_accuracy", "n_train", "n_test", "data_digest")
+"""What equal cells of several journals must have in common; times may differ."""
+
+
+def export(journal: str | os.PathLike[str], path: str | os.PathLike[str], *, kept: bool = False) -> int:
+    """Write results and failures to a table, one row per cell.
+
+    Parameters
+    ----------
+    journal : path-like
+    path : path-like
+        Ends with ``.csv`` or ``.parquet``.
+    kept : bool, default=False
+        Whether to write the prototypes, too: as a list of rows of the data set, in CSV separated by blanks.
+
+    Returns
+    -------
+    int
+        Number of rows.
+    """
+    place = Path(path)
+    if place.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"path={str(place)!r} must end with .csv or .parquet, which says what to write")
+    with Journal.to_read(journal) as opened:
+        rows = list(opened.rows(kept=kept))
+    columns = [name for name in COLUMNS if name != "failure_traceback" and (kept or name != "kept")]
+    content = (_csv if place.suffix == ".csv" else _parquet)(rows, columns)
+    write_atomically(place, content)
+    return len(rows)
+
+
+def _value(row: CellResult, column: str) -> Any:
+    if column != "kept":
+        return getattr(row, column)
+    indices = row.kept_indices
+    return None if indices is None else indices.tolist()
+
+
+def _csv(rows: list[CellResult], columns: list[str]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    for row in rows:
+        values = [_value(row, column) for column in columns]
+        writer.writerow([" ".join(map(str, value)) if isinstance(value, list) else value for value in values])
+    return text.getvalue().encode()
+
+
+def _parquet(rows: list[CellResult], columns: list[str]) -> bytes:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'protoset[parquet]', or write .csv") from error
+    numbers = pyarrow.int64()
+    kinds = {str: pyarrow.string(), int: numbers, float: pyarrow.float64(), bytes: pyarrow.list_(numbers)}
+    types = column_types()
+    arrays = {column: pyarrow.array([_value(row, column) for row in rows], kinds[types[column]]) for column in columns}
+    sink = io.BytesIO()
+    parquet.write_table(pyarrow.table(arrays), sink)
+    return sink.getvalue()
+
+
+def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str]]) -> int:
+    """Put what several journals have into one.
+
+    Plans may differ in data, methods and distances; the target's plan has all of them. Cells that several journals have
+    must agree in everything but their times. A result takes the place of a failure. Either everything is merged, or the
+    target is as it was.
+
+    Parameters
+    ----------
+    target : path-like
+        A journal; made if it is not there.
+    sources : iterable of path-like
+        The other journals, which stay as they are.
+
+    Returns
+    -------
+    int
+        Number of cells that the target got.
+    """
+    places = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    if not places:
+        raise ValueError("sources=[] must name at least one journal")
+    place = Path(target)
+    if any(Path(source).resolve() == place.resolve() for source in places):
+        raise ValueError(f"target={str(place)!r} is among the sources; name another target, or leave it out of them")
+    found: dict[str, CellResult] = {}
+    digests: dict[str, str] = {}
+    plan: Plan | None = None
+    for source in ([place] if place.exists() else []) + places:
+        with Journal.to_read(source) as opened:
+            plan = opened.plan if plan is None else _united(plan, opened.plan, source)
+            for row in opened.rows():
+                _check_data(digests, row, str(source))
+                _keep_better(found, row, str(source))
+    with Journal.to_write(place, plan) as written:
+        before = {row.id: row.state for row in written.rows(kept=False)}
+        new = [row for row in found.values() if _is_better(row, before.get(row.id))]
+        written.add(new)
+    return len(new)
+
+
+def _is_better(row: CellResult, state: str | None) -> bool:
+    """Whether a row takes the place of one in another state, or of none."""
+    return state is None or (state, row.state) == ("failed", "done")
+
+
+def _check_data(digests: dict[str, str], row: CellResult, source: str) -> None:
+    if row.data_digest is not None and digests.setdefault(row.data, row.data_digest) != row.data_digest:
+        raise JournalError(
+            f"the results in {source!r} are of other data {row.data!r} than those in the journals before it: "
+            "objects or labels differ"
+        )
+
+
+def _keep_better(found: dict[str, CellResult], row: CellResult, source: str) -> None:
+    other = found.get(row.id)
+    if other is None or _is_better(row, other.state):
+        found[row.id] = row
+    elif other.state == row.state == "done":
+        differing = [name for name in MUST_AGREE if getattr(other, name) != getattr(row, name)]
+        if not differing and list(other.kept_indices) != list(row.kept_indices):  # type: ignore[arg-type]
+            differing = ["kept"]
+        if differing:
+            cell = f"{row.method} on {row.data}, {row.distance}, fold {row.fold}, seed {row.seed}"
+            name = differing[0]
+            values = "" if name == "kept" else f" ({getattr(row, name)} and {getattr(other, name)})"
+            raise JournalError(
+                f"the cell {row.id} ({cell}) has another {name} in {source!r} than in the journals before it{values}; "
+                "compute it again in one of them"
+            )
+
+
+def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
+    """Return a plan that has all of two plans."""
+    for name, usual in (("folds", 5), ("seeds", [0])):
+        mine, other = (plan.document.get(name, usual) for plan in (first, second))
+        if mine != other and not (name == "folds" and first.folds == second.folds):
+            raise JournalError(
+                f"the plan in {os.fspath(source)!r} has {name} = {other!r}, and those before it {mine!r}; "
+                "only plans with the same folds and seeds can be merged"
+            )
+    document = dict(first.document)
+    for name in ("data", "methods", "distances"):
+        entries = list(first.document.get(name, [{}]))
+        document[name] = entries + [entry for entry in second.document.get(name, [{}]) if entry not in entries]
+    try:
+        return parse_plan(document, "the merged plan", first.folder)
+    except PlanError as error:
+        raise JournalError(f"the plan in {os.fspath(source)!r} does not go with those before it: {error}") from error

@@ -1,0 +1,243 @@
+"""The journal of an experiment: one SQLite file with the plan and a row per cell.
+
+Each cell is a transaction in the write-ahead log, so a kill at any moment loses at most what was being computed. The
+log is synchronised at checkpoints only (``synchronous=NORMAL``). After a kill nothing is missing, as what was written
+is with the system. After a power failure SQLite still promises a consistent file; the last cells may be missing, and
+are computed again. A new journal is made beside its place and renamed, so that it is whole or not there. At the end
+of a run the log goes into the journal, which is a single file then.
+
+Who writes holds a lock, on a file beside the journal that may stay behind and means nothing by itself. Readers need no
+lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sqlite3
+import typing
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Self
+
+from protoset._version import __version__
+from protoset.experiments._journal_files import (
+    APPLICATION,
+    SCHEMA,
+    JournalError,
+    check_is_journal,
+    check_writable,
+    connect_to_read,
+    take_lock,
+    told,
+)
+from protoset.experiments.cells import CellResult
+from protoset.experiments.parsing import parse_plan
+from protoset.experiments.plan import Plan, PlanError, lost_cells
+
+COLUMNS = [column.name for column in fields(CellResult)]
+TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bytes: "BLOB"}
+
+
+def column_types() -> dict[str, type]:
+    """Python type of each column, besides None."""
+    hints = typing.get_type_hints(CellResult)
+    kinds = {name: [one for one in typing.get_args(hints[name]) or [hints[name]] if one in TYPES] for name in COLUMNS}
+    return {name: found[0] if found else str for name, found in kinds.items()}
+
+
+class Journal:
+    """An open journal.
+
+    Use :meth:`to_write` and :meth:`to_read`; it closes at the end of a ``with`` block.
+
+    Attributes
+    ----------
+    path : Path
+    plan : Plan
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None):
+        self.path, self._connection, self._lock = path, connection, lock
+        try:
+            with told(path):
+                meta = dict(connection.execute("SELECT key, value FROM meta"))
+            self.plan = _stored_plan(path, meta)
+        except BaseException:
+            connection.close()
+            raise
+
+    @classmethod
+    def to_read(cls, path: str | os.PathLike[str]) -> Self:
+        """Open a journal that is there; another process may be writing to it."""
+        place = Path(path)
+        check_is_journal(place)
+        return cls(place, connect_to_read(place))
+
+    @classmethod
+    def to_write(cls, path: str | os.PathLike[str], plan: Plan | None = None) -> Self:
+        """Open a journal for writing, alone.
+
+        Parameters
+        ----------
+        path : path-like
+            Made if it is not there.
+        plan : Plan, optional
+            What is to be run: all that the journal's own plan has, and perhaps more. By default the journal's.
+        """
+        place = Path(path)
+        if place.exists() or plan is None:
+            cls.to_read(place).close()
+        check_writable(place)
+        lock = take_lock(place)
+        try:
+            if not place.exists():
+                assert plan is not None
+                _create(place, plan)
+            with cls.to_read(place) as known:  # before anything is written
+                known._refuse_lost(plan)
+            with told(place):
+                connection = sqlite3.connect(place, isolation_level=None, timeout=30)
+            journal = cls(place, connection, lock)
+        except BaseException:
+            lock.close()
+            raise
+        try:
+            journal._begin(plan)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
+
+    def _refuse_lost(self, plan: Plan | None) -> None:
+        lost = [] if plan is None else lost_cells(self.plan, plan)
+        if lost:
+            raise JournalError(
+                f"the journal {str(self.path)!r} is of another plan: {'; '.join(lost)}. "
+                "Plans may grow, but keep what they had; restore that, or start another journal"
+            )
+
+    def _begin(self, plan: Plan | None) -> None:
+        self.plan = self.plan if plan is None else plan
+        meta = {
+            "plan": json.dumps(self.plan.document),
+            "folder": str(self.plan.folder),
+            "runner": json.dumps({"process": os.getpid(), "machine": platform.node()}),
+        }
+        with told(self.path):
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+        with self.transaction():
+            self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all of what is inside, or nothing."""
+        with told(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def add(self, results: Iterable[CellResult]) -> None:
+        """Write results in one transaction; one takes the place of a failure, never that of a result."""
+        with self.transaction():
+            self.add_within(results)
+
+    def add_within(self, results: Iterable[CellResult]) -> None:
+        """Write results as part of a transaction."""
+        marks = ", ".join("?" * len(COLUMNS))
+        for result in results:
+            self._check_data(result)
+            self._connection.execute("DELETE FROM cells WHERE id = ? AND state = 'failed'", (result.id,))
+            self._connection.execute(f"INSERT INTO cells VALUES ({marks})", [getattr(result, c) for c in COLUMNS])
+
+    def _check_data(self, result: CellResult) -> None:
+        """Refuse results of data that are not those of the other results."""
+        if result.data_digest is None:
+            return
+        self._connection.execute("INSERT OR IGNORE INTO data VALUES (?, ?)", (result.data, result.data_digest))
+        (known,) = self._connection.execute("SELECT digest FROM data WHERE name = ?", (result.data,)).fetchone()
+        if known != result.data_digest:
+            raise JournalError(
+                f"the data {result.data!r} are not those of the results that {str(self.path)!r} has: objects or labels "
+                "changed; restore them, or start another journal"
+            )
+
+    def rows(self, *, kept: bool = True) -> Iterator[CellResult]:
+        """Read all results, those of the plan's cells, in the order of the plan and with its labels."""
+        columns = [name if kept or name not in ("kept", "failure_traceback") else "NULL" for name in COLUMNS]
+        with told(self.path):
+            found = {row[0]: row for row in self._connection.execute(f"SELECT {', '.join(columns)} FROM cells")}
+        for cell in self.plan.cells:
+            if cell.id in found:
+                values = dict(zip(COLUMNS, found[cell.id], strict=True))
+                yield CellResult(**values | {"data": cell.data, "distance": cell.distance, "method": cell.method})
+
+    def sizes(self) -> dict[str, int | None]:
+        """Number of prototypes of each cell that is there, None of the failed ones."""
+        with told(self.path):
+            return dict(self._connection.execute("SELECT id, n_prototypes FROM cells"))
+
+    def seconds(self) -> dict[str, float]:
+        """Mean seconds of each method so far."""
+        query = "SELECT method, AVG(wall_seconds) FROM cells WHERE state = 'done' GROUP BY method"
+        with told(self.path):
+            return dict(self._connection.execute(query))
+
+    def close(self) -> None:
+        """Close the journal and let others write."""
+        if self._lock is not None:
+            with suppress(sqlite3.Error):  # who reads at this moment keeps the log in place
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.protoset-new")
+
+
+def _create(path: Path, plan: Plan) -> None:
+    place = path.resolve()
+    beside = _beside(place)
+    # What a killed process may have left; a log without its journal would be taken for that of the new one.
+    for leftover in (beside, f"{beside}-journal", f"{place}-wal", f"{place}-shm"):
+        Path(leftover).unlink(missing_ok=True)
+    kinds = column_types()
+    columns = ", ".join(f"{name} {TYPES[kinds[name]]}{' PRIMARY KEY' if name == 'id' else ''}" for name in COLUMNS)
+    meta = {"plan": json.dumps(plan.document), "folder": str(plan.folder), "protoset": __version__}
+    with told(path):
+        connection = sqlite3.connect(beside, isolation_level=None)
+        try:
+            connection.execute("BEGIN")
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+            connection.execute("CREATE TABLE data (name TEXT PRIMARY KEY, digest TEXT NOT NULL)")
+            connection.execute(f"CREATE TABLE cells ({columns})")
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+    os.replace(beside, place)
+
+
+def _stored_plan(path: Path, meta: dict[str, Any]) -> Plan:
+    try:
+        return parse_plan(json.loads(meta["plan"]), f"the plan in {path}", Path(meta["folder"]))
+    except (KeyError, PlanError, ValueError) as error:
+        raise JournalError(f"the journal {str(path)!r} holds no plan that can be read: {error}") from error

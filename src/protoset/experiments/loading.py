@@ -1,0 +1,62 @@
+"""Where an experiment's data come from: one function from a plan's source to a data set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from protoset import datasets
+from protoset.datasets import DataError, Dataset
+from protoset.experiments.plan import Source
+
+Data = Callable[[str], Dataset] | Mapping[str, Dataset] | str | os.PathLike[str] | None
+"""What users pass: a function from names to data sets, data sets by name, a folder, or nothing."""
+
+
+class Loader:
+    """Loads the data of a plan.
+
+    Parameters
+    ----------
+    data : callable, mapping, path-like or None
+        A function from names to data sets, data sets by name, or the folder in which
+        ``protoset.datasets.load`` looks first. Sources with a path are always read from it.
+    folder : Path
+        Where relative paths begin.
+    """
+
+    def __init__(self, data: Data, folder: Path):
+        if not (data is None or callable(data) or isinstance(data, (Mapping, str, os.PathLike))):
+            raise TypeError(
+                f"data={data!r} must be a function from names to data sets, a dict of data sets, a folder, or None"
+            )
+        self._data, self._folder = data, folder
+
+    def __call__(self, source: Source) -> Dataset:
+        """Load one data set."""
+        found = self._load(source)
+        if not isinstance(found, Dataset):
+            raise DataError(
+                f"data gave {type(found).__name__} for {source.name!r}; expected a protoset.datasets.Dataset"
+            )
+        return found
+
+    def _load(self, source: Source) -> Any:
+        if source.path is not None:
+            return _function("read")(self._folder / source.path, target=source.target)
+        if isinstance(self._data, Mapping):
+            if source.name not in self._data:
+                raise DataError(f"data has no {source.name!r}, only {sorted(self._data)}; add it")
+            return self._data[source.name]
+        if callable(self._data):
+            return self._data(source.name)
+        return _function("load")(source.name, folder=self._data)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found = getattr(datasets, name, None)
+    if found is None:
+        raise DataError(f"protoset.datasets has no {name!r}; pass data=... with the data sets")
+    return found

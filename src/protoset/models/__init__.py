@@ -1,0 +1,18 @@
+"""From a data set to a classifier that remembers how its objects were prepared."""
+
+from protoset.models.fitting import find_method, fit_model, make_selector, training_rows
+from protoset.models.model import DataModel, as_model
+from protoset.models.preparation import SCALINGS, Preparation, Scaling, prepare
+
+__all__ = [
+    "SCALINGS",
+    "DataModel",
+    "Preparation",
+    "Scaling",
+    "as_model",
+    "find_method",
+    "fit_model",
+    "make_selector",
+    "prepare",
+    "training_rows",
+]

@@ -1,0 +1,98 @@
+"""A classifier of objects as they are in a file.
+
+A ``PrototypeClassifier`` compares objects as they come. What was learned from the training set before, such as the
+scaling of attributes, is needed again for every query, so both are kept together, and ``protoset.save`` writes both to
+one file. Three other ways were passed over: a scikit-learn pipeline, which only pickle could keep; a file of its own
+beside the classifier's, which gets lost; and prototypes that are stored as they were, with a metric that divides by
+the deviations, which exists for Euclidean distances alone. A classifier without preparation is saved as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protoset.classifier import Explanation, PrototypeClassifier
+from protoset.datasets import Attribute
+from protoset.datasets.base import Kind
+from protoset.models.preparation import Preparation, Scaling
+from protoset.spaces import DISSIMILARITIES
+
+
+@dataclass(frozen=True, eq=False)
+class DataModel:
+    """A fitted classifier with the preparation of its objects.
+
+    All its methods take objects as a data set has them: vectors before scaling, series with channels as columns.
+
+    Attributes
+    ----------
+    preparation : Preparation
+    classifier : PrototypeClassifier
+    """
+
+    preparation: Preparation
+    classifier: PrototypeClassifier
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels, sorted."""
+        return self.classifier.classes_
+
+    @property
+    def sample_indices_(self) -> np.ndarray:
+        """The prototypes as positions in the training set, ascending."""
+        return self.classifier.sample_indices_
+
+    @property
+    def prototype_labels_(self) -> np.ndarray:
+        """Their labels."""
+        return self.classifier.prototype_labels_
+
+    def predict(self, objects: Any) -> np.ndarray:
+        """Predict labels."""
+        return self.classifier.predict(self.preparation(objects))
+
+    def predict_proba(self, objects: Any) -> np.ndarray:
+        """Predict how clearly each class wins; see ``PrototypeClassifier``."""
+        return self.classifier.predict_proba(self.preparation(objects))
+
+    def explain(self, objects: Any, n_neighbors: int = 3) -> Explanation:
+        """Show which prototypes decided; see ``PrototypeClassifier``."""
+        return self.classifier.explain(self.preparation(objects), n_neighbors)
+
+
+KINDS: dict[str, Kind] = {"vectors": "vectors", "series": "series", "strings": "strings", "matrix": "matrix"}
+"""What the objects of a kind of dissimilarities are called in data sets."""
+
+
+def as_model(classifier: PrototypeClassifier) -> DataModel:
+    """Return a classifier as a model that prepares nothing, for objects from files.
+
+    Parameters
+    ----------
+    classifier : PrototypeClassifier
+        Fitted, on vectors, series, strings or a matrix.
+
+    Returns
+    -------
+    DataModel
+    """
+    metric = classifier._prototypes.metric
+    kind = KINDS.get(DISSIMILARITIES[metric].kind)
+    if kind is None:
+        raise ValueError(
+            f"a classifier with metric={metric!r} does not say how its objects are read from a file; fit it with "
+            "protoset.models.fit_model"
+        )
+    attributes: tuple[Attribute, ...] = ()
+    if kind == "vectors":
+        names = getattr(classifier, "feature_names_in_", None)
+        if names is None:
+            names = [f"column {position}" for position in range(1, classifier.n_features_in_ + 1)]
+        attributes = tuple(Attribute(str(name), "real") for name in names)
+    scaling: Scaling | None = "raw" if kind == "vectors" else None
+    place = len(attributes)
+    return DataModel(Preparation(kind, metric, {}, scaling, attributes=attributes, target_position=place), classifier)

@@ -1,0 +1,72 @@
+"""The figures of the report, from the plots of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from protoset.evaluation import critical_difference
+from protoset.paper.analysis import Chosen
+from protoset.paper.evidence import Case
+from protoset.plots import (
+    plot_critical_difference,
+    plot_neighbor_graph,
+    plot_sensitivity,
+    plot_series,
+    plot_tradeoff,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CASE_CLASSES = {"Plane": (1, 2)}
+"""Classes that a case study shows, where not all."""
+
+
+def tradeoff(chosen: Mapping[str, Chosen]) -> Figure:
+    """Draw error against selection rate with numbered markers."""
+    errors = np.column_stack([one.error for one in chosen.values()])
+    rates = np.column_stack([one.rate for one in chosen.values()])
+    return plot_tradeoff(errors, rates, list(chosen))
+
+
+def rank_diagram(values: Mapping[str, np.ndarray]) -> Figure | None:
+    """Draw a critical-difference diagram of the data sets that all methods have; None without at least two."""
+    table = np.column_stack(list(values.values()))
+    table = table[np.isfinite(table).all(axis=1)]
+    if len(table) < 2:
+        return None
+    return plot_critical_difference(critical_difference(table, names=list(values)))
+
+
+def sensitivity(values: Mapping[float, Mapping[float, np.ndarray]], parameter: str) -> Figure:
+    """Draw boxes of log odds ratios by the value of a parameter, a panel for each rate."""
+    from matplotlib.figure import Figure as NewFigure
+
+    figure = NewFigure(figsize=(3.2 * len(values), 3.0), dpi=150, layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, len(values)))
+    for position, (ax, (rate, by_value)) in enumerate(zip(axes, values.items(), strict=True)):
+        measure = "log odds ratio" if position == 0 else ""
+        plot_sensitivity(by_value, parameter=parameter, measure=measure, ax=ax)
+        ax.set_title(f"selection rate {rate:.0%}", fontsize=8.5, loc="left", pad=14)
+    return figure
+
+
+def case_series(case: Case) -> Figure:
+    """Draw kept and dropped series as small multiples."""
+    classes = CASE_CLASSES.get(case.name)
+    return plot_series(list(case.series), case.labels, case.kept, classes=classes, max_panels=80, n_columns=10)
+
+
+def case_graph(case: Case) -> Figure:
+    """Draw the graph of nearest neighbours; of the classes that are shown."""
+    classes = CASE_CLASSES.get(case.name)
+    chosen = np.arange(len(case.labels)) if classes is None else np.flatnonzero(np.isin(case.labels, classes))
+    return plot_neighbor_graph(
+        case.distances[np.ix_(chosen, chosen)],
+        case.labels[chosen],
+        np.isin(chosen, case.kept),
+        series=list(case.series[chosen]),
+    )

@@ -1,0 +1,81 @@
+"""The tables that the paper prints.
+
+Ando, S.: Discriminative Prototype Set Learning for Nearest Neighbor Classification. The numbers are typed from its
+tables, under the names that the archives have for the data sets; nothing in them is corrected.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+CITATION = "Ando, S.: Discriminative Prototype Set Learning for Nearest Neighbor Classification"
+
+BASELINES = ("CCIS", "FCNN", "SSMA", "DROP3", "RMHC")
+METHODS = (*BASELINES, "REPS")
+"""The methods of the paper's comparison, in its order; NoPS is beside them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """A printed table.
+
+    Attributes
+    ----------
+    rows, columns : tuple of str
+    values : ndarray of shape (n_rows, n_columns)
+    """
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: np.ndarray
+
+    def column(self, name: str) -> np.ndarray:
+        """Return the values of a column."""
+        return self.values[:, self.columns.index(name)]
+
+    def value(self, row: str, column: str) -> float:
+        """Return one value."""
+        return float(self.values[self.rows.index(row), self.columns.index(column)])
+
+
+def vector_table() -> Printed:
+    """Error and selection rates on the 34 vector sets.
+
+    Columns are NoPS and, of each method, ``CCIS_error``, ``CCIS_rate`` and so on. The column NoPS is headed ERR in the
+    paper and holds accuracies; see ``errors_of_everything``.
+    """
+    return _read("vectors")
+
+
+def errors_of_everything() -> np.ndarray:
+    """Errors of 1-NN on everything that the printed accuracies stand for."""
+    return 1 - vector_table().column("NoPS")
+
+
+def fixed_rate_table() -> Printed:
+    """Errors of REPS at the selection rates of the five baselines, on the 34 vector sets."""
+    return _read("fixed_rate")
+
+
+def signed_rank_table() -> Printed:
+    """p-values of the signed-rank tests; rows are "pareto_ranks" and "fixed_rate_errors"."""
+    return _read("signed_ranks")
+
+
+def series_table() -> Printed:
+    """Error of 1-NN on everything, error and selection rate of REPS on the 27 sets of time series."""
+    return _read("series")
+
+
+@cache
+def _read(name: str) -> Printed:
+    text = (files("protoset.paper") / "tables" / f"{name}.csv").read_text("utf-8")
+    header, *rows = csv.reader(text.splitlines())
+    values = np.array([[float(value) for value in row[1:]] for row in rows])
+    values.flags.writeable = False
+    return Printed(tuple(row[0] for row in rows), tuple(header[1:]), values)

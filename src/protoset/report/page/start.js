@@ -1,0 +1,48 @@
+// The rest of the page, and the order in which its parts begin.
+
+function startTheme() {
+  const button = byId("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
+  let chosen = null;
+  const show = () => {
+    const isDark = chosen === null ? dark.matches : chosen;
+    document.documentElement.dataset.theme = isDark ? "dark" : "light";
+    replace(button, isDark ? "Light" : "Dark");
+    button.setAttribute("aria-label", isDark ? "Use light colours" : "Use dark colours");
+  };
+  button.addEventListener("click", () => {
+    chosen = document.documentElement.dataset.theme !== "dark";
+    show();
+  });
+  dark.addEventListener("change", show);
+  show();
+}
+
+function startFacts() {
+  replace(
+    byId("fact-lists"),
+    model.facts.map((list) =>
+      el("div", {}, el("h3", {}, list.heading), el("dl", {}, list.rows.map(([name, text]) => factRow(quoted(name), quoted(text))))),
+    ),
+  );
+  replace(byId("notes"), model.notes.map((note) => el("li", {}, note)));
+}
+
+function startPrinting() {
+  const redraw = (printing) => {
+    state.printing = printing;
+    drawCurve();
+    layOutMap();
+  };
+  addEventListener("beforeprint", () => redraw(true));
+  addEventListener("afterprint", () => redraw(false));
+}
+
+startTheme();
+startBudget();
+startDetails();
+startMap();
+startFind();
+startPrototypes();
+startQueries();
+startFacts();
+startPrinting();

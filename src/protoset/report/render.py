@@ -1,0 +1,75 @@
+"""The page as one file: template, style and scripts from ``page/``, and the model as data.
+
+Data never become markup. They are written as JSON into a block that browsers do not run, without the characters that
+could end it, and the scripts put them into the page as text. The policy in the head lets nothing run but the one
+script and the one style whose hashes it names, and nothing be loaded.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from importlib import resources
+from typing import Any
+
+SCRIPTS = (
+    "text.js",
+    "state.js",
+    "drawing.js",
+    "budget.js",
+    "map.js",
+    "details.js",
+    "find.js",
+    "prototypes.js",
+    "query.js",
+    "start.js",
+)
+"""In the order in which they are joined."""
+
+UNSAFE = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def render(model: dict[str, Any]) -> str:
+    """Write the page.
+
+    Parameters
+    ----------
+    model : dict
+        As ``page_model`` makes it.
+    """
+    style = _read("style.css")
+    script = '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in SCRIPTS) + "\n})();"
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    filled = {
+        "policy": html.escape(policy, quote=False),
+        "title": html.escape(UNSAFE.sub(_visible, model["title"])),
+        "style": style,
+        "model": as_safe_json(model),
+        "script": script,
+    }
+    # In one pass, so that nothing that is filled in is read as a place to fill.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: filled[match.group(1)], _read("page.html"))
+
+
+def as_safe_json(value: Any) -> str:
+    """JSON that can stand in a script block: it cannot end the block, and scripts can read it."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    return match.group() if match.group() in "<>&" else "\N{REPLACEMENT CHARACTER}"
+
+
+def _read(name: str) -> str:
+    return (resources.files("protoset.report") / "page" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,46 @@
+"""The examples of docs/command.md run as they stand, in a real shell."""
+
+import os
+import re
+import subprocess
+import sys
+
+import typer.main
+
+from protoset.cli.app import app
+
+from conftest import ROOT
+
+PAGE = (ROOT / "docs" / "command.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def test_the_examples_run_one_after_the_other(tmp_path):
+    assert {language for language, _ in BLOCKS} == {"sh"}
+    command = tmp_path / "bin" / "protoset"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m protoset "$@"\n')
+    command.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    result = subprocess.run(
+        ["sh", "-eu", "-c", "\n".join(code for _, code in BLOCKS)],
+        capture_output=True,
+        text=True,
+        cwd=work,
+        env=os.environ | {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"},
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    promised = ["prototypes.csv", "iris.protoset", "iris.html", "predictions.csv", "front.svg", "table.csv"]
+    assert set(promised) <= {file.name for file in work.iterdir()}
+    assert (work / "paper-output" / "report" / "report.md").read_text().startswith("# ")
+
+
+def test_the_page_names_every_command():
+    commands = typer.main.get_command(app).commands
+    for name, command in commands.items():
+        assert re.search(rf"^## .*\b{name}\b", PAGE, re.MULTILINE), name
+        for inner in getattr(command, "commands", {}):
+            assert re.search(rf"{name} {inner}\b|`{inner}`", PAGE), f"{name} {inner}"

@@ -1,0 +1,167 @@
+"""``protoset select``, on a file of each kind, and what may be done with its model."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import protoset
+from protoset.datasets import read, read_queries
+
+from cli_cases import SPECIES, run, run_json, run_many, write_files
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return write_files(tmp_path_factory.mktemp("files"))
+
+
+CASES = {
+    "table": (["flowers.csv", "--target", "species"], "table_kept.csv", {"target": "species"}),
+    "series": (["Bumps", "--metric-param", "window=5"], "series_kept.tsv", {"kind": "series"}),
+    "matrix": (["distances.csv", "--labels", "kinds.txt", "--n-prototypes", "9"], "matrix_kept.csv", {}),
+    "strings": (["names.txt", "--method", "fcnn"], "strings_kept.txt", {}),
+}
+SOURCES = {"table": {"target": "species"}, "series": {}, "matrix": {"labels": "kinds.txt"}, "strings": {}}
+METRICS = {"table": "gower", "series": "dtw", "matrix": "precomputed", "strings": "levenshtein"}
+
+
+@pytest.fixture(scope="module")
+def selected(folder):
+    """The document of each case, whose outputs are in the folder."""
+    commands = {
+        name: ["select", *words, "--output", output, "--model", f"{name}.protoset", "--json"]
+        for name, (words, output, _) in CASES.items()
+    }
+    documents = {"table": run_json(*commands.pop("table")[:-1], cwd=folder)}
+    for name, (code, out, error) in zip(commands, run_many(commands.values(), folder), strict=True):
+        assert (code, error) == (0, ""), error
+        documents[name] = json.loads(out)
+    return documents
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_output_has_the_rows_that_it_names(folder, selected, name):
+    words, output, options = CASES[name]
+    found, document = read(folder / output, **options), selected[name]
+    source = {key: folder / value if key == "labels" else value for key, value in SOURCES[name].items()}
+    dataset = read(folder / words[0], **source)
+    rows = np.array(document["rows"])
+    assert document["n_prototypes"] == len(rows) == found.n_objects
+    assert document["metric"] == METRICS[name]
+    assert found.labels.tolist() == dataset.labels[rows].tolist() == document["labels"]
+    if name == "matrix":
+        assert np.array_equal(found.objects, dataset.objects[np.ix_(rows, rows)])
+    else:
+        for one, row in zip(found.objects, rows, strict=True):
+            assert np.array_equal(one, dataset.objects[row])
+    assert {one["label"] for one in document["classes"]} == set(dataset.labels.tolist())
+    assert sum(one["prototypes"] for one in document["classes"]) == len(rows)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_library_opens_the_model(folder, selected, name):
+    model = protoset.load(folder / f"{name}.protoset")
+    assert isinstance(model, protoset.DataModel)
+    assert model.sample_indices_.tolist() == selected[name]["rows"]
+    dataset = read(folder / CASES[name][0][0], **({"labels": folder / "kinds.txt"} if name == "matrix" else {}))
+    answers = model.predict(dataset.objects)
+    kept = model.sample_indices_
+    assert answers[kept].tolist() == dataset.labels[kept].tolist()
+
+
+def test_series_are_selected_in_the_training_part_and_measured_on_the_test_part(selected):
+    document = selected["series"]
+    assert document["data"]["n_train"] == 20
+    assert max(document["rows"]) < 20
+    assert document["test"]["n_objects"] == 30
+    assert document["test"]["lower"] <= document["test"]["error"] <= document["test"]["upper"]
+
+
+def test_predictions_by_the_names_of_columns(folder, selected):
+    """Unlabelled, in another order, with a category that the training set does not have."""
+    result = run("predict", "table.protoset", "unlabelled.csv", "--output", "predictions.csv", cwd=folder)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    assert "15 predictions" in result.stderr
+    with open(folder / "predictions.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["row"]) for row in rows] == list(range(15))
+    right = [row["prediction"] == SPECIES[int(row["row"]) // 5] for row in rows]
+    assert np.mean(right) > 0.8
+
+
+def test_other_uses_of_models(folder, selected):
+    commands = [
+        ["predict", "matrix.protoset", "rows.csv", "--json"],
+        ["predict", "strings.protoset", "strangers.txt"],
+        ["predict", "series.protoset", "Bumps/Bumps_TEST.tsv", "--json"],
+        ["evaluate", "Bumps/Bumps_TEST.tsv", "--model", "series.protoset", "--json"],
+        ["evaluate", "flowers.csv", "--model", "table.protoset"],
+        ["evaluate", "unlabelled.csv", "--model", "table.protoset"],
+        ["explain", "table.protoset", "unlabelled.csv", "--row", "14", "--json"],
+        ["explain", "table.protoset", "flowers.csv", "--row", "0"],
+        ["explain", "table.protoset", "flowers.csv", "--row", "150"],
+        ["predict", "table.protoset", "names.txt"],
+        ["predict", "names.txt", "names.txt"],
+        ["predict", "nowhere.protoset", "names.txt"],
+        ["predict", "table.protoset", "unlabelled.csv", "--output", "table.protoset", "--force"],
+    ]
+    answers = run_many(commands, folder)
+    assert [code for code, _, _ in answers] == [0, 0, 0, 0, 0, 2, 0, 0, 2, 2, 2, 2, 2]
+    matrix, series = json.loads(answers[0][1]), json.loads(answers[2][1])
+    assert len(matrix["predictions"]) == 22
+    assert matrix["predictions"][0] == "setosa"
+    strangers = protoset.load(folder / "strings.protoset").predict(["Yamada", "Rizzo"])
+    assert answers[1][1] == f"row,prediction\n0,{strangers[0]}\n1,{strangers[1]}\n"
+    evaluated = json.loads(answers[3][1])
+    assert evaluated["n_errors"] == series["n_errors"] == round(selected["series"]["test"]["error"] * 30)
+    assert np.sum(evaluated["confusion"]) == evaluated["n_test"] == 30
+    assert "150 objects" in answers[4][1]
+    assert "has no labels" in answers[5][2]
+    explained = json.loads(answers[6][1])
+    assert explained["prototypes"][0]["label"] == explained["prediction"] == "virginica"
+    assert explained["prototypes"][0]["row"] in selected["table"]["rows"]
+    assert "its label: setosa" in answers[7][1]
+    assert "0 to 149" in answers[8][2]
+    for code, _, error in answers:
+        assert code == 0 or (error.startswith("protoset: ") and error.count("\n") == 1)
+
+
+def test_a_model_remembers_its_scaling(folder):
+    """Lengths in nanometres and in metres are the same objects after z-scoring: raw rows, raw predictions."""
+    dataset = read(folder / "flowers.csv", target="species")
+    numbers = dataset.objects[:, :4].astype(float) * [1e9, 1, 1, 1e-3]
+    np.savetxt(folder / "scaled.csv", np.column_stack([numbers, np.repeat([0, 1, 2], 50)]), delimiter=",")
+    run_json("select", "scaled.csv", "--model", "scaled.protoset", "--n-prototypes", "10%", cwd=folder)
+    model = protoset.load(folder / "scaled.protoset")
+    assert (model.preparation.scaling, len(model.sample_indices_)) == ("z", 15)
+    prepared = model.preparation
+    position = prepared.target_position
+    queries = read_queries(
+        folder / "scaled.csv", kind="vectors", attributes=prepared.attributes, target_position=position
+    )
+    scaled = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
+    assert (model.predict(numbers) == model.classifier.predict(scaled)).all()
+    assert np.mean(model.predict(numbers) != np.repeat([0, 1, 2], 50)) < 0.1
+    assert np.allclose(queries.objects, numbers, rtol=1e-12)
+
+
+def test_methods_options_and_a_report(folder):
+    words = ["select", "flowers.csv", "--target", "species", "--quiet"]
+    commands = [
+        [*words, "--report", "page.html", "--no-refine", "--n-prototypes", "6"],
+        [*words, "--method", "drop3", "--metric", "heom", "--param", "n_neighbors=3", "--json"],
+        [*words, "--method", "kmedoids", "--n-prototypes", "0.04", "--seed", "1", "--json"],
+        [*words, "--json", "--seed", "3", "--n-jobs", "2"],
+        [*words, "--json", "--seed", "3"],
+    ]
+    (code, told, error), *answers = run_many(commands, folder)
+    assert (code, error) == (0, "")
+    assert "kept 6 of 150 (4.0 %)" in told
+    assert (folder / "page.html").read_text().lower().startswith("<!doctype html>")
+    documents = [json.loads(out) for _, out, _ in answers]
+    assert [document["method"] for document in documents] == ["DROP3", "KMedoids", "REPS", "REPS"]
+    assert documents[0]["metric"] == "heom"
+    assert documents[1]["n_prototypes"] == 6
+    assert documents[2]["rows"] == documents[3]["rows"]

@@ -1,0 +1,215 @@
+"""Plans: what they expand to, and errors that name the file and the key."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protoset.experiments import PlanError, read_plan
+from protoset.selectors import all_selectors
+
+SMALL = {"data": ["iris"], "methods": ["NoPS"]}
+
+
+def labels(plan):
+    return [method.label for method in plan.methods]
+
+
+def test_a_file_and_a_dict_are_the_same_plan(tmp_path):
+    file = tmp_path / "plan.toml"
+    file.write_text(
+        """
+name = "study"
+data = ["iris", {path = "mine.csv", target = "class"}]
+folds = {n = 3, seed = 7}
+seeds = [0, 1]
+distances = ["z", {scaling = "minmax", nominal = "heom"}, {metric = "dtw", window = [5, 10]}]
+
+[[methods]]
+method = "SSMA"
+
+[[methods]]
+method = "FCNN"
+n_neighbors = [1, 2]
+
+[[methods]]
+method = "REPS"
+refine = [false, true]
+at = ["SSMA", "FCNN"]
+
+[[methods]]
+method = "REPS"
+label = "ranked"
+beta = 4
+allocation = ["equal", "proportional"]
+rates = [0.02, 0.05]
+"""
+    )
+    plan = read_plan(file)
+    assert labels(plan) == [
+        "SSMA",
+        "FCNN(n_neighbors=1)",
+        "FCNN(n_neighbors=2)",
+        "ranked(allocation=equal) at 0.02",
+        "ranked(allocation=equal) at 0.05",
+        "ranked(allocation=proportional) at 0.02",
+        "ranked(allocation=proportional) at 0.05",
+        "REPS at SSMA",
+        "REPS at FCNN(n_neighbors=1)",
+        "REPS at FCNN(n_neighbors=2)",
+        "REPS(refine=True) at SSMA",
+        "REPS(refine=True) at FCNN(n_neighbors=1)",
+        "REPS(refine=True) at FCNN(n_neighbors=2)",
+    ]
+    assert [distance.label for distance in plan.distances] == [
+        "z",
+        "minmax, heom",
+        "dtw(window=5)",
+        "dtw(window=10)",
+    ]
+    assert [source.name for source in plan.data] == ["iris", "mine"]
+    # SSMA, and what takes its size, once per seed.
+    assert len(plan.cells) == 2 * 4 * 3 * (13 + 3)
+    assert plan.folder == tmp_path
+    assert read_plan(plan.document) == plan
+
+
+def test_only_randomised_methods_are_repeated():
+    plan = read_plan(SMALL | {"methods": [name for name, _ in all_selectors()], "seeds": [3, 4], "folds": 2})
+    repeated = {cell.method for cell in plan.cells if cell.seed is not None}
+    assert repeated == {"SSMA", "RMHC", "KMedoids", "RandomSelector"}
+    assert sum(cell.method == "SSMA" for cell in plan.cells) == 4
+    assert sum(cell.method == "REPS" for cell in plan.cells) == 2
+
+
+def test_seeds_of_one_method_and_of_folds():
+    plan = read_plan(SMALL | {"methods": ["SSMA", {"method": "REPS", "seeds": [5]}], "seeds": "fold", "folds": 2})
+    assert [(cell.method, cell.fold, cell.seed) for cell in plan.cells] == [
+        ("SSMA", 0, 0),
+        ("REPS", 0, 5),
+        ("SSMA", 1, 1),
+        ("REPS", 1, 5),
+    ]
+
+
+def test_identifiers_are_made_of_content():
+    """Not of labels, order or what else is in the plan; and they do not change between versions."""
+    one = read_plan(SMALL | {"methods": ["NoPS", {"method": "FCNN", "n_neighbors": 2}]})
+    other = read_plan(SMALL | {"methods": [{"method": "FCNN", "n_neighbors": [3, 2], "label": "condensed"}, "NoPS"]})
+    by_label = {(cell.method, cell.fold): cell.id for cell in one.cells}
+    for cell in other.cells:
+        if cell.method == "condensed(n_neighbors=2)":
+            assert cell.id == by_label["FCNN(n_neighbors=2)", cell.fold]
+    assert len({cell.id for cell in other.cells}) == 15
+    assert one.cells[0].id == "9dbe8d440cd4bb2508058bd09baf9e20"
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, unique=True),
+    st.lists(st.integers(1, 9), min_size=1, max_size=3, unique=True),
+    st.integers(2, 4),
+    st.lists(st.sampled_from(["z", "minmax", "raw"]), min_size=1, unique=True),
+)
+def test_every_combination_is_one_cell(data, neighbors, n_folds, distances):
+    methods = [{"method": "FCNN", "n_neighbors": neighbors}]
+    plan = read_plan({"data": data, "methods": methods, "folds": n_folds, "distances": distances})
+    assert len({cell.id for cell in plan.cells}) == len(data) * len(neighbors) * n_folds * len(distances)
+
+
+def test_rates_by_data():
+    rates = {"printed": {"iris": 0.1, "wine": 0.2}, "tenth": 0.1}
+    plan = read_plan({"data": ["iris", "wine"], "methods": [{"method": "REPS", "rates": rates}]})
+    assert labels(plan) == ["REPS at printed", "REPS at tenth"]
+    assert [plan.methods[0].rate_on(name) for name in ("iris", "wine")] == [0.1, 0.2]
+
+
+ERRORS = [
+    ({"metods": []}, r"the key 'metods' is not known \(did you mean 'methods'.*\?\); known are \['name', 'data'"),
+    ({"data": []}, r"data is \[\]; expected a list with at least one entry"),
+    ({"data": "iris"}, "data is 'iris'; expected a list"),
+    ({"data": ["iris", 3]}, r"data\[1\] is 3; expected a name, or a table with the path of a file"),
+    ({"data": [{"pth": "a.csv"}]}, r"data\[0\] is .*expected a name, or a table with the path"),
+    ({"data": [{"path": "a.csv", "traget": "y"}]}, r"data\[0\]: the key 'traget' is not known \(did you mean 'target'"),
+    ({"data": [{"path": "a.csv", "target": 1.5}]}, r"data\[0\].target is 1.5; expected the name or position"),
+    ({"data": ["iris", "iris"]}, "data has 'iris' twice"),
+    ({"data": ["a", {"path": "x/a.csv"}]}, "data has 'a' twice; remove one, or give it another name"),
+    ({"name": 3}, "name is 3; expected a text"),
+    ({"methods": ["FCN"]}, r"methods\[0\].method is 'FCN', which is not known \(did you mean 'FCNN'"),
+    ({"methods": ["NoPS", "reps"]}, r"methods\[1\].method is 'reps'.*did you mean 'REPS'"),
+    ({"methods": [3]}, r"methods\[0\] is 3; expected the name of a method"),
+    (
+        {"methods": [{"method": "FCNN", "n_neighbours": 2}]},
+        r"\(FCNN\): the key 'n_neighbours'.*'n_neighbors'",
+    ),
+    ({"methods": [{"method": "NoPS", "label": "all"}]}, r"methods\[0\] \(NoPS\): the key 'label' is not known"),
+    ({"methods": [{"method": "FCNN", "n_neighbors": "two"}]}, r"methods\[0\] \(FCNN\): n_neighbors='two' must be"),
+    ({"methods": [{"method": "FCNN", "n_neighbors": []}]}, r"methods\[0\].n_neighbors is \[\]; expected a value"),
+    ({"methods": [{"method": "REPS", "beta": [2, {"a": 1}]}]}, r"methods\[0\].beta is .*expected a value, or a list"),
+    ({"methods": [{"method": "REPS", "C": float("inf")}]}, r"methods\[0\].C is inf; expected a value"),
+    ({"methods": [{"method": "REPS", "metric": "dtw"}]}, r"methods\[0\].metric is not for plans: distances say"),
+    ({"methods": [{"method": "SSMA", "random_state": 0}]}, r"methods\[0\].random_state is not for plans: seeds"),
+    ({"methods": [{"method": "REPS", "refine": "yes"}]}, r"methods\[0\].refine is 'yes'; expected true or false"),
+    (
+        {"methods": [{"method": "REPS", "refine": True, "allocation": "global"}]},
+        r"methods\[0\] \(REPS\): refine=True keeps every class",
+    ),
+    ({"methods": [{"method": "FCNN", "seeds": [1]}]}, r"methods\[0\].seeds is for randomised methods, and FCNN is not"),
+    ({"methods": [{"method": "FCNN", "rates": [0.1]}]}, r"methods\[0\].rates cannot be: FCNN chooses its size itself"),
+    (
+        {"methods": [{"method": "REPS", "rates": [0.1, 2]}]},
+        r"rates has '2' with 2; expected a rate above 0",
+    ),
+    ({"methods": [{"method": "REPS", "rates": 0.1}]}, r"methods\[0\].rates is 0.1; expected a list of rates"),
+    ({"methods": [{"method": "REPS", "rates": {"x": {"wine": 0.1}}}]}, r"'x' without a rate for the data \['iris'\]"),
+    ({"methods": [{"method": "REPS", "at": "SSM"}, "SSMA"]}, r"at = 'SSM', which is no method.*did you mean 'SSMA'"),
+    ({"methods": [{"method": "REPS", "at": 3}]}, r"methods\[0\].at is 3; expected the label of a method"),
+    (
+        {"methods": [{"method": "REPS", "at": "SSMA", "n_prototypes": 3}, "SSMA"]},
+        r"methods\[0\] \(REPS\) has \['at', 'n_prototypes'\], which all say how many",
+    ),
+    ({"methods": ["FCNN", "FCNN"]}, "methods has 'FCNN' twice"),
+    ({"methods": ["FCNN", {"method": "FCNN", "label": "x"}]}, "methods has 'FCNN' twice .also as 'x'.; remove one"),
+    ({"methods": [{"method": "FCNN", "label": 3}]}, r"methods\[0\].label is 3; expected a text"),
+    ({"folds": 1}, "folds.n is 1; expected a whole number of at least 2"),
+    ({"folds": "defautl"}, "folds is 'defautl'; expected a number, 'default', or a table"),
+    ({"folds": {"k": 5}}, "folds: the key 'k' is not known"),
+    ({"folds": {"n": 5, "seed": -1}}, "folds.seed is -1; expected"),
+    ({"folds": {"n": 5, "stratified": 1}}, "folds.stratified is 1; expected true or false"),
+    ({"seeds": 3}, "seeds is 3; expected a list of whole numbers"),
+    ({"seeds": []}, r"seeds is \[\]; expected at least one seed"),
+    ({"seeds": [1, 1]}, r"seeds is \[1, 1\]; expected at least one seed, and each once"),
+    ({"seeds": [True]}, r"seeds is \[True\]; expected a list of whole numbers"),
+    ({"distances": ["zz"]}, r"distances\[0\] is 'zz', which is not known"),
+    ({"distances": [{"scaling": "max"}]}, r"distances\[0\].scaling is 'max', which is not known.*'minmax'"),
+    ({"distances": [{"metric": "dwt"}]}, r"distances\[0\].metric is 'dwt', which is not known.*'dtw'"),
+    ({"distances": [{"metric": "dtw", "windw": 5}]}, r"distances\[0\] \(dtw\): the key 'windw'.*did you mean 'window'"),
+    ({"distances": [{"metric": "dtw", "scaling": "z"}]}, r"distances\[0\] \(dtw\): the key 'scaling' is not known"),
+    ({"distances": [4]}, r"distances\[0\] is 4; expected a scaling, a metric, or a table"),
+    ({"distances": ["z", {}]}, "distances has 'z' twice"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), ERRORS, ids=[str(change) for change, _ in ERRORS])
+def test_errors(change, message):
+    with pytest.raises(PlanError, match=f"^the plan: .*{message}"):
+        read_plan(SMALL | change)
+
+
+@pytest.mark.parametrize("missing", ["data", "methods"])
+def test_what_is_missing(missing):
+    with pytest.raises(PlanError, match=f"the plan: {missing} is missing; a plan names its data and methods"):
+        read_plan({name: value for name, value in SMALL.items() if name != missing})
+
+
+def test_errors_name_the_file(tmp_path):
+    file = tmp_path / "plan.toml"
+    with pytest.raises(PlanError, match=r"cannot read the plan '.*plan.toml': No such file"):
+        read_plan(file)
+    file.write_text("data = ['iris']\nmethods = ]")
+    with pytest.raises(PlanError, match=r"plan.toml: not TOML: .*line 2"):
+        read_plan(file)
+    file.write_bytes(b"data = ['\xff']")
+    with pytest.raises(PlanError, match=r"plan.toml: not TOML"):
+        read_plan(file)
+    file.write_bytes(b"\xef\xbb\xbfdata = ['iris']\r\nmethods = ['FNCC']\r\n")
+    with pytest.raises(PlanError, match=r"plan.toml: methods\[0\].method is 'FNCC'.*'FCNN'"):
+        read_plan(file)

@@ -1,0 +1,259 @@
+"""Models: preparation, files, queries."""
+
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+import protoset
+from protoset.datasets import Attribute, DataError, Dataset, read, read_queries
+from protoset.experiments import compare, validate, validate_model
+from protoset.models import DataModel, as_model, fit_model, make_selector, prepare
+from protoset.models.preparation import learn_scaling
+from protoset.spaces import make_space
+
+from conftest import labelled_vectors, overlapping
+
+SCALERS = {"z": StandardScaler, "minmax": MinMaxScaler}
+
+
+def dataset_of(X, y, **more):
+    columns = tuple(Attribute(f"x{position}", "real") for position in range(X.shape[1]))
+    return Dataset("some", "vectors", X, y, columns, **more)
+
+
+def mixed(n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    objects = np.empty((n, 2), dtype=object)
+    objects[:, 0] = (rng.normal(size=n) + 2 * y).tolist()
+    objects[:, 1] = np.where(rng.random(n) < 0.2, None, np.where(y, "on", "off")).tolist()
+    columns = (Attribute("level", "real"), Attribute("switch", "nominal", ("on", "off")))
+    return Dataset("mixed", "mixed", objects, np.array(["no", "yes"])[y], columns)
+
+
+@given(labelled_vectors(), st.sampled_from(sorted(SCALERS)))
+def test_scaling_is_that_of_scikit_learn(data, scaling):
+    X, y = data
+    prepared = prepare(dataset_of(X, y), scaling=scaling)
+    assert np.allclose(prepared(X), SCALERS[scaling]().fit_transform(X))
+
+
+@given(labelled_vectors(), st.integers(0, 3))
+def test_what_is_learned_undoes_moving_and_stretching(data, seed):
+    """Attributes in other units give the same objects, so the same prototypes."""
+    X, y = data
+    rng = np.random.default_rng(seed)
+    moved = X * 2.0 ** rng.integers(-3, 3, X.shape[1]) + rng.integers(-5, 5, X.shape[1])
+    assert np.allclose(prepare(dataset_of(moved, y))(moved), prepare(dataset_of(X, y))(X))
+
+
+def test_columns_that_are_constant_missing_or_partly_missing():
+    X = np.array([[1.0, np.nan, 2.0], [1.0, np.nan, np.nan], [1.0, np.nan, 4.0]])
+    centre, width = learn_scaling(X, "z")
+    assert centre.tolist() == [1, 0, 3]
+    assert width.tolist() == [1, 1, 1]
+    assert learn_scaling(X, "minmax")[1].tolist() == [1, 1, 2]
+
+
+def test_the_automatic_metric():
+    X, y = overlapping(20)
+    assert prepare(dataset_of(X, y)).metric == "euclidean"
+    gaps = np.where(np.arange(20)[:, None] == 3, np.nan, X)
+    assert prepare(dataset_of(gaps, y)).metric == "gower"
+    assert prepare(mixed()).metric == "gower"
+    assert prepare(mixed()).metric_params == {"categorical": [1]}
+    assert prepare(Dataset("s", "series", list(X), y)).metric == "dtw"
+    assert prepare(Dataset("s", "strings", ["a"] * 20, y)).metric == "levenshtein"
+    assert prepare(Dataset("s", "matrix", np.zeros((20, 20)), y)).metric == "precomputed"
+
+
+def test_series_of_channels_are_turned():
+    rng = np.random.default_rng(0)
+    series = [rng.normal(size=(7, 2)) for _ in range(6)]
+    prepared = prepare(Dataset("s", "series", series, np.arange(6) % 2))
+    assert [one.shape for one in prepared(series)] == [(2, 7)] * 6
+    equal = [one[:, 0] for one in series]
+    flat = prepare(Dataset("s", "series", equal, np.arange(6) % 2), metric="euclidean")
+    assert (flat.scaling, flat(equal).shape) == ("raw", (6, 7))
+    with pytest.raises(ValueError, match="one length and one channel"):
+        flat(series)
+
+
+KINDS = {
+    "vectors": dataset_of(*overlapping(40)),
+    "mixed": mixed(),
+    "series": Dataset("s", "series", list(overlapping(30, d=12)[0]), overlapping(30, d=12)[1]),
+    "strings": Dataset("s", "strings", ["anna", "anne", "hanna", "bob", "rob", "bobo"], np.array(list("aaabbb"))),
+    "matrix": Dataset(
+        "s",
+        "matrix",
+        make_space(overlapping(30)[0], "euclidean").block(slice(None), slice(None)),
+        overlapping(30)[1],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_from_a_file_predicts_as_before(kind, tmp_path):
+    dataset = KINDS[kind]
+    model = fit_model(dataset, n_prototypes=4, random_state=0)
+    protoset.save(model, tmp_path / "model")
+    loaded = protoset.load(tmp_path / "model")
+    assert isinstance(loaded, DataModel)
+    assert (loaded.predict(dataset.objects) == model.predict(dataset.objects)).all()
+    assert np.array_equal(loaded.predict_proba(dataset.objects), model.predict_proba(dataset.objects))
+    assert loaded.explain(dataset.objects).indices.tolist() == model.explain(dataset.objects).indices.tolist()
+    before, after = model.preparation, loaded.preparation
+    assert (before.kind, before.metric, before.scaling) == (after.kind, after.metric, after.scaling)
+    assert (before.attributes, before.target) == (after.attributes, after.target)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m["preparation"].update(scaling="raw"), "lacks what it needs"),
+        (lambda m: m["preparation"].update(scaling="y"), "not known"),
+        (lambda m: m["preparation"].update(metric="cosine"), "does not fit its metric"),
+        (lambda m: m["preparation"].update(surprise=1), "surprise"),
+        (lambda m: m["preparation"].update(attributes=[["x0", "real", []]]), "does not fit its attributes"),
+        (lambda m: m["preparation"].update(attributes=[[0, "real", []]]), "not texts"),
+        (lambda m: m.pop("preparation"), "preparation"),
+        (lambda m: m.update(format="protoset-something"), "does not say format"),
+    ],
+)
+def test_damaged_preparations_are_refused(change, message, tmp_path):
+    protoset.save(fit_model(KINDS["vectors"], n_prototypes=4), tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    metadata = json.loads(members["metadata.json"])
+    change(metadata)
+    with zipfile.ZipFile(tmp_path / "damaged", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, json.dumps(metadata) if name == "metadata.json" else content)
+    with pytest.raises(protoset.FileFormatError, match=message):
+        protoset.load(tmp_path / "damaged")
+
+
+def test_a_plain_classifier_as_a_model():
+    X, y = overlapping(30)
+    classifier = protoset.PrototypeClassifier(protoset.REPS(4)).fit(X, y)
+    model = as_model(classifier)
+    assert (model.predict(X) == classifier.predict(X)).all()
+    assert [attribute.name for attribute in model.preparation.attributes] == ["column 1", "column 2", "column 3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "rpes"}, "did you mean 'REPS'"),
+        ({"method": "FCNN", "n_prototypes": 3}, "chooses its size itself"),
+        ({"method": "FCNN", "refine": True}, "is for REPS"),
+        ({"parameters": {"betta": 2}}, "did you mean 'beta'"),
+        ({"parameters": {"metric": "cosine"}}, "has no parameter 'metric'"),
+    ],
+)
+def test_wrong_methods(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_selector(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "arguments", "message"),
+    [
+        (KINDS["mixed"], {"metric": "euclidean"}, "categories in switch"),
+        (KINDS["vectors"], {"metric": "euclidian"}, "did you mean 'euclidean'"),
+        (KINDS["mixed"], {"scaling": "z"}, "in its own way"),
+        (KINDS["vectors"], {"scaling": "log"}, "scaling='log' is not known"),
+        (KINDS["matrix"], {"metric": "dtw"}, "'precomputed'"),
+    ],
+)
+def test_wrong_preparations(dataset, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        prepare(dataset, **arguments)
+
+
+def test_queries_of_tables(tmp_path):
+    columns = (Attribute("a", "real"), Attribute("b", "nominal", ("1", "x")))
+    options = {"kind": "mixed", "attributes": columns, "target": "class", "target_position": 2}
+    (tmp_path / "all.csv").write_text("b,extra,class,a\nx,7,yes,0.5\n1,8,no,1.5\n")
+    found = read_queries(tmp_path / "all.csv", **options)
+    assert found.objects.tolist() == [[0.5, "x"], [1.5, "1"]]
+    assert found.labels.tolist() == ["yes", "no"]
+    # Categories that look like numbers stay the categories that they were in training.
+    (tmp_path / "codes.csv").write_text("a,b\n0.5,1\n1.5,1\n")
+    found = read_queries(tmp_path / "codes.csv", **options)
+    assert found.objects.tolist() == [[0.5, "1"], [1.5, "1"]]
+    assert found.labels is None
+    (tmp_path / "bare.csv").write_text("0.5,x,1\n1.5,1,2\n")
+    found = read_queries(tmp_path / "bare.csv", **options)
+    assert (found.objects[:, 0].tolist(), found.labels.tolist()) == ([0.5, 1.5], ["1", "2"])
+    (tmp_path / "few.csv").write_text("a,c\n0.5,u\n1.5,v\n")
+    with pytest.raises(DataError, match="there is no b"):
+        read_queries(tmp_path / "few.csv", **options)
+    (tmp_path / "texts.csv").write_text("a,b\nlow,x\nhigh,x\n")
+    with pytest.raises(DataError, match="expected numbers in 'a'"):
+        read_queries(tmp_path / "texts.csv", **options)
+
+
+def test_tables_without_labels(tmp_path):
+    (tmp_path / "some.csv").write_text("a,b\n1,2\n3,4\n")
+    found = read(tmp_path / "some.csv", target=False)
+    assert found.objects.tolist() == [[1, 2], [3, 4]]
+    assert found.labels.tolist() == ["", ""]
+
+
+def test_queries_of_strings_and_matrices(tmp_path):
+    (tmp_path / "s.txt").write_text("a\tanna\nbob\n")
+    with pytest.raises(DataError, match="line 2"):
+        read_queries(tmp_path / "s.txt", kind="strings")
+    np.save(tmp_path / "m.npy", np.ones((2, 3)))
+    (tmp_path / "m.txt").write_text("x\ny\nz\n")
+    assert read_queries(tmp_path / "m.npy", kind="matrix").objects.shape == (2, 3)
+    with pytest.raises(DataError, match="expected 2 labels"):
+        read_queries(tmp_path / "m.npy", kind="matrix", labels=tmp_path / "m.txt")
+
+
+def test_validation_is_a_loop_over_folds():
+    """Against the same folds by hand: scaling learned on the training part of each."""
+    X, y = overlapping(60)
+    X = X * [1, 100, 0.01]
+    found = validate(dataset_of(X, y), "FCNN", folds=3, random_state=1)
+    from sklearn.model_selection import StratifiedKFold
+    from sklearn.pipeline import make_pipeline
+
+    errors = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
+        model = make_pipeline(StandardScaler(), protoset.PrototypeClassifier(protoset.selectors.FCNN()))
+        errors.append(1 - model.fit(X[train], y[train]).score(X[test], y[test]))
+    assert np.allclose(found.fold_errors, errors)
+    assert found.confusion.sum() == found.estimate.n_test == 60
+    assert found.estimate.n_errors == 60 - np.trace(found.confusion)
+
+
+def test_comparison_has_the_errors_of_validation():
+    X, y = overlapping(60)
+    dataset = dataset_of(X, y)
+    found = compare(dataset, ["fcnn"], folds=3, random_state=1)
+    assert np.allclose(found.errors[:, 0], validate(dataset, "FCNN", folds=3, random_state=1).fold_errors)
+    assert found.tests is None
+
+
+def test_labels_are_compared_as_texts():
+    X, y = overlapping(30)
+    model = fit_model(dataset_of(X, y), n_prototypes=6)
+    found = validate_model(model, X, y.astype(str))
+    assert found.estimate.n_errors == (model.predict(X) != y).sum()
+
+
+def test_holding_out_with_a_class_of_one():
+    X, y = overlapping(30)
+    y = np.where(np.arange(30) == 4, 9, y)
+    assert validate(dataset_of(X, y), "FCNN", holdout=0.3).estimate.n_test == 9
+    with_split = replace(dataset_of(X, y), n_train=20)
+    assert validate(with_split, "FCNN").estimate.n_test == 10

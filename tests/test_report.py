@@ -1,0 +1,420 @@
+"""The report: what its model says agrees with the library and with direct computation; data stay data."""
+
+import base64
+import datetime
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+from protoset import REPS, PrototypeClassifier, load, save
+from protoset.datasets import Attribute, Dataset
+from protoset.evaluation import estimate_error
+from protoset.report import build_report, write_report
+from protoset.report.objects import DIGITS, describe_objects, encode_series
+from protoset.report.parts import divide
+from protoset.report.render import SCRIPTS, as_safe_json
+from protoset.selectors import FCNN, KMedoids
+
+from conftest import ROOT, labelled_vectors, overlapping
+
+X, Y = overlapping(120, d=2, seed=1)
+X_TEST, Y_TEST = overlapping(60, d=2, seed=1)
+X_TEST = X_TEST + np.random.default_rng(2).normal(scale=0.3, size=X_TEST.shape)
+TRAIN, TEST = Dataset("blobs", "vectors", X, Y), Dataset("blobs", "vectors", X_TEST, Y_TEST)
+DAY = datetime.date(2026, 1, 31)
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<!--",
+    "{{script}}",
+    "a\u2028b",
+    "\ud800",
+]
+
+
+def page_nearest(group, stop):
+    """What the page's scripts do: the first of an object's listed prototypes that is kept."""
+    kept = set(stop["kept"])
+    return [next((place for place in row if place in kept), -1) for row in group["nearest"]]
+
+
+def others(matrix):
+    """Dissimilarities in which no object is its own neighbour."""
+    matrix = matrix.copy()
+    np.fill_diagonal(matrix, np.inf)
+    return matrix
+
+
+@settings(max_examples=15)
+@given(labelled_vectors(tied=True), st.booleans())
+def test_every_stop_agrees_with_direct_computation(labelled, refine):
+    objects, labels = labelled
+    # Distances of the space itself: those of SciPy may break ties in the last digit.
+    selector = REPS(n_prototypes=0.3, refine=refine).fit(objects, labels)
+    model = build_report(Dataset("ties", "vectors", objects, labels), selector, created=DAY).model
+    matrix = others(((objects[:, None] - objects[None]) ** 2).sum(axis=2))
+    for stop in model["stops"]:
+        kept = np.array(stop["kept"])
+        expected = selector.sample_indices_ if stop["chosen"] else selector.select(stop["size"])
+        assert np.array_equal(kept, expected)
+        nearest = kept[matrix[:, kept].argmin(axis=1)]
+        known = np.isfinite(matrix[:, kept].min(axis=1))
+        assert page_nearest(model["objects"], stop) == np.where(known, nearest, -1).tolist()
+        assert stop["n_errors"] == int((~known | (labels[nearest] != labels)).sum())
+    assert [stop["chosen"] for stop in model["stops"]].index(True) == model["summary"]["chosen_stop"]
+    assert sum(stop["chosen"] for stop in model["stops"]) == 1
+    assert model["summary"]["everything"]["n_errors"] == int((labels[matrix.argmin(axis=1)] != labels).sum())
+    sizes = [stop["size"] for stop in model["stops"]]
+    assert sizes == sorted(sizes)
+    assert model["summary"]["measured_on"] == "leave-one-out"
+
+
+def test_errors_on_test_objects_agree_with_the_classifier():
+    classifier = PrototypeClassifier(REPS(n_prototypes=15, refine=True)).fit(X, Y)
+    model = build_report(TRAIN, classifier, test=TEST, created=DAY).model
+    n_errors = int((classifier.predict(X_TEST) != Y_TEST).sum())
+    estimate = estimate_error(n_errors, len(Y_TEST))
+    said = model["summary"]["prototypes"]
+    assert said["n_errors"] == n_errors
+    assert said["error"] == estimate.error
+    assert [said["lower"], said["upper"]] == pytest.approx([estimate.lower, estimate.upper], rel=1e-5)
+    everything = Y[cdist(X_TEST, X).argmin(axis=1)]
+    assert model["summary"]["everything"]["n_errors"] == int((everything != Y_TEST).sum())
+    assert model["summary"]["measured_on"] == "test"
+    assert model["summary"]["selection_rate"] == 15 / 120
+    assert model["summary"]["distances_saved"] == 105
+    # The cut of the same size stands before the refined set.
+    at = model["summary"]["chosen_stop"]
+    assert model["stops"][at - 1]["size"] == 15
+    assert model["stops"][at - 1]["kept"] == classifier.selector_.select(15).tolist()
+
+
+def test_explanations_hold_at_every_stop():
+    selector = REPS(n_prototypes=15).fit(X, Y)
+    model = build_report(TRAIN, selector, test=TEST, created=DAY).model
+    matrix = cdist(X_TEST, X)
+    for stop in model["stops"]:
+        kept, shown = np.array(stop["kept"]), set(stop["kept"])
+        order = kept[np.argsort(matrix[:, kept], axis=1, kind="stable")[:, :5]]
+        for query, listed in enumerate(model["queries"]["nearest"]):
+            places = [at for at, place in enumerate(listed) if place in shown][:5]
+            assert [listed[at] for at in places] == order[query].tolist()
+            distances = [model["queries"]["distances"][query][at] for at in places]
+            assert distances == pytest.approx(matrix[query, order[query]].tolist(), rel=1e-6)
+        assert stop["n_errors"] == int((Y[order[:, 0]] != Y_TEST).sum())
+
+
+def test_the_adjusted_rule_decides_as_the_classifier_does():
+    classifier = PrototypeClassifier(REPS(n_prototypes=20), rule="adjusted").fit(X, Y)
+    model = build_report(TRAIN, classifier, test=TEST, created=DAY).model
+    at = model["summary"]["chosen_stop"]
+    explained = classifier.explain(X_TEST, 1)
+    assert model["queries"]["decided"]["winners"][at] == explained.indices[:, 0].tolist()
+    assert model["queries"]["decided"]["ranks"][at] == explained.ranks[:, 0].tolist()
+    assert model["summary"]["prototypes"]["n_errors"] == int((classifier.predict(X_TEST) != Y_TEST).sum())
+
+
+def test_methods_of_one_size_have_one_stop():
+    for selector in (FCNN(), KMedoids(n_prototypes=9)):
+        model = build_report(TRAIN, selector.fit(X, Y), created=DAY).model
+        assert [stop["kept"] for stop in model["stops"]] == [selector.sample_indices_.tolist()]
+        assert model["objects"]["weights"] is None
+
+
+def test_weights_and_facts_are_those_of_the_fit():
+    selector = REPS(n_prototypes=15, beta=3.0, metric="minkowski", metric_params={"p": 3}).fit(X, Y)
+    model = build_report(TRAIN, selector, created="today").model
+    assert model["objects"]["weights"] == pytest.approx(selector.weights_.tolist(), rel=1e-3)
+    finite = np.isfinite(selector.degradations_)
+    assert [value is not None for value in model["objects"]["degradations"]] == finite.tolist()
+    facts = {name: text for part in model["facts"] for name, text in part["rows"]}
+    assert facts["beta"] == "3.0"
+    assert facts["metric"] == "minkowski"
+    assert facts["p"] == "3"
+    manhattan = REPS(n_prototypes=9, metric=city_block).fit(X[:40], Y[:40])
+    model = build_report(Dataset("c", "vectors", X[:40], Y[:40]), manhattan, created="today").model
+    assert ["metric", "city_block"] in model["facts"][1]["rows"]
+    assert facts["NumPy"] == np.__version__
+    assert facts["made"] == "today"
+
+
+def city_block(a, b):
+    return float(np.abs(a - b).sum())
+
+
+def series_data(n, length, seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 3, n)
+    time = np.linspace(0, 1, length)
+    return [np.sin((3 + 2 * label) * time) + rng.normal(scale=0.2, size=length) for label in labels], labels
+
+
+def decode(text, low, high):
+    levels = [DIGITS.find(text[at]) * 64 + DIGITS.find(text[at + 1]) for at in range(0, len(text), 2)]
+    return np.array([np.nan if level < 0 else low + level / 4095 * (high - low) for level in levels])
+
+
+@given(st.lists(st.floats(-1e3, 1e3) | st.just(np.nan), min_size=1, max_size=30))
+def test_series_are_written_within_half_a_level(values):
+    values = np.array(values)
+    finite = values[np.isfinite(values)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+    read = decode(encode_series(values, low, high, 160), low, high)
+    assert np.array_equal(np.isnan(read), np.isnan(values))
+    assert np.nanmax(np.abs(read - values), initial=0) <= (high - low) / 4095 * 0.5001 + 1e-9
+
+
+def test_two_thousand_series_stay_below_three_megabytes():
+    objects, labels = series_data(2000, 150, 0)
+    test_objects, test_labels = series_data(1000, 150, 1)
+    selector = REPS(n_prototypes=0.05).fit(objects, labels)  # as vectors, which is faster
+    train, test = Dataset("waves", "series", objects, labels), Dataset("waves", "series", test_objects, test_labels)
+    report = build_report(train, selector, test=test, created=DAY)
+    assert len(report.html.encode()) < 3 * 2**20
+    assert len(report.model["objects"]["ids"]) == 2000
+    assert len(report.model["queries"]["ids"]) == 1000
+
+
+def test_many_objects_are_sampled_and_the_page_says_so():
+    objects, labels = overlapping(700, d=2, seed=3)
+    selector = REPS(n_prototypes=30).fit(objects, labels)
+    ids = [f"row {row}" for row in range(700)]
+    model = build_report(
+        Dataset("many", "vectors", objects, labels), selector, ids=ids, created=DAY, most_objects=100
+    ).model
+    assert len(model["objects"]["ids"]) == 100
+    stop = model["stops"][model["summary"]["chosen_stop"]]
+    assert [model["objects"]["ids"][place] for place in stop["kept"]] == [ids[row] for row in selector.sample_indices_]
+    assert "The page holds 100 of 700 training objects" in model["notes"][0]
+    matrix = others(cdist(objects, objects))
+    nearest = selector.sample_indices_[matrix[:, selector.sample_indices_].argmin(axis=1)]
+    # Errors count everyone, shown or not.
+    assert stop["n_errors"] == int((labels[nearest] != labels).sum())
+    for place, found in enumerate(page_nearest(model["objects"], stop)):
+        row = ids.index(model["objects"]["ids"][place])
+        assert model["objects"]["ids"][found] == ids[nearest[row]]
+
+
+def test_mixed_rows_strings_and_matrices():
+    rows = np.array([[1.5, "red"], [2.0, None], [np.nan, "blue"], [9.25, "blue"], [8.0, "red"], [1e-9, "red"]], object)
+    labels = np.array(["a", "a", "a", "b", "b", "b"])
+    columns = (Attribute("size", "real"), Attribute("colour", "nominal", ("red", "blue")))
+    mixed = REPS(n_prototypes=2, metric="gower", metric_params={"categorical": [1]}).fit(rows, labels)
+    values = build_report(Dataset("m", "mixed", rows, labels, columns), mixed, created=DAY).model["objects"]["values"]
+    assert values["names"] == ["size", "colour"]
+    assert values["values"][:3] == [[1.5, "red"], [2, None], [None, "blue"]]
+
+    texts = ["aaa", "aab", "aba", "xyz", "xyy", "zzz"]
+    strings = FCNN(metric="levenshtein").fit(texts, labels)
+    model = build_report(Dataset("s", "strings", texts, labels), strings, created=DAY).model
+    assert model["objects"]["values"]["values"][:2] == ["aaa", "aab"]
+    assert model["notes"] == []
+
+    matrix = cdist(X, X)
+    split = Dataset("d", "matrix", matrix, Y, n_train=80)
+    train, test = divide(split)
+    assert train.objects.shape == (80, 80)
+    assert test.objects.shape == (40, 80)
+    selector = REPS(n_prototypes=12, metric="precomputed").fit(train.objects, train.labels)
+    model = build_report(split, selector, created=DAY).model
+    expected = PrototypeClassifier(REPS(n_prototypes=12)).fit(X[:80], Y[:80]).predict(X[80:])
+    assert model["summary"]["prototypes"]["n_errors"] == int((expected != Y[80:]).sum())
+
+
+def test_long_objects_are_cut_and_the_page_says_so():
+    texts = Dataset("s", "strings", ["a", "b" * 400_000], np.array([0, 1]))
+    values, notes = describe_objects(texts, np.arange(2))
+    assert values["values"] == ["a", "b" * 299_999 + "…"]
+    assert notes == ["Strings are shown up to 300,000 characters."]
+    wide = Dataset("v", "vectors", np.arange(200_000.0).reshape(1000, 200), np.arange(1000) % 2)
+    values, notes = describe_objects(wide, np.arange(1000))
+    assert {len(row) for row in values["values"]} == {len(values["names"])} == {120}
+    assert notes == ["Of 200 attributes the first 120 are shown."]
+    channels = Dataset("c", "series", [np.ones((500, 6)), np.zeros((3, 6))], np.array([0, 1]))
+    values, notes = describe_objects(channels, np.arange(2))
+    assert [[len(text) // 2 for text in one] for one in values["values"]] == [[40] * 4, [3] * 4]
+    assert values["lengths"] == [500, 3]
+    assert len(notes) == 2
+
+
+def test_a_class_that_only_test_objects_have():
+    labels = np.where(np.arange(len(Y_TEST)) == 0, 7, Y_TEST)
+    model = build_report(TRAIN, REPS(9).fit(X, Y), test=Dataset("t", "vectors", X_TEST, labels), created=DAY).model
+    assert model["classes"] == ["0", "1", "2", "7"]
+    assert model["queries"]["codes"][0] == 3
+    assert model["class_sizes"][3] == 0
+
+
+def test_objects_are_shown_as_they_were_before_the_transform():
+    def halve(objects):
+        return objects / 2
+
+    report = build_report(TRAIN, REPS(9).fit(halve(X), Y), test=TEST, transform=halve, created=DAY)
+    assert report.model["objects"]["values"]["values"][0] == pytest.approx(X[0].tolist(), rel=1e-3)
+    assert report.model["queries"]["distances"][0][0] == pytest.approx(cdist(X_TEST[:1], X).min() / 2, rel=0.6)
+    assert "halve" in json.dumps(report.model["facts"])
+
+
+class Blocks(HTMLParser):
+    """Texts of the scripts and styles of a page, and its policy."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts, self.policy, self.tags, self._open = {"script": [], "style": []}, "", [], None
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        attrs = dict(attrs)
+        if attrs.get("http-equiv") == "Content-Security-Policy":
+            self.policy = attrs["content"]
+        if tag in self.texts:
+            self._open = tag
+            self.texts[tag].append([attrs.get("type"), ""])
+
+    def handle_endtag(self, tag):
+        self._open = None
+
+    def handle_data(self, data):
+        if self._open:
+            self.texts[self._open][-1][1] += data
+
+
+def hostile_report():
+    labels = np.array(HOSTILE[:2])[np.arange(len(Y)) % 2]
+    ids = [f"{HOSTILE[row % len(HOSTILE)]} {row}" for row in range(len(Y))]
+    columns = tuple(Attribute(name, "real") for name in HOSTILE[:2])
+    dataset = Dataset(HOSTILE[0], "vectors", X, labels, columns, path=Path(HOSTILE[3]))
+    return build_report(dataset, REPS(9).fit(X, labels), ids=ids, title=" ".join(HOSTILE), created=HOSTILE[1])
+
+
+def test_data_never_become_markup():
+    report = hostile_report()
+    plain = build_report(TRAIN, REPS(9).fit(X, Y), created=DAY)
+    blocks, expected = Blocks(), Blocks()
+    blocks.feed(report.html)
+    expected.feed(plain.html)
+    assert blocks.tags == expected.tags
+    (kind, data), (other, script) = blocks.texts["script"]
+    assert (kind, other) == ("application/json", None)
+    assert json.loads(data) == report.model
+    assert not re.search("[<>&\u2028\u2029]", data)
+    assert script == expected.texts["script"][1][1]
+
+
+def test_the_policy_names_the_one_script_and_the_one_style():
+    blocks = Blocks()
+    blocks.feed(hostile_report().html)
+    for directive, text in (("script-src", blocks.texts["script"][1][1]), ("style-src", blocks.texts["style"][0][1])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}';" in blocks.policy
+    assert blocks.policy.startswith("default-src 'none';")
+    assert "unsafe" not in blocks.policy
+    assert blocks.policy.count("http") == 0
+
+
+@settings(max_examples=30)
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_safe_json_is_the_same_json(value):
+    text = as_safe_json(value)
+    assert json.loads(text) == value
+    assert not re.search("[<>&\u2028\u2029\ud800-\udfff]", text)
+
+
+def test_the_scripts_write_text_alone():
+    folder = resources.files("protoset.report") / "page"
+    assert {entry.name for entry in folder.iterdir()} == {"page.html", "style.css", *SCRIPTS}
+    for name in SCRIPTS:
+        text = (folder / name).read_text("utf-8")
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|fetch\(|XMLHttp", text
+        )
+        assert not re.search(r"</script|<!--|https?://(?!www\.w3\.org/2000/svg)", text, re.IGNORECASE)
+    assert not re.search(r"url\(|@import", (folder / "style.css").read_text("utf-8"))
+
+
+def test_the_same_report_is_the_same_to_the_byte():
+    pages = [build_report(TRAIN, REPS(9).fit(X, Y), test=TEST, created=DAY).html for _ in range(2)]
+    assert pages[0] == pages[1]
+    assert "2026-01-31" in pages[0]
+    later = datetime.datetime(2026, 1, 31, 12, 30)
+    assert build_report(TRAIN, REPS(9).fit(X, Y), created=later).model["created"] == "2026-01-31 12:30:00"
+
+
+def test_nothing_is_overwritten_unasked(tmp_path):
+    selector, path = REPS(9).fit(X, Y), tmp_path / "report.html"
+    assert write_report(path, TRAIN, selector, created=DAY) == path
+    first = path.read_bytes()
+    with pytest.raises(FileExistsError, match="is there; choose another name or pass overwrite=True"):
+        write_report(path, TRAIN, selector, test=TEST)
+    assert path.read_bytes() == first
+    write_report(path, TRAIN, selector, test=TEST, overwrite=True)
+    assert path.read_bytes() != first
+    data = tmp_path / "data.csv"
+    data.write_text("1,2")
+    with pytest.raises(ValueError, match="is the data that the report is about"):
+        write_report(data, Dataset("d", "vectors", X, Y, path=data), selector, overwrite=True)
+    assert data.read_text() == "1,2"
+    with pytest.raises(FileNotFoundError, match="in a folder that is not there"):
+        write_report(tmp_path / "no" / "report.html", TRAIN, selector)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "report.html"]
+
+
+def test_wrong_arguments(tmp_path):
+    selector = REPS(9).fit(X, Y)
+    with pytest.raises(TypeError, match="dataset is of the type ndarray; pass a protoset.datasets.Dataset"):
+        build_report(X, selector)
+    with pytest.raises(TypeError, match="is no selector of protoset"):
+        build_report(TRAIN, "REPS")
+    with pytest.raises(NotFittedError):
+        build_report(TRAIN, REPS(9))
+    with pytest.raises(ValueError, match="was not fitted on the 60 objects of dataset"):
+        build_report(TEST, selector)
+    with pytest.raises(ValueError, match="test holds strings and dataset vectors"):
+        build_report(TRAIN, selector, test=Dataset("t", "strings", ["a"], np.array(["b"])))
+    with pytest.raises(ValueError, match="ids has 1 entries for 120 objects"):
+        build_report(TRAIN, selector, ids=["a"])
+    with pytest.raises(ValueError, match="most_objects=0 must be"):
+        build_report(TRAIN, selector, most_objects=0)
+    save(PrototypeClassifier(REPS(9)).fit(X, Y), tmp_path / "c.protoset")
+    with pytest.raises(ValueError, match="a classifier that came from a file"):
+        build_report(TRAIN, load(tmp_path / "c.protoset"))
+
+
+def test_a_notebook_shows_the_page_in_a_frame():
+    objects, labels = load_iris(return_X_y=True)
+    report = build_report(Dataset("iris", "vectors", objects, labels), REPS(9).fit(objects, labels), created=DAY)
+    blocks = Blocks()
+    blocks.feed(report._repr_html_())
+    assert blocks.tags == ["iframe"]
+
+
+def test_the_example_of_the_documentation_runs(tmp_path):
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "report.md").read_text(), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 1
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", blocks[0] + "import sys; assert 'matplotlib' not in sys.modules"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["wine.html"]
+    assert (tmp_path / "wine.html").read_text().startswith("<!DOCTYPE html>")

@@ -1,0 +1,404 @@
+"""The report in a real browser, from a file and without a network; skipped where there is no browser."""
+
+import re
+import shutil
+import subprocess
+import tarfile
+
+import numpy as np
+import pytest
+
+from protoset import REPS, PrototypeClassifier
+from protoset.datasets import Attribute, Dataset
+from protoset.report import write_report
+from protoset.selectors import FCNN
+
+from conftest import overlapping
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="no Selenium: pip install 'protoset[dev]'")
+
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+QUIET = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+]
+HOSTILE = [
+    "<script>window.hacked = 1</script>",
+    '"><img src=x onerror="window.hacked = 1">',
+    "</script><script>window.hacked = 1</script>",
+    'it\'s "quoted" `${window.hacked = 1}`',
+    "שלום \u202e reversed",
+    "😀 & <b>bold</b> {{model}}",
+    "javascript:window.hacked=1",
+]
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no browser: Chromium and its driver are not installed (apt-get install chromium chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in [*QUIET, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.execute_cdp_cmd("Network.enable", {})
+    nothing = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", nothing)
+    yield driver
+    driver.quit()
+
+
+def vector_report(folder):
+    X, y = overlapping(90, d=3, seed=1)
+    X_test, y_test = overlapping(90, d=3, seed=1)
+    X_test = X_test + 0.4
+    columns = tuple(Attribute(name, "real") for name in ("length", "width", "height"))
+    names = np.array(["ash", "birch", "cedar"])
+    return write_report(
+        folder / "vectors.html",
+        Dataset("trees", "vectors", X, names[y], columns),
+        PrototypeClassifier(REPS(n_prototypes=12, refine=True)).fit(X, names[y]),
+        test=Dataset("trees", "vectors", X_test, names[y_test], columns),
+        created="2026-01-31",
+    )
+
+
+def series_report(folder):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = [np.sin((3 + 3 * label) * np.linspace(0, 1, 40)) + rng.normal(scale=0.2, size=40) for label in y]
+    selector = REPS(n_prototypes=9, metric="series_euclidean").fit(X[:40], y[:40])
+    return write_report(
+        folder / "series.html", Dataset("waves", "series", X, y, n_train=40), selector, created="2026-01-31"
+    )
+
+
+def hostile_report(folder):
+    texts = [f"{HOSTILE[place % len(HOSTILE)]} {place}" for place in range(35)]
+    labels = np.array(HOSTILE[:3])[np.arange(35) % 3]
+    train = Dataset(HOSTILE[0], "strings", texts, labels)
+    test = Dataset("t", "strings", HOSTILE, np.array(HOSTILE))
+    selector = FCNN(metric="levenshtein").fit(texts, labels)
+    ids = [f"{HOSTILE[place % len(HOSTILE)]}#{place}" for place in range(35)]
+    return write_report(
+        folder / 'hostile "name" & <b>.html',
+        train,
+        selector,
+        test=test,
+        ids=ids,
+        test_ids=HOSTILE,
+        title=" ".join(HOSTILE),
+        created=HOSTILE[1],
+    )
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reports")
+    return {make.__name__: make(folder).as_uri() for make in (vector_report, series_report, hostile_report)}
+
+
+def open_page(browser, address, width=1280, height=900):
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(address)
+    WebDriverWait(browser, 10).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#fact-lists dl"))
+
+
+def find(browser, selector):
+    return browser.find_element(By.CSS_SELECTOR, selector)
+
+
+def count(browser, selector):
+    return len(browser.find_elements(By.CSS_SELECTOR, selector))
+
+
+def text_of(browser, selector):
+    return find(browser, selector).text.replace("\u00a0", " ")
+
+
+def model_of(browser):
+    return browser.execute_script("return JSON.parse(document.getElementById('model').textContent)")
+
+
+def column(browser, place):
+    return [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, f"#table tbody tr > :nth-child({place})")]
+
+
+@pytest.mark.parametrize("name", ["vector_report", "series_report", "hostile_report"])
+def test_a_page_opens_without_network_requests_or_errors(browser, pages, name):
+    open_page(browser, pages[name])
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    log = "\n".join(
+        entry["message"] for entry in browser.get_log("performance") if "requestWillBeSent" in entry["message"]
+    )
+    requested = re.findall(r'"request":\{.*?"url":"(\w+):', log)
+    assert "file" in requested
+    assert set(requested) <= {"file", "data"}
+
+
+def test_the_slider_changes_prototypes_and_error(browser, pages):
+    open_page(browser, pages["vector_report"])
+    model = model_of(browser)
+    chosen = model["summary"]["chosen_stop"]
+    assert text_of(browser, "#now-size") == "12 prototypes"
+    assert count(browser, "#map g.kept path") == count(browser, "#table tbody tr") == 12
+    slider = find(browser, "#slider")
+    seen = set()
+    for key, stop in ((Keys.HOME, 0), (Keys.ARROW_RIGHT, 1), (Keys.END, len(model["stops"]) - 1)):
+        slider.send_keys(key)
+        expected = model["stops"][stop]
+        assert text_of(browser, "#now-size") == f"{expected['size']} prototypes"
+        error = text_of(browser, "#now-error")
+        assert float(error.removesuffix(" %")) == pytest.approx(100 * expected["error"], abs=0.051)
+        assert count(browser, "#map g.kept path") == expected["size"]
+        assert sorted(map(int, column(browser, 1)))[:5] == expected["kept"][:5]
+        assert f"error {error}" in slider.get_attribute("aria-valuetext").replace("\u00a0", " ")
+        seen.add(error)
+    assert len(seen) > 1
+    find(browser, "#to-chosen").click()
+    assert int(slider.get_attribute("value")) == chosen
+    assert text_of(browser, "#now-size") == "12 prototypes"
+
+
+def mark_of(browser, place):
+    """Where the script drew an object: by its place on the map."""
+    return browser.execute_script(
+        """const marks = [...document.querySelectorAll('#map g.kept path, #map g.dropped path')];
+        const frame = document.querySelector('#map svg').getBoundingClientRect();
+        const box = marks[arguments[0]].getBoundingClientRect();
+        return [box.left + box.width / 2 - frame.left - frame.width / 2,
+                box.top + box.height / 2 - frame.top - frame.height / 2]""",
+        place,
+    )
+
+
+def test_hovering_shows_the_object(browser, pages):
+    open_page(browser, pages["vector_report"])
+    model = model_of(browser)
+    kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
+    drawing = find(browser, "#map svg")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", drawing)
+    assert "Point at an object" in text_of(browser, "#details")
+    # Prototypes are drawn after the dropped objects.
+    n_dropped = count(browser, "#map g.dropped path")
+    assert n_dropped == 90 - 12
+    shown = set()
+    for place in (0, 4, 8):
+        x, y = mark_of(browser, n_dropped + place)
+        ActionChains(browser).move_to_element_with_offset(drawing, round(x), round(y)).perform()
+        heading = text_of(browser, "#details h3")
+        shown.add(heading)
+        row = int(heading.removeprefix("Object "))
+        details = text_of(browser, "#details")
+        assert row in kept
+        assert "stands for" in details
+        assert model["classes"][model["objects"]["codes"][row]] in details
+        assert [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, "#details tbody th")] == [
+            "length",
+            "width",
+            "height",
+        ]
+        values = [float(cell.text) for cell in browser.find_elements(By.CSS_SELECTOR, "#details tbody td")]
+        assert values == pytest.approx(model["objects"]["values"]["values"][row], rel=1e-3)
+    assert len(shown) == 3
+
+
+def test_whom_a_prototype_stands_for(browser, pages):
+    open_page(browser, pages["vector_report"])
+    model = model_of(browser)
+    kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
+    nearest = [next((place for place in row if place in kept), -1) for row in model["objects"]["nearest"]]
+    codes = model["objects"]["codes"]
+    for number, row in enumerate(kept):
+        members = [place for place in range(90) if nearest[place] == row and place not in kept]
+        wrong = sum(codes[place] != codes[row] for place in members)
+        cells = [
+            cell.text for cell in browser.find_elements(By.CSS_SELECTOR, f"#table tbody tr:nth-child({number + 1}) > *")
+        ]
+        assert cells[0] == str(row)
+        assert cells[-2:] == [str(len(members)), str(wrong)]
+
+
+def test_the_keyboard_reaches_objects_on_the_map(browser, pages):
+    open_page(browser, pages["vector_report"])
+    area = find(browser, "#map")
+    seen = set()
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_LEFT, Keys.ARROW_UP, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_RIGHT):
+        area.send_keys(key)
+        seen.add(text_of(browser, "#details h3"))
+    assert len(seen) >= 3
+    area.send_keys(Keys.ESCAPE)
+    assert "Point at an object" in text_of(browser, "#details")
+
+
+def test_filter_search_and_sort(browser, pages):
+    open_page(browser, pages["vector_report"])
+    model = model_of(browser)
+    ash = [place for place in range(90) if model["objects"]["codes"][place] == 0]
+    find(browser, "input[data-class='0']").click()
+    assert count(browser, "#map g.kept path, #map g.dropped path") == 90 - len(ash)
+    assert "ash" not in column(browser, 2)
+    find(browser, "input[data-class='0']").click()
+    assert "ash" in column(browser, 2)
+
+    find(browser, "#find").send_keys("17")
+    assert text_of(browser, "#found") == "1 of 90 objects match"
+    assert text_of(browser, "#details h3") == "Object 17"
+    assert count(browser, "#map path.dimmed") == 89
+    find(browser, "#find").send_keys(Keys.BACKSPACE, Keys.BACKSPACE)
+    assert count(browser, "#map path.dimmed") == 0
+
+    for key, place, falling in (("stands", 5, True), ("degradation", 4, True), ("id", 1, False)):
+        for descending in (falling, not falling):
+            find(browser, f"[data-key={key}]").click()
+            values = [float(text.replace("∞", "inf")) for text in column(browser, place)]
+            assert values == sorted(values, reverse=descending)
+            sorted_by = find(browser, f"th:has([data-key={key}])").get_attribute("aria-sort")
+            assert sorted_by == ("descending" if descending else "ascending")
+            assert browser.switch_to.active_element.get_attribute("data-key") == key
+
+
+def test_a_query_is_explained(browser, pages):
+    open_page(browser, pages["vector_report"])
+    model = model_of(browser)
+    stop = model["stops"][model["summary"]["chosen_stop"]]
+    options = browser.find_elements(By.CSS_SELECTOR, "#query option")
+    assert len(options) == 90
+    assert sum(option.text.endswith("✗") for option in options) == stop["n_errors"]
+    find(browser, "#query-wrong").click()
+    assert count(browser, "#query option") == stop["n_errors"]
+    find(browser, "#query-wrong").click()
+    find(browser, "#query option[value='33']").click()
+    listed = [place for place in model["queries"]["nearest"][33] if place in stop["kept"]][:5]
+    rows = browser.find_elements(By.CSS_SELECTOR, "#answer div:not(.values) > table tbody tr")
+    assert [row.find_element(By.TAG_NAME, "button").text for row in rows] == [str(place) for place in listed]
+    assert [row.find_element(By.TAG_NAME, "td").text for row in rows] == ["1", "2", "3", "4", "5"]
+    assert rows[0].text.endswith("decided")
+    codes = model["objects"]["codes"]
+    verdict = text_of(browser, "#answer .verdict")
+    assert f"predicted {model['classes'][codes[listed[0]]]}" in " ".join(verdict.split())
+    assert verdict.startswith("Right" if codes[listed[0]] == model["queries"]["codes"][33] else "Wrong")
+
+
+def test_series_are_drawn(browser, pages):
+    open_page(browser, pages["series_report"])
+    assert count(browser, "#multiples svg.series path.line") == 9
+    find(browser, "#multiples button").click()
+    assert count(browser, "#details svg.series path.line") == 1
+    assert count(browser, "#answer svg.series path.line") == 2
+    path = find(browser, "#details svg.series path.line").get_attribute("d")
+    assert len(re.findall("[ML]", path)) == 40
+
+
+def test_hostile_texts_stay_texts(browser, pages):
+    open_page(browser, pages["hostile_report"])
+    model = model_of(browser)
+    assert text_of(browser, "#title") == " ".join(" ".join(HOSTILE).split())
+    kept = model["stops"][0]["kept"]
+    assert sorted(column(browser, 1)) == sorted(model["objects"]["ids"][place] for place in kept)
+    find(browser, "#find").send_keys("onerror")
+    assert text_of(browser, "#details .string") == HOSTILE[1] + " 1"
+    for query in range(len(HOSTILE)):
+        find(browser, f"#query option[value='{query}']").click()
+        assert text_of(browser, "#answer h3") == f"Test object {HOSTILE[query]}"
+    assert browser.execute_script("return window.hacked") is None
+    assert count(browser, "img, iframe, b, object, main script") == 0
+    assert browser.execute_script("return document.scripts.length") == 2
+    assert browser.get_log("browser") == []
+    # Even what finds its way into the page cannot run: the policy forbids it.
+    browser.execute_script(
+        """const script = document.createElement('script');
+        script.textContent = 'window.hacked = 1';
+        document.body.append(script);"""
+    )
+    assert browser.execute_script("return window.hacked") is None
+
+
+@pytest.mark.parametrize("name", ["vector_report", "series_report", "hostile_report"])
+def test_no_sideways_scrolling_on_a_phone(browser, pages, name):
+    open_page(browser, pages[name], width=375, height=700)
+    browser.execute_script("document.querySelector('#table tbody button').click()")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 375
+    wide = """return [...document.querySelectorAll('main *')].filter((node) => !node.closest('.scroll, svg')
+        && node.getBoundingClientRect().right > 375.5).map((node) => node.id || node.className || node.tagName)"""
+    assert browser.execute_script(wide) == []
+
+
+def test_light_and_dark(browser, pages):
+    def background():
+        return browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+
+    seen = {}
+    for scheme in ("light", "dark"):
+        browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        )
+        open_page(browser, pages["vector_report"])
+        seen[scheme] = background()
+        find(browser, "#theme").click()
+        seen["not " + scheme] = background()
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert seen["light"] == seen["not dark"] != seen["dark"] == seen["not light"]
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory):
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("no npm, from which axe-core comes")
+    folder = tmp_path_factory.mktemp("axe")
+    result = subprocess.run(
+        [npm, "pack", "axe-core@4", "--silent"], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+    )
+    found = list(folder.glob("*.tgz"))
+    if not found:
+        pytest.skip(f"axe-core cannot be fetched: {result.stderr.strip()[:200]}")
+    with tarfile.open(found[0]) as archive:
+        file = archive.extractfile("package/axe.min.js")
+        assert file is not None
+        return file.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "theme", "width"),
+    [
+        ("vector_report", "light", 1280),
+        ("vector_report", "dark", 375),
+        ("series_report", "dark", 1280),
+        ("series_report", "light", 375),
+        ("hostile_report", "light", 375),
+    ],
+)
+def test_no_serious_barrier(browser, pages, axe, name, theme, width):
+    open_page(browser, pages[name], width=width)
+    if browser.execute_script("return document.documentElement.dataset.theme") != theme:
+        find(browser, "#theme").click()
+    browser.execute_script("document.querySelector('#table tbody button').click()")
+    browser.execute_script(axe)
+    assert browser.execute_script("return axe.getRules().length") > 50
+    result = browser.execute_async_script(
+        "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then((found) => done("
+        "found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 200))])))"
+    )
+    assert [one for one in result if one[0] in ("serious", "critical")] == []
