@@ -315,6 +315,22 @@ def test_refinement_of_a_sample_is_that_of_its_objects():
         refine(make_space(X), y, start, max_objects=0)
 
 
+def test_a_sample_holds_the_budget():
+    X, y = overlapping(300, d=3)
+    start = np.array([np.flatnonzero(y == c)[0] for c in range(3)])
+    refined = refine(make_space(X), y, start, n_prototypes=40, max_objects=10)
+    assert refined.n_objects == 40
+    assert len(refined.indices) <= 40
+
+
+def test_the_size_of_refined_sets_with_an_approximate_search():
+    """Its samples are small, and searched exactly."""
+    X, y = overlapping(150)
+    selector = REPS(refine=True, neighbor_search="approximate").fit(X, y)
+    assert selector.neighbor_search_ == "approximate"
+    assert len(selector.sample_indices_) == selector.size_curve_.sizes[selector.size_curve_.chosen]
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
 def test_subsets_are_spaces_of_their_own(metric):
     X, _ = overlapping(80)
