@@ -328,7 +328,7 @@ def test_the_size_of_refined_sets_with_an_approximate_search():
     X, y = overlapping(150)
     selector = REPS(refine=True, neighbor_search="approximate").fit(X, y)
     assert selector.neighbor_search_ == "approximate"
-    assert len(selector.sample_indices_) == selector.size_curve_.sizes[selector.size_curve_.chosen]
+    assert len(selector.sample_indices_) <= selector.size_curve_.sizes[selector.size_curve_.chosen]
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
