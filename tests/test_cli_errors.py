@@ -25,7 +25,6 @@ CASES = {
     "wrong size": ([*TABLE, "--n-prototypes", "some"], "--n-prototypes='some' must be auto"),
     "size too small": ([*TABLE, "--n-prototypes", "2"], "at least 3"),
     "size that a method does not take": ([*TABLE, "--method", "fcnn", "--n-prototypes", "9"], "its size itself"),
-    "refinement that a method has not": ([*TABLE, "--method", "fcnn", "--refine"], "is for REPS"),
     "matrix without labels": (["select", "distances.csv"], "--labels="),
     "output is there": ([*TABLE, "--output", "names.txt"], "pass --force"),
     "output is the input": ([*TABLE, "--output", "./flowers.csv", "--force"], "never written to"),
@@ -39,6 +38,10 @@ CASES = {
     "folds of one": (["evaluate", "names.txt", "--folds", "1"], "--folds=1"),
     "folds and holding out": (["evaluate", "names.txt", "--folds", "5", "--holdout", "0.3"], "exclude each other"),
     "unknown method to compare": (["compare", "names.txt", "--methods", "nops,rpes"], "did you mean 'REPS"),
+    "categories in a comparison": (
+        ["compare", "flowers.csv", "--target", "species", "--metric-param", "categorical=[0]"],
+        "categorical is not taken",
+    ),
     "plot of no format": (["compare", "names.txt", "--plot", "plot.gif"], ".png, .svg"),
     "no plan": (["experiment", "run", "plan.toml"], "plan.toml"),
     "no journal": (["experiment", "status", "names.txt"], "names.txt"),
@@ -66,6 +69,87 @@ def test_one_clear_line(answers, name):
     assert error.endswith("\n")
     assert error.count("\n") == 1
     assert CASES[name][1] in error
+
+
+GIVEN = {
+    "--method": "fcnn",
+    "--folds": "5",
+    "--holdout": "0.3",
+    "--target": "species",
+    "--kind": "mixed",
+    "--scaling": "z",
+    "--n-prototypes": "auto",
+    "--param": "beta=2",
+    "--metric": "auto",
+    "--metric-param": "p=2",
+}
+
+
+def test_a_model_takes_no_options_of_methods(folder):
+    """Not even those that say what is said by default; and it is refused before the model is looked for."""
+    words = ["evaluate", "flowers.csv", "--model", "nowhere.protoset"]
+    answers = run_many([[*words, option, value] for option, value in GIVEN.items()] + [words], folder)
+    for (code, out, error), option in zip(answers, GIVEN, strict=False):
+        assert (code, out) == (2, "")
+        assert f"--model and {option} exclude each other" in error
+    assert "there is no model 'nowhere.protoset'" in answers[-1][2]
+
+
+SLOW = """
+import sys
+from protoset import models
+def never(*_, **__):
+    raise AssertionError("the work was begun")
+models.fit_model = never
+from protoset.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def run_without_work(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-c", SLOW, *arguments], capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+def test_outputs_are_refused_before_the_work(tmp_path):
+    folder = write_files(tmp_path)
+    wrong = run_without_work(*TABLE, "--output", "kept.arff", cwd=folder)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "kept.arff: the data were read as csv" in wrong.stderr
+    (folder / "kept_labels.txt").write_text("mine\n")
+    words = ["select", "distances.csv", "--labels", "kinds.txt", "--output", "kept.csv"]
+    there = run_without_work(*words, cwd=folder)
+    assert (there.returncode, there.stdout) == (2, "")
+    assert "kept_labels.txt: is there already" in there.stderr
+    assert (folder / "kept_labels.txt").read_text() == "mine\n"
+    assert "the work was begun" in run_without_work(*words, "--force", cwd=folder).stderr
+
+
+WITHOUT_MATPLOTLIB = """
+import sys
+sys.modules["matplotlib"] = None
+from protoset import experiments
+if "--plot" in sys.argv:
+    experiments.compare = None
+from protoset.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_plot_without_matplotlib_is_refused_before_the_work(folder):
+    """And a comparison without a plot does not need it."""
+    words = ["compare", "names.txt", "--methods", "nops,fcnn", "--folds", "2"]
+    run_without = [sys.executable, "-c", WITHOUT_MATPLOTLIB]
+    refused, done = (
+        subprocess.run([*run_without, *words, *more], capture_output=True, text=True, cwd=folder, check=False)
+        for more in (["--plot", "p.svg"], [])
+    )
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "pip install 'protoset[plots]'" in refused.stderr
+    assert not (folder / "p.svg").exists()
+    assert done.returncode == 0, done.stderr
+    assert "FCNN" in done.stdout
 
 
 def test_the_same_in_a_process_of_its_own(folder):

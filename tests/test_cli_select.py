@@ -150,7 +150,7 @@ def test_a_model_remembers_its_scaling(folder):
 def test_methods_options_and_a_report(folder):
     words = ["select", "flowers.csv", "--target", "species", "--quiet"]
     commands = [
-        [*words, "--report", "page.html", "--no-refine", "--n-prototypes", "6"],
+        [*words, "--report", "page.html", "--method", "reps", "--n-prototypes", "6"],
         [*words, "--method", "drop3", "--metric", "heom", "--param", "n_neighbors=3", "--json"],
         [*words, "--method", "kmedoids", "--n-prototypes", "0.04", "--seed", "1", "--json"],
         [*words, "--json", "--seed", "3", "--n-jobs", "2"],
@@ -159,9 +159,11 @@ def test_methods_options_and_a_report(folder):
     (code, told, error), *answers = run_many(commands, folder)
     assert (code, error) == (0, "")
     assert "kept 6 of 150 (4.0 %)" in told
+    assert told.splitlines()[1].startswith("REPS; ")
     assert (folder / "page.html").read_text().lower().startswith("<!doctype html>")
     documents = [json.loads(out) for _, out, _ in answers]
     assert [document["method"] for document in documents] == ["DROP3", "KMedoids", "REPS", "REPS"]
+    assert [document["refined"] for document in documents] == [False, False, True, True]
     assert documents[0]["metric"] == "heom"
     assert documents[1]["n_prototypes"] == 6
     assert documents[2]["rows"] == documents[3]["rows"]

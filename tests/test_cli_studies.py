@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from protoset.datasets import read
+from protoset.datasets import Attribute, Dataset, read
 from protoset.experiments import compare, validate
 
 from cli_cases import run, run_many, write_files
@@ -37,12 +37,12 @@ def test_evaluate_is_the_library(folder):
 
 
 def test_compare(folder):
-    words = ["compare", "flowers.csv", "--target", "species", "--methods", "nops,FCNN,reps refined"]
+    words = ["compare", "flowers.csv", "--target", "species", "--methods", "nops,FCNN,refined"]
     plotted, tested = run_many([[*words, "--plot", "front.svg", "--json"], [*words, "--folds", "7"]], folder)
     assert plotted[0] == tested[0] == 0, plotted[2] + tested[2]
     found = json.loads(plotted[1])
     dataset = read(folder / "flowers.csv", target="species")
-    expected = compare(dataset, ["NoPS", "FCNN", "REPS refined"])
+    expected = compare(dataset, ["NoPS", "FCNN", "refined REPS"])
     assert [row["method"] for row in found["methods"]] == list(expected.methods)
     assert np.array_equal(found["errors"], expected.errors)
     assert found["methods"][0]["selection_rate"] == 1
@@ -52,6 +52,20 @@ def test_compare(folder):
     assert (folder / "front.svg").read_text().startswith("<?xml")
     assert "share training objects" in tested[1]
     assert "different at 0.05" in tested[1]
+
+
+def test_a_name_means_one_method_everywhere(folder):
+    """Refined REPS and REPS, by select and by compare, on the same training part: as many prototypes."""
+    commands = [["select", "Bumps", "--method", method, "--json"] for method in ("refined", "reps", "refined REPS")]
+    commands += [["select", "Bumps", "--json"], ["compare", "Bumps", "--methods", "Refined,reps", "--json"]]
+    answers = [json.loads(out) for code, out, error in run_many(commands, folder)]
+    *selected, compared = answers
+    assert [one["refined"] for one in selected] == [True, False, True, True]
+    assert selected[0]["rows"] == selected[2]["rows"] == selected[3]["rows"]
+    assert [row["method"] for row in compared["methods"]] == ["refined REPS", "REPS"]
+    for row, one in zip(compared["methods"], selected, strict=False):
+        assert row["selection_rate"] == one["selection_rate"]
+        assert row["error"] == one["test"]["error"]
 
 
 def test_comparison_says_what_failed(folder):
@@ -64,11 +78,23 @@ def test_comparison_says_what_failed(folder):
     assert np.isfinite(found.errors[:, 0]).all()
 
 
-def test_validation_learns_from_the_training_part_alone(folder):
+def test_scaling_is_learned_from_the_training_part_alone():
     """An attribute of which a held-out row has a huge value: scaling by it would make all training objects one."""
-    dataset = read(folder / "flowers.csv", target="species")
-    error = validate(dataset, "fcnn", folds=5).estimate.error
-    assert error < 0.15
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = np.column_stack([y + rng.normal(scale=0.05, size=120), rng.normal(size=120)])
+    X[-1, 0] = 1e9
+    columns = (Attribute("telling", "real"), Attribute("noise", "real"))
+    made = Dataset("made", "vectors", X, y, columns, n_train=60)
+    error = validate(made, "fcnn").estimate.error
+    assert error < 0.05
+    assert compare(made, ["fcnn"]).errors[0, 0] == error
+    # What would be found if the held-out row had a say: the noise alone decides.
+    leaking = Dataset("made", "vectors", (X - X.mean(axis=0)) / X.std(axis=0), y, columns, n_train=60)
+    assert validate(leaking, "fcnn", scaling="raw").estimate.error > 0.3
+
+
+def test_validation_of_a_matrix(folder):
     matrix = read(folder / "distances.csv", labels=folder / "kinds.txt")
     assert validate(matrix, "fcnn", folds=5).estimate.error < 0.15
 

@@ -5,12 +5,16 @@ import http.server
 import random
 import re
 import socket
+import subprocess
+import sys
 import threading
+import time
 import zipfile
 
 import pytest
 
 from protoset.datasets import DataError, archives, load
+from protoset.datasets._alone import alone
 from protoset.datasets.archives import cache_folder, members
 from protoset.datasets.download import fetch
 
@@ -29,6 +33,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.breaks: list[int] = []
         self.statuses: list[int] = []
         self.requests: list[dict[str, str]] = []
+        self.pause = 0.0
 
     @property
     def url(self):
@@ -66,7 +71,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         if server.breaks:
             content = content[: server.breaks.pop(0)]
-        self.wfile.write(content)
+        for begin in range(0, len(content), 20_000):
+            time.sleep(server.pause)
+            self.wfile.write(content[begin : begin + 20_000])
 
     def log_message(self, *arguments):
         """Say nothing."""
@@ -83,7 +90,8 @@ def server():
 
 
 def names(folder):
-    return sorted(file.name for file in folder.iterdir())
+    """What is in a folder, but for locks, which stay."""
+    return sorted(file.name for file in folder.iterdir() if file.suffix != ".lock")
 
 
 def test_a_file_comes_whole(server, tmp_path):
@@ -257,6 +265,67 @@ def test_load_downloads_once_and_checks_ever_after(archive, tmp_path):
         file.write(b"!")
     with pytest.raises(DataError, match=r"yeast.zip: has changed since it was downloaded .*; remove it, and it is"):
         load("yeast", cache=cache)
+
+
+LOADER = """
+import sys
+from protoset.datasets import archives, load
+archives.ADDRESSES["keel"] = sys.argv[1]
+print(load("yeast", cache=sys.argv[2]).objects.tolist(), flush=True)
+"""
+FETCHER = """
+import sys
+from protoset.datasets.download import fetch
+print(fetch(sys.argv[1], sys.argv[2]))
+"""
+
+
+def run_at_once(program, *arguments, n=3):
+    """What several processes print, which are started together; the environment tells them of no data."""
+    command = [sys.executable, "-W", "error", "-c", program, *map(str, arguments)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(n)]
+    said = [process.communicate(timeout=120) for process in running]
+    assert [process.returncode for process in running] == [0] * n, said
+    return [out.strip() for out, _ in said]
+
+
+def test_processes_that_fetch_one_file_take_turns(server, tmp_path):
+    """A slow server, so that they meet; each gets the whole file, and none goes on in the part of another."""
+    server.pause = 0.1
+    assert run_at_once(FETCHER, server.url, tmp_path / "x.zip") == [DIGEST] * 3
+    assert (tmp_path / "x.zip").read_bytes() == CONTENT
+    assert names(tmp_path) == ["x.zip"]
+    assert [request.get("Range") for request in server.requests] == [None] * 3
+
+
+def test_processes_that_load_one_data_set_download_it_once(archive, tmp_path):
+    files = {"noise.bin": CONTENT, "yeast.dat": IRIS}
+    archive.content, archive.pause = zipped(tmp_path / "made.zip", files), 0.1
+    assert run_at_once(LOADER, archive.url, tmp_path / "cache") == ["[[1.0], [2.0]]"] * 3
+    assert len(archive.requests) == 1
+    assert names(tmp_path / "cache" / "keel") == ["yeast.zip", "yeast.zip.sha256"]
+
+
+def test_waiting_has_an_end(server, tmp_path):
+    with alone(tmp_path / "x.zip", 1), pytest.raises(DataError, match=r"x.zip: another process has been downloading"):
+        fetch(server.url, tmp_path / "x.zip", max_time=0.2)
+    assert server.requests == []
+    fetch(server.url, tmp_path / "x.zip")
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_zip_file_with_a_hole_is_not_trusted(archive, tmp_path, compression):
+    """Its directory is whole, so that it is a zip file; what is in it is not what was put there."""
+    with zipfile.ZipFile(tmp_path / "made.zip", "w", compression) as made:
+        made.writestr("noise.bin", CONTENT)
+        made.writestr("yeast.dat", IRIS)
+    whole = (tmp_path / "made.zip").read_bytes()
+    archive.content = whole[:50_000] + bytes(60_000) + whole[110_000:]
+    with pytest.raises(DataError, match=r"expected a whole zip file, found one"):
+        load("yeast", cache=tmp_path / "cache")
+    assert names(tmp_path / "cache" / "keel") == []
+    archive.content = whole
+    assert load("yeast", cache=tmp_path / "cache").n_objects == 2
 
 
 def test_load_of_series_from_a_zip(archive, tmp_path):

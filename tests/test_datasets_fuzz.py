@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protoset.datasets import DataError, read, write_rows
+from protoset.datasets import Attribute, DataError, read, read_queries, write_rows
 from protoset.datasets._text import decode
 from protoset.datasets.arff import read_arff, write_arff
 from protoset.datasets.keel import read_keel, write_keel
@@ -168,7 +168,7 @@ def test_damaged_arrays(seed, content):
 
 
 def _valid():
-    from protoset.datasets import Attribute, Dataset
+    from protoset.datasets import Dataset
     from protoset.datasets.matrices import write_mat, write_npy, write_npz
     from protoset.datasets.parquet import write_parquet
 
@@ -193,3 +193,54 @@ def test_any_matrix(text):
     except DataError:
         return
     assert dataset.objects.shape == (2, 2)
+
+
+ATTRIBUTES = {
+    "vectors": (Attribute("a", "real"), Attribute("b", "integer")),
+    "mixed": (Attribute("b", "nominal", ("1", "x, y")), Attribute("a", "real"), Attribute("c d", "nominal", ("x",))),
+}
+KINDS = ("vectors", "mixed", "series", "strings", "matrix")
+
+
+def check_queries(path, kind, **options):
+    attributes = ATTRIBUTES.get(kind, ())
+    try:
+        found = read_queries(path, kind=kind, attributes=attributes, target="class", target_position=1, **options)
+    except DataError as reason:
+        assert str(path) in str(reason)
+        assert "\n" not in str(reason)
+        return
+    assert len(found) > 0
+    assert found.labels is None or len(found.labels) == len(found)
+    if attributes:
+        assert found.objects.shape == (len(found), len(attributes))
+    if kind in ("vectors", "matrix"):
+        assert found.objects.dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ending", [".dat", ".arff", ".ts", ".tsv", ".csv"])
+def test_changed_queries(tmp_path, kind, ending):
+    rng = random.Random(kind + ending)
+    path = tmp_path / f"x{ending}"
+    for _ in range(25):
+        text = READERS[rng.choice(sorted(READERS))][2]
+        if rng.random() < 0.5:
+            # As many columns as there are attributes, of which the header knows nothing.
+            text = "".join(f"{rng.choice(['1', '2.5', 'x', '?', ''])},{rng.choice('12')},u\n" for _ in range(3))
+        path.write_bytes((mutated(text, rng.random()) if rng.random() < 0.8 else text).encode("utf-8", "replace"))
+        check_queries(path, kind)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
+def test_damaged_queries(tmp_path_factory, seed, kind):
+    rng = random.Random(seed)
+    folder = tmp_path_factory.mktemp("queries")
+    for name, whole in VALID.items():
+        content = bytearray(whole)
+        for _ in range(rng.randint(0, 5)):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+        path = folder / f"x.{name}"
+        path.write_bytes(bytes(content[: rng.choice([len(content), rng.randrange(len(content))])]))
+        check_queries(path, kind)

@@ -79,8 +79,9 @@ def test_a_square_of_numbers_asks_for_labels(tmp_path):
         (KEEL + "\n\n  \n").encode(),
         KEEL.rstrip("\n").encode(),
         KEEL.encode() + b"\x1a",
-        gzip.compress(KEEL.encode("latin-1")),
+        gzip.compress(KEEL.encode("latin-1"), mtime=0),
     ],
+    ids=lambda content: f"{content[:4].hex()}-{len(content)}",
 )
 def test_encodings_and_line_ends(tmp_path, content):
     (tmp_path / "x.dat").write_bytes(content)

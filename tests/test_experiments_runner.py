@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -331,35 +332,107 @@ def test_progress(tmp_path):
 INTERRUPTED = """
 import sys, experiment_data
 from protoset.experiments import run
-methods = [{"method": "SSMA", "max_evaluations": 10_000_000}]
-def tell(progress): print("first", flush=True)
-print("ready", flush=True)
-run({"data": ["iris"], "methods": ["NoPS", *methods], "folds": 2}, sys.argv[1], n_jobs=int(sys.argv[2]),
+def tell(progress): print(progress.cell, flush=True)
+run({"data": ["iris"], "methods": %r, "folds": 2}, sys.argv[1], n_jobs=int(sys.argv[2]),
     data=experiment_data.load, callback=tell)
 """
+SHORT_AND_ENDLESS = [
+    {"method": "SSMA", "max_evaluations": 100, "label": "short"},
+    {"method": "SSMA", "max_evaluations": 1_000_000_000, "label": "endless"},
+]
+COMMAND_PLAN = """
+data = [{path = "iris.csv"}]
+folds = 2
+[[methods]]
+method = "SSMA"
+max_evaluations = 100
+label = "short"
+[[methods]]
+method = "SSMA"
+max_evaluations = 1_000_000_000
+label = "endless"
+"""
+
+
+@contextmanager
+def started(words, folder):
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def check_only_whole_rows(path):
+    """The search without end can have no result, and those that ended have made all their evaluations."""
+    found, rows = status(path), list(results(path, kept=True))
+    assert (found.done, found.failed, found.running) == (len(rows), 0, False)
+    assert rows
+    assert {row.method for row in rows} == {"short"}
+    assert all(row.warnings == "[]" and json.loads(row.counters)["n_evaluations"] >= 100 for row in rows)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_leaves_what_is_done(n_jobs, tmp_path):
     """A search that an interruption ends early is no result."""
     path = tmp_path / "journal.sqlite"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(path), str(n_jobs)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-    )
-    assert [process.stdout.readline().strip() for _ in range(2)] == ["ready", "first"]
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    with started(["-c", INTERRUPTED % SHORT_AND_ENDLESS, str(path), str(n_jobs)], tmp_path) as process:
+        assert process.stdout.readline().startswith("short on iris")
+        time.sleep(0.5)  # into the search without end, whose code is loaded
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
     assert process.returncode != 0
     assert stderr.rstrip().endswith("KeyboardInterrupt")
-    found = status(path)
-    assert found.done in (1, 2)
-    assert (found.failed, found.running) == (0, False)
+    check_only_whole_rows(path)
+
+
+def test_ctrl_c_in_the_command_leaves_what_is_done(tmp_path):
+    """The command has a handler of its own for Ctrl-C."""
+    X, y = load_iris(return_X_y=True)
+    np.savetxt(tmp_path / "iris.csv", np.column_stack([X, y]), delimiter=",")
+    (tmp_path / "plan.toml").write_text(COMMAND_PLAN)
+    path = tmp_path / "plan.journal"
+    with started(["-m", "protoset", "experiment", "run", "plan.toml", "--n-jobs", "1"], tmp_path) as process:
+        limit = time.monotonic() + 120
+        while not (path.exists() and status(path).done):
+            assert process.poll() is None
+            assert time.monotonic() < limit
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert stderr == "protoset: interrupted; files that were not finished are not there\n"
+    check_only_whole_rows(path)
+
+
+def test_a_handler_that_does_not_interrupt_is_left_at_its_work(tmp_path):
+    """It is called, the run goes on to its end, and the handler is there as before."""
+    seen = []
+
+    def handle(number, frame):
+        seen.append(number)
+
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        progress = run(
+            {"data": ["iris"], "methods": ["NoPS"], "folds": 3},
+            tmp_path / "a.sqlite",
+            data=load,
+            callback=lambda _: signal.raise_signal(signal.SIGINT),
+        )
+        assert signal.getsignal(signal.SIGINT) is handle
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (progress.done, seen) == (3, [signal.SIGINT] * 3)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=30))

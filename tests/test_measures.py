@@ -209,6 +209,13 @@ def test_failed_runs_have_no_rank_and_change_none(points, failed):
     assert np.array_equal(ranks[: len(values)][~failed], pareto_ranks(values[~failed]))
 
 
+def test_pareto_ranks_do_not_depend_on_the_order_of_folds():
+    means = [np.mean([0.1, 0.2, 0.3]), np.mean([0.3, 0.2, 0.1])]
+    assert means[0] != means[1]
+    for pair in (means, means[::-1]):
+        np.testing.assert_array_equal(pareto_ranks(np.column_stack([pair, [0.1, 0.5]])), [1, 2])
+
+
 def test_pareto_ranks_of_nothing_and_of_the_wrong_shape():
     assert pareto_ranks(np.empty((0, 2))).shape == (0,)
     with pytest.raises(ValueError, match=r"points has the shape \(3,\); pass one row of measures per method"):

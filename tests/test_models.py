@@ -219,6 +219,34 @@ def test_queries_of_strings_and_matrices(tmp_path):
         read_queries(tmp_path / "m.npy", kind="matrix", labels=tmp_path / "m.txt")
 
 
+def test_queries_of_every_matrix_file(tmp_path):
+    """What write_rows wrote, with the labels in the file where the format has a place for them."""
+    from protoset.datasets import write_rows
+
+    matrix = np.arange(9.0).reshape(3, 3)
+    matrix = matrix + matrix.T - 2 * np.diag(matrix.diagonal())
+    for labels in (np.array(["u", "vw", "u"]), np.array([2, 10, 2])):
+        dataset = Dataset("made", "matrix", matrix, labels)
+        for ending in ("csv", "npy", "npz", "mat"):
+            path = tmp_path / f"m.{ending}"
+            write_rows(dataset, [0, 1, 2], path, overwrite=True)
+            found = read_queries(path, kind="matrix")
+            assert found.objects.tolist() == matrix.tolist()
+            assert found.labels is None if ending in ("csv", "npy") else found.labels.tolist() == [*map(str, labels)]
+
+
+def test_a_nominal_column_of_numbers_is_numbers(tmp_path):
+    """A declaration of another file; and an error that names the file."""
+    header = "@relation r\n@attribute a {1, 2.5, x}\n@attribute class {u, v}\n@data\n"
+    options = {"kind": "vectors", "attributes": (Attribute("a", "real"),), "target": "class"}
+    (tmp_path / "q.arff").write_text(header + "1, u\n2.5, v\n?, v\n")
+    found = read_queries(tmp_path / "q.arff", **options)
+    assert np.array_equal(found.objects, [[1], [2.5], [np.nan]], equal_nan=True)
+    (tmp_path / "q.arff").write_text(header + "1, u\nx, v\n")
+    with pytest.raises(DataError, match=r"q\.arff: expected numbers in 'a' as in the training set, found 'x'"):
+        read_queries(tmp_path / "q.arff", **options)
+
+
 def test_validation_is_a_loop_over_folds():
     """Against the same folds by hand: scaling learned on the training part of each."""
     X, y = overlapping(60)

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from protoset.datasets import Dataset
+from protoset.datasets import DataError, Dataset
 from protoset.experiments import JournalError, results, status
 from protoset.paper import run_paper, write_report
-from protoset.paper.command import report_command, run_command
 from protoset.paper.evidence import read_evidence
 from protoset.paper.pages import MISSING, Page, csv_table, markdown_table, probability, shown, signed
 from protoset.paper.studies import journal_of
+
+from cli_cases import run_many
 
 pytest.importorskip("matplotlib")
 
@@ -202,30 +203,62 @@ def test_arguments_that_are_not_known(small_data, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_a_later_run_keeps_the_case_study_of_an_earlier_one(small_data, tmp_path):
+    """Also where its data are not there any more."""
+
+    def load(name):
+        if name == "Plane":
+            raise DataError("there is no file of Plane any more")
+        return small_data[name]
+
+    run_paper(tmp_path, data=small_data, studies=["series"], datasets=["Plane"])
+    (before,) = read_evidence(tmp_path).cases
+    run_paper(tmp_path, data=load, studies=["series"], datasets=["Plane", "ECG200"])
+    after = read_evidence(tmp_path).cases
+    assert [case.name for case in after] == ["Plane", "ECG200"]
+    np.testing.assert_array_equal(after[0].series, before.series)
+    np.testing.assert_array_equal(after[0].distances, before.distances)
+
+
+def test_a_summary_replaces_no_file_unasked(small_run, tmp_path):
+    output, _ = small_run
+    mine = tmp_path / "mine.md"
+    mine.write_text("mine")
+    with pytest.raises(FileExistsError, match="is there already; choose another name, or pass overwrite=True"):
+        write_report(output, summary=mine)
+    answers = run_many(
+        [
+            ["paper", "report", "--output", output, "--summary", mine],
+            ["paper", "report", "--output", output, "--scaling", "bogus"],
+        ],
+        tmp_path,
+    )
+    assert [code for code, _, _ in answers] == [2, 2]
+    assert "--summary" in answers[0][2]
+    assert "pass --force" in answers[0][2]
+    assert "--scaling='bogus'" in answers[1][2]
+    assert mine.read_text() == "mine"
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.md"]
+    [(code, said, _)] = run_many([["paper", "report", "--output", output, "--summary", mine, "--force"]], tmp_path)
+    assert (code, said) == (0, f"report: {output / 'report' / 'report.md'}\n")
+    assert mine.read_text().startswith("# The paper, measured again")
+
+
 def test_reports_of_nothing(tmp_path):
-    said = []
-    assert report_command(str(tmp_path / "gone"), complain=said.append) == 1
-    assert report_command(str(tmp_path), complain=said.append) == 1
-    assert "there is no folder" in said[0]
-    assert "has no results of the paper's studies" in said[1]
+    gone, empty = run_many([["paper", "report", "--output", tmp_path / name] for name in ("gone", "")], tmp_path)
+    assert (gone[0], empty[0]) == (2, 2)
+    assert "there is no folder" in gone[2]
+    assert "has no results of the paper's studies" in empty[2]
 
 
 def test_the_command_says_what_failed(tmp_path):
-    said, complaints = [], []
     (tmp_path / "keel").mkdir()
     (tmp_path / "keel" / "iris.dat").write_text("@relation iris\n")
-    code = run_command(
-        str(tmp_path / "out"),
-        data=str(tmp_path),
-        studies=["sensitivity"],
-        datasets=["iris"],
-        say=said.append,
-        complain=complaints.append,
-        verbose=0,
-    )
+    words = ["paper", "run", "--output", "out", "--data", ".", "--study", "sensitivity", "--dataset", "iris"]
+    [(code, said, complaint)] = run_many([words], tmp_path)
     assert code == 1
-    assert said[0].startswith("sensitivity: 0 of 200 cells, 200 failed")
-    assert complaints == ["200 cells failed; the report lists them, and --retry-failed computes them again"]
+    assert said.startswith("sensitivity: 0 of 200 cells done, 200 failed\n")
+    assert complaint == "some cells failed; the report lists them, and --retry-failed computes them again\n"
 
 
 def test_numbers_and_what_is_not_one():
@@ -252,7 +285,7 @@ def test_a_page_without_figures(tmp_path):
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     """The command goes on after it was stopped; scikit-learn has the data."""
-    run = [sys.executable, "-m", "protoset.paper", "run", "--dataset", "wine", "--study", "vectors", "--quiet"]
+    run = [sys.executable, "-m", "protoset", "paper", "run", "--dataset", "wine", "--study", "vectors", "--quiet"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     journal = tmp_path / "vectors-z.sqlite"
     process = subprocess.Popen([*run, "--output", str(tmp_path)], stderr=subprocess.PIPE, text=True, env=environment)
@@ -264,8 +297,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on from there" in complaint
-    assert "Traceback" not in complaint
+    assert complaint == "protoset: interrupted; files that were not finished are not there\n"
     before = {row.id: row.finished for row in results(journal)}
     assert 0 < len(before) < status(journal).total
     again = subprocess.run([*run, "--without", "SSMA", "--without", "RMHC", "--output", str(tmp_path)], env=environment)
@@ -284,7 +316,7 @@ def done_so_far(journal):
 
 def test_one_data_set_end_to_end(data_folder, tmp_path):
     """The command on real data: iris, and a report beside the printed numbers."""
-    command = [sys.executable, "-m", "protoset.paper"]
+    command = [sys.executable, "-m", "protoset", "paper"]
     run = [*command, "run", "--data", str(data_folder), "--dataset", "iris", "--study", "vectors", "--n-jobs", "2"]
     done = subprocess.run(
         [*run, "--without", "RMHC", "--without", "SSMA", "--output", str(tmp_path)],
@@ -293,7 +325,7 @@ def test_one_data_set_end_to_end(data_folder, tmp_path):
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 0, done.stderr
-    assert "vectors: 220 of 220 cells, 0 failed" in done.stdout
+    assert "vectors: 220 of 220 cells done, 0 failed" in done.stdout
     error = read_evidence(tmp_path).vectors.errors("NoPS")[0]
     assert error == pytest.approx(0.05, abs=0.02)  # 1-NN on iris
     done = subprocess.run(

@@ -33,10 +33,10 @@ from protoset.plots import (
     plot_tradeoff,
     plot_weights,
 )
-from protoset.plots._layout import classical_scaling, place, untangle
 from protoset.plots._objects import Dissimilarities, mark_objects
 from protoset.plots._style import COLOURS, look, plain
 from protoset.plots.files import write_figure
+from protoset.plots.layout import classical_scaling, place, untangle
 from protoset.plots.neighbor_graph import misclassified, nearest_edges
 from protoset.selectors import SizeCurve
 from protoset.spaces import make_space

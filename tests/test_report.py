@@ -368,7 +368,7 @@ def test_nothing_is_overwritten_unasked(tmp_path):
     assert path.read_bytes() != first
     data = tmp_path / "data.csv"
     data.write_text("1,2")
-    with pytest.raises(ValueError, match="is the data that the report is about"):
+    with pytest.raises(ValueError, match="is the data that the report is about, or in them"):
         write_report(data, Dataset("d", "vectors", X, Y, path=data), selector, overwrite=True)
     assert data.read_text() == "1,2"
     with pytest.raises(FileNotFoundError, match="in a folder that is not there"):

@@ -1,5 +1,6 @@
 """The report in a real browser, from a file and without a network; skipped where there is no browser."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -48,10 +49,17 @@ HOSTILE = [
 ]
 
 
+def lacking(reason):
+    """Skip; or fail, where .ci/run has made sure that there is a browser."""
+    if os.environ.get("PROTOSET_NEEDS_BROWSER"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     if CHROMIUM is None or DRIVER is None:
-        pytest.skip("no browser: Chromium and its driver are not installed (apt-get install chromium chromium-driver)")
+        lacking("no browser: Chromium and its driver are not installed (apt-get install chromium chromium-driver)")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for argument in [*QUIET, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
@@ -366,14 +374,14 @@ def test_light_and_dark(browser, pages):
 def axe(tmp_path_factory):
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip("no npm, from which axe-core comes")
+        lacking("no npm, from which axe-core comes")
     folder = tmp_path_factory.mktemp("axe")
     result = subprocess.run(
         [npm, "pack", "axe-core@4", "--silent"], cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )
     found = list(folder.glob("*.tgz"))
     if not found:
-        pytest.skip(f"axe-core cannot be fetched: {result.stderr.strip()[:200]}")
+        lacking(f"axe-core cannot be fetched: {result.stderr.strip()[:200]}")
     with tarfile.open(found[0]) as archive:
         file = archive.extractfile("package/axe.min.js")
         assert file is not None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _methods(incomplete: str) -> list[str]:
     from protoset.selectors import all_selectors
 
-    names = [name.lower() for name, _ in all_selectors()]
+    names = ["refined", *(name.lower() for name, _ in all_selectors())]
     return [name for name in names if name.startswith(incomplete.lower())]
 
 
@@ -56,7 +56,12 @@ KindOption = Annotated[
     _option("--kind", text="What the objects are, where it is not seen: vectors, mixed, series, strings, matrix."),
 ]
 Method = Annotated[
-    str, _option("--method", text="reps (the default), fcnn, drop3, ... (see docs)", autocompletion=_methods)
+    str,
+    _option(
+        "--method",
+        text="refined (the default): REPS, its set improved by swaps; reps: the paper's; fcnn, drop3, ... (see docs)",
+        autocompletion=_methods,
+    ),
 ]
 Metric = Annotated[
     str,
@@ -80,10 +85,6 @@ Prototypes = Annotated[
     _option(
         "--n-prototypes", text="auto (the default), a count (20), or a rate (0.1, 10%).", metavar="auto|COUNT|RATE"
     ),
-]
-Refine = Annotated[
-    bool | None,
-    _option("--refine/--no-refine", text="Whether the set of REPS is improved by swaps; it is by default."),
 ]
 ScalingOption = Annotated[
     str | None,

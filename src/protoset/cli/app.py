@@ -26,7 +26,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 """By its place: typer brings its own click or uses the installed one, depending on its version."""
 
 OPTIONS = (
-    "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|refine|random_state|n_neighbors|data|"
+    "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|random_state|n_neighbors|data|"
     "studies|datasets|without"
 )
 SPELLED = {"random_state": "seed", "studies": "study", "datasets": "dataset"}

@@ -42,7 +42,8 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Names with commas between them; nops is 1-NN on everything, 'reps refined' the refined set.",
+            help="Names with commas between them, as of --method in select: refined, reps, fcnn, ...; nops is 1-NN on "
+            "everything.",
             show_default=False,
         ),
     ] = None,
@@ -68,9 +69,9 @@ def compare(
     """
     check_outputs({"--plot": plot}, [path, labels], force)
     if plot is not None:
-        from protoset.plots.files import check_figure_path
+        from protoset.plots.files import check_figure
 
-        check_figure_path(plot)
+        check_figure(plot)
     with working("reading", quiet):
         dataset = read_data(path, target, labels, kind)
     from protoset import experiments
@@ -92,13 +93,14 @@ def compare(
     if len(found.failures) == len(found.methods):
         name, message = next(iter(found.failures.items()))
         raise RuntimeError(f"every method failed; {name}: {message}")
-    if plot is not None:
-        _draw(found, plot)
+    # The result first, so that no trouble with a plot costs it.
     if json:
         say_json(_document(path, found, plot))
     else:
         _show(dataset.name, found)
-        if plot is not None:
+    if plot is not None:
+        _draw(found, plot)
+        if not json:
             say(f"plot: {plain(plot)}")
 
 

@@ -22,7 +22,6 @@ from protoset.cli._options import (
     Params,
     Prototypes,
     Quiet,
-    Refine,
     ScalingOption,
     Seed,
     Target,
@@ -42,7 +41,23 @@ MOST_CLASSES = 12
 """Classes up to which the table of confusions is printed."""
 
 
+OF_METHODS = [
+    "target",
+    "kind",
+    "method",
+    "metric",
+    "metric_param",
+    "param",
+    "n_prototypes",
+    "scaling",
+    "folds",
+    "holdout",
+]
+"""Options that say something of a method, which a model has decided already."""
+
+
 def evaluate(
+    context: typer.Context,
     path: DataArgument,
     model: Annotated[
         Path | None, typer.Option(help="A saved model to evaluate, in place of a method.", show_default=False)
@@ -50,12 +65,11 @@ def evaluate(
     target: Target = None,
     labels: Labels = None,
     kind: KindOption = None,
-    method: Method = "reps",
+    method: Method = "refined",
     metric: Metric = "auto",
     metric_param: MetricParams = None,
     param: Params = None,
     n_prototypes: Prototypes = "auto",
-    refine: Refine = None,
     scaling: ScalingOption = None,
     folds: Folds = None,
     holdout: Annotated[
@@ -69,6 +83,8 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Measure the error of a method by cross-validation or holding out, or of a saved model on a labelled file."""
+    if model is not None:
+        _refuse_options_of_methods(context)
     with working("evaluating", quiet) as tell:
         if model is not None:
             found = _of_model(model, path, labels)
@@ -86,7 +102,6 @@ def evaluate(
                 metric_params=to_parameters("--metric-param", metric_param),
                 scaling=scaling,
                 n_prototypes=to_size(n_prototypes),
-                refine=refine,
                 parameters=to_parameters("--param", param),
                 n_jobs=n_jobs,
             )
@@ -99,6 +114,16 @@ def evaluate(
     else:
         say(f"method {plain(method)} on {n_test} held-out objects" + (f" in {n_parts} folds" if n_parts > 1 else ""))
     _show(found)
+
+
+def _refuse_options_of_methods(context: typer.Context) -> None:
+    sources = {name: context.get_parameter_source(name) for name in OF_METHODS}
+    given = ["--" + name.replace("_", "-") for name, source in sources.items() if source and source.name != "DEFAULT"]
+    if given:
+        raise ValueError(
+            f"--model and {', '.join(given)} exclude each other: a model is evaluated as it was fitted; leave out "
+            "one of them"
+        )
 
 
 def _of_model(model: Path, path: Path, labels: str | None) -> Validation:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protoset.cli._options import DataFolder, Debug, Jobs, Json, Quiet
-from protoset.cli._output import note, plain, say, say_json
+from protoset.cli._options import DataFolder, Debug, Force, Jobs, Json, Quiet
+from protoset.cli._output import check_outputs, note, plain, say, say_json
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
@@ -81,20 +81,23 @@ def run(
 def report(
     output: Output = Path("paper-output"),
     scaling: Annotated[
-        str | None, typer.Option(help="Which vector study, where there are several.", show_default=False)
+        str | None,
+        typer.Option(help="Which vector study, where there are several: z, minmax, raw.", show_default=False),
     ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Also write a shorter page to this file.", show_default=False)
     ] = None,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Write the report of what has been computed so far: measured, printed, and the difference."""
+    check_outputs({"--summary": summary}, [], force)
     from protoset.paper import write_report
 
     with working("writing the report", quiet):
-        place = write_report(output, scaling=scaling, summary=summary)
+        place = write_report(output, scaling=scaling, summary=summary, overwrite=force)  # type: ignore[arg-type]
     if json:
         say_json({"report": place})
     else:

@@ -22,7 +22,6 @@ from protoset.cli._options import (
     Params,
     Prototypes,
     Quiet,
-    Refine,
     ScalingOption,
     Seed,
     Target,
@@ -43,12 +42,11 @@ def select(
     target: Target = None,
     labels: Labels = None,
     kind: KindOption = None,
-    method: Method = "reps",
+    method: Method = "refined",
     metric: Metric = "auto",
     metric_param: MetricParams = None,
     param: Params = None,
     n_prototypes: Prototypes = "auto",
-    refine: Refine = None,
     scaling: ScalingOption = None,
     output: Annotated[
         Path | None, typer.Option(help="Write the prototypes here, in the format of the input.", show_default=False)
@@ -76,10 +74,12 @@ def select(
     metric_params = to_parameters("--metric-param", metric_param)
     with working("reading", quiet):
         dataset = read_data(path, target, labels, kind)
-    from protoset.datasets import write_rows
+    from protoset.datasets import check_rows, write_rows
     from protoset.models import fit_model
     from protoset.persistence import save
 
+    if output is not None:
+        check_rows(dataset, output, overwrite=force)
     started = time.perf_counter()
     with working("selecting", quiet) as tell:
         fitted = fit_model(
@@ -89,7 +89,6 @@ def select(
             metric_params=metric_params,
             scaling=scaling,  # type: ignore[arg-type]
             n_prototypes=size,
-            refine=refine,
             parameters=parameters,
             n_jobs=n_jobs,
             random_state=seed,
@@ -169,9 +168,9 @@ def _test(dataset: Dataset, fitted: DataModel, n_train: int) -> dict[str, Any] |
 def _show(found: dict[str, Any]) -> None:
     data = found["data"]
     scaling = f", scaled: {found['scaling']}" if found["scaling"] else ""
-    refined = ", refined" if found["refined"] else ""
+    refined = "refined " if found["refined"] else ""
     say(f"{plain(data['name'])}: {data['n_objects']} objects ({data['kind']}), {len(found['classes'])} classes")
-    say(f"{found['method']}{refined}; metric: {found['metric']}{scaling}")
+    say(f"{refined}{found['method']}; metric: {found['metric']}{scaling}")
     say(f"kept {found['n_prototypes']} of {data['n_train']} ({percent(found['selection_rate'])})")
     say("")
     say_table(["class", "objects", "prototypes"], [list(one.values()) for one in found["classes"]])

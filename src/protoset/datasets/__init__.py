@@ -5,7 +5,7 @@ from protoset.datasets.loading import load
 from protoset.datasets.queries import Queries, read_queries
 from protoset.datasets.reading import read
 from protoset.datasets.registry import DATASETS, describe, find
-from protoset.datasets.writing import take, write_rows
+from protoset.datasets.writing import check_rows, take, write_rows
 
 __all__ = [
     "DATASETS",
@@ -13,6 +13,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "Queries",
+    "check_rows",
     "describe",
     "find",
     "load",

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from protoset._files import write_atomically
+from protoset.datasets._alone import alone
 from protoset.datasets._text import error
 from protoset.datasets.base import DataError
-from protoset.datasets.download import Progress, digest_of, fetch
+from protoset.datasets.download import MAX_TIME, Progress, digest_of, fetch
 from protoset.datasets.registry import Record
 
 ADDRESSES = {
@@ -23,6 +24,9 @@ ADDRESSES = {
 
 LARGEST_MEMBER = 1 << 28
 """Bytes that no file in the archives comes near."""
+
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+"""What a damaged zip file, or one behind a password, may raise."""
 
 
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
@@ -60,16 +64,37 @@ def download_zip(record: Record, folder: Path, progress: Progress | None) -> Pat
     Where the registry knows no digest, the file is trusted as it first comes: its digest is noted beside it, and every
     later use checks against that.
     """
-    place = folder / record.archive / f"{record.name}.zip"
-    digest = fetch(ADDRESSES[record.archive].format(name=record.name), place, sha256=record.sha256, progress=progress)
-    if not zipfile.is_zipfile(place):
-        place.unlink(missing_ok=True)
-        raise DataError(f"{ADDRESSES[record.archive].format(name=record.name)}: expected a zip file, found another")
-    try:
-        write_atomically(_digest_file(place), f"{digest}\n".encode())
-    except OSError as reason:
-        raise error(str(place), f"cannot be written ({reason})") from reason
+    place, url = folder / record.archive / f"{record.name}.zip", ADDRESSES[record.archive].format(name=record.name)
+    with alone(place, MAX_TIME):
+        # Another process may have had the same idea, and be done by now.
+        found = cached_zip(record, folder)
+        if found is not None:
+            return found
+        digest = fetch(url, place, sha256=record.sha256, progress=progress, lock=False)
+        fault = _fault(place)
+        if fault is not None:
+            place.unlink(missing_ok=True)
+            raise DataError(f"{url}: {fault}")
+        try:
+            write_atomically(_digest_file(place), f"{digest}\n".encode())
+        except OSError as reason:
+            raise error(str(place), f"cannot be written ({reason})") from reason
     return place
+
+
+def _fault(place: Path) -> str | None:
+    """Say what is wrong with a zip file; every byte in it is read."""
+    if not zipfile.is_zipfile(place):
+        return "expected a zip file, found another"
+    try:
+        with zipfile.ZipFile(place) as archive:
+            large = next((entry for entry in archive.infolist() if entry.file_size > LARGEST_MEMBER), None)
+            if large is not None:
+                return f"expected {large.filename} to have at most {LARGEST_MEMBER} bytes"
+            damaged = archive.testzip()
+    except UNREADABLE as reason:
+        return f"expected a whole zip file, found one that is damaged or locked ({reason})"
+    return None if damaged is None else f"expected a whole zip file, found one in which {damaged} is damaged"
 
 
 def _digest_file(place: Path) -> Path:
@@ -101,6 +126,6 @@ def members(place: Path, wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tup
                 if len(content) > LARGEST_MEMBER:
                     raise error(str(place), f"expected {entry.filename} to have at most {LARGEST_MEMBER} bytes")
                 found[purpose] = (entry.filename.rpartition("/")[2], content)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as reason:
+    except UNREADABLE as reason:
         raise error(str(place), f"the zip file is damaged or locked ({reason}); remove it and load again") from reason
     return found

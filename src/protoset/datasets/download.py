@@ -10,9 +10,11 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from protoset._version import __version__
+from protoset.datasets._alone import alone
 from protoset.datasets.base import DataError
 
 Progress = Callable[[int, int | None], object]
@@ -21,6 +23,9 @@ Progress = Callable[[int, int | None], object]
 CHUNK = 1 << 16
 LARGEST = 1 << 30
 """Bytes that no file of the archives comes near."""
+
+MAX_TIME = 1800.0
+"""Seconds that a download, or the wait for that of another process, may take."""
 
 
 class _InterruptedError(Exception):
@@ -36,7 +41,8 @@ def fetch(
     timeout: float = 30.0,
     attempts: int = 4,
     wait: float = 0.5,
-    max_time: float = 1800.0,
+    max_time: float = MAX_TIME,
+    lock: bool = True,
 ) -> str:
     """Download a file.
 
@@ -61,7 +67,10 @@ def fetch(
     wait : float
         Seconds before the second attempt, twice as many before each further one.
     max_time : float
-        Seconds after which no attempt is begun or gone on with.
+        Seconds after which no attempt is begun or gone on with; and those that another process, which downloads to the
+        same place, is waited for.
+    lock : bool
+        Whether to keep others from the place meanwhile; False for a caller that does so already.
 
     Returns
     -------
@@ -77,29 +86,19 @@ def fetch(
         raise DataError(f"url={url!r} must begin with http:// or https://")
     place = Path(path)
     part = place.with_name(place.name + ".part")
-    deadline = time.monotonic() + max_time
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        for attempt in range(attempts):
-            try:
-                _attempt(url, part, sha256 is not None, progress, timeout, deadline)
-                break
-            except _InterruptedError as reason:
-                pause = wait * 2**attempt
-                if attempt + 1 == attempts or time.monotonic() + pause >= deadline:
-                    raise DataError(
-                        f"{url}: could not be downloaded in {attempt + 1} attempts ({reason}); "
-                        "check the connection and try again, it goes on where it stopped"
-                    ) from reason
-                time.sleep(pause)
-        digest = digest_of(part)
-        if sha256 is not None and digest != sha256.lower():
-            _remove(part)
-            raise DataError(f"{url}: expected a file with the sha256 {sha256}, found {digest}; it was not kept")
-        os.replace(part, place)
-        _tag_file(part).unlink(missing_ok=True)
-    except OSError as reason:
-        raise DataError(f"{place}: cannot be written ({reason})") from reason
+    with alone(place, max_time) if lock else nullcontext():
+        deadline = time.monotonic() + max_time
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _whole(url, part, sha256 is not None, progress, timeout, attempts, wait, deadline)
+            digest = digest_of(part)
+            if sha256 is not None and digest != sha256.lower():
+                _remove(part)
+                raise DataError(f"{url}: expected a file with the sha256 {sha256}, found {digest}; it was not kept")
+            os.replace(part, place)
+            _tag_file(part).unlink(missing_ok=True)
+        except OSError as reason:
+            raise DataError(f"{place}: cannot be written ({reason})") from reason
     return digest
 
 
@@ -116,6 +115,31 @@ def _tag_file(part: Path) -> Path:
 def _remove(part: Path) -> None:
     part.unlink(missing_ok=True)
     _tag_file(part).unlink(missing_ok=True)
+
+
+def _whole(
+    url: str,
+    part: Path,
+    checked: bool,
+    progress: Progress | None,
+    timeout: float,
+    attempts: int,
+    wait: float,
+    deadline: float,
+) -> None:
+    """Bring the part up to the whole file, in several attempts."""
+    for attempt in range(attempts):
+        try:
+            _attempt(url, part, checked, progress, timeout, deadline)
+            return
+        except _InterruptedError as reason:
+            pause = wait * 2**attempt
+            if attempt + 1 == attempts or time.monotonic() + pause >= deadline:
+                raise DataError(
+                    f"{url}: could not be downloaded in {attempt + 1} attempts ({reason}); "
+                    "check the connection and try again, it goes on where it stopped"
+                ) from reason
+            time.sleep(pause)
 
 
 def _attempt(url: str, part: Path, checked: bool, progress: Progress | None, timeout: float, deadline: float) -> None:

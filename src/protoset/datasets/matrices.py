@@ -39,6 +39,12 @@ def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | No
     ------
     DataError
     """
+    matrix, delimiter = number_rows(text, file)
+    return _dataset(matrix, labels, Layout("matrix-csv", delimiter=delimiter or " "), file)
+
+
+def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
+    """Return lines of numbers as a matrix, and what is between them; None are spaces."""
     rows: list[np.ndarray] = []
     delimiter: str | None = None
     for number, line in enumerate(split_lines(text), 1):
@@ -55,7 +61,7 @@ def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | No
         rows.append(values)
     if not rows:
         raise error(file, "expected a matrix of distances, found an empty file")
-    return _dataset(np.array(rows), labels, Layout("matrix-csv", delimiter=delimiter or " "), file)
+    return np.array(rows), delimiter
 
 
 def write_matrix_csv(dataset: Dataset) -> str:
@@ -91,6 +97,11 @@ def write_npz(dataset: Dataset) -> bytes:
 
 def read_mat(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
     """Read a matrix and its labels from a MATLAB file of a version before 7.3."""
+    return _named(load_matlab(content, file), labels, "mat", file)
+
+
+def load_matlab(content: bytes, file: str) -> dict[str, Any]:
+    """Return the arrays of a MATLAB file by name."""
     from scipy.io import loadmat
 
     try:
@@ -102,7 +113,7 @@ def read_mat(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str
     # SciPy documents no list of what a damaged file may raise.
     except Exception as reason:
         raise error(file, f"expected a MATLAB file, found something else ({shown(str(reason))})") from reason
-    return _named({key: value for key, value in arrays.items() if not key.startswith("__")}, labels, "mat", file)
+    return {key: value for key, value in arrays.items() if not key.startswith("__")}
 
 
 def write_mat(dataset: Dataset) -> bytes:
@@ -140,7 +151,7 @@ def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str
             file, f"labels={shown(labels)} is neither a file nor the name of an array; there are {listed(arrays)}"
         )
     if labels is None or isinstance(labels, str):
-        labels = None if key is None else _flat_labels(arrays[key], key, file)
+        labels = None if key is None else flat_labels(arrays[key], key, file)
     candidates = [name for name, array in arrays.items() if name != key and _is_matrix(array)]
     preferred = [name for name in MATRIX_KEYS if name in candidates] or candidates
     if len(preferred) != 1 and not any(name in MATRIX_KEYS for name in preferred):
@@ -155,7 +166,7 @@ def _is_matrix(array: Any) -> bool:
     return array.ndim == 1 or (array.ndim == 2 and (array.shape[0] == array.shape[1] or 1 in array.shape))
 
 
-def _flat_labels(array: Any, key: str, file: str) -> list[Any]:
+def flat_labels(array: Any, key: str, file: str) -> list[Any]:
     """Return labels from an array of numbers or texts, or from a cell array of texts."""
     items = []
     for item in np.asarray(array).ravel().tolist():
@@ -172,7 +183,7 @@ def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, f
         raise error(
             file, "a matrix of distances has no labels; pass labels= with a file that has one per line, or a list"
         )
-    texts = [_label(label) for label in labels]
+    texts = [label_of(label) for label in labels]
     if any(not text for text in texts):
         raise error(file, f"expected a label for each object, found none for object {texts.index('')}")
     matrix = np.asarray(matrix)
@@ -194,7 +205,8 @@ def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, f
     return Dataset(file, "matrix", matrix, found, layout=layout)
 
 
-def _label(label: Any) -> str:
+def label_of(label: Any) -> str:
+    """Return a label as text; whole numbers without a point."""
     label = label.item() if isinstance(label, np.generic) else label
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
 

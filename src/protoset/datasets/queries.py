@@ -10,11 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from protoset.datasets._text import decode, decompress, error, is_number, listed, number_text, split_lines, to_numbers
+from protoset.datasets._text import (
+    decode,
+    decompress,
+    error,
+    is_number,
+    listed,
+    number_text,
+    shown,
+    split_lines,
+    to_numbers,
+)
 from protoset.datasets.base import Attribute, Dataset, Kind
 from protoset.datasets.formats import ending, recognise
-from protoset.datasets.matrices import LABEL_KEYS, MATRIX_KEYS, load_numpy
+from protoset.datasets.matrices import (
+    LABEL_KEYS,
+    MATRIX_KEYS,
+    flat_labels,
+    label_of,
+    load_matlab,
+    load_numpy,
+    number_rows,
+)
 from protoset.datasets.reading import read, read_bytes
+from protoset.datasets.tables import read_csv
 
 TABLES = ("csv", "parquet")
 
@@ -89,10 +108,17 @@ def read_queries(
         found = read(place, kind=kind)
         return Queries(found.objects, found.labels.astype(str), _files(found))
     content = decompress(read_bytes(place), str(place))
-    if recognise(place, content, target=None, labels=None, kind=kind).name in TABLES:
-        return _table(read(place, target=False), str(place), attributes, target, target_position)
-    found = read(place, kind=kind)
-    columns = [_as_declared(found, place, attribute, str(place)) for attribute, place in _named(found, attributes)]
+    format_name = recognise(place, content, target=None, labels=None, kind=kind).name
+    if format_name in TABLES:
+        if format_name == "csv":
+            wanted = [attribute.name for attribute in attributes]
+            table = read_csv(decode(content, str(place)), file=str(place), target=False, expected=wanted)
+        else:
+            table = read(place, target=False)
+        return _table(table, place, attributes, target, target_position)
+    # Each column is what the file declares; what the training set has is made of it below.
+    found = read(place, kind="mixed")
+    columns = [_as_declared(found, at, attribute, str(place)) for attribute, at in _named(found, attributes)]
     return Queries(_joined(columns, kind), found.labels.astype(str), _files(found))
 
 
@@ -101,37 +127,32 @@ def _files(dataset: Dataset) -> tuple[Path, ...]:
 
 
 def _strings(place: Path) -> Queries:
-    lines = [line for line in split_lines(decode(read_bytes(place), str(place))) if line.strip()]
+    numbered = enumerate(split_lines(decode(read_bytes(place), str(place))), 1)
+    lines = {number: line for number, line in numbered if line.strip()}
     if not lines:
         raise error(str(place), "expected a string in each line, found an empty file")
-    with_tab = ["\t" in line for line in lines]
-    if not any(with_tab):
-        return Queries(lines, None, (place,))
-    if not all(with_tab):
-        raise error(
-            str(place), "expected a label and a tab before all strings or before none", with_tab.index(False) + 1
-        )
-    pairs = [line.partition("\t") for line in lines]
+    bare = [number for number, line in lines.items() if "\t" not in line]
+    if len(bare) == len(lines):
+        return Queries(list(lines.values()), None, (place,))
+    if bare:
+        raise error(str(place), "expected a label and a tab before all strings or before none", bare[0])
+    pairs = [line.partition("\t") for line in lines.values()]
     return Queries([string for _, _, string in pairs], np.array([label.strip() for label, _, _ in pairs]), (place,))
 
 
 def _matrix(place: Path, labels: str | os.PathLike[str] | None) -> Queries:
     content, file = decompress(read_bytes(place), str(place)), str(place)
     found: Any = None
-    if ending(place) in (".npy", ".npz"):
-        loaded = load_numpy(content, file)
+    if ending(place) in (".npy", ".npz", ".mat"):
+        loaded = load_matlab(content, file) if ending(place) == ".mat" else load_numpy(content, file)
         if isinstance(loaded, dict):
-            keys = [key for key in MATRIX_KEYS if key in loaded]
-            if not keys:
-                raise error(file, f"expected an array called {MATRIX_KEYS[0]}, found {listed(loaded) or 'none'}")
-            found = next((np.ravel(loaded[key]).astype(str) for key in LABEL_KEYS if key in loaded), None)
-            loaded = loaded[keys[0]]
+            loaded, found = _of_arrays(loaded, file)
         matrix = np.atleast_2d(loaded)
-        if matrix.ndim != 2 or matrix.dtype.kind not in "iufb":
-            raise error(file, f"expected rows of distances, found an array of the shape {matrix.shape}")
+        if matrix.ndim != 2 or matrix.dtype.kind not in "iufb" or not matrix.size:
+            raise error(file, f"expected rows of distances, found {matrix.dtype} of the shape {matrix.shape}")
         matrix = matrix.astype(np.float64)
     else:
-        matrix = _number_rows(decode(content, file), file)
+        matrix, _ = number_rows(decode(content, file), file)
     files: tuple[Path, ...] = (place,)
     if labels is not None:
         lines = split_lines(decode(read_bytes(Path(labels)), str(labels)))
@@ -142,24 +163,20 @@ def _matrix(place: Path, labels: str | os.PathLike[str] | None) -> Queries:
     return Queries(matrix, found, files)
 
 
-def _number_rows(text: str, file: str) -> np.ndarray:
-    rows: list[np.ndarray] = []
-    for number, line in enumerate(split_lines(text), 1):
-        if not line.strip():
-            continue
-        delimiter = next((mark for mark in ",;\t" if mark in line), None)
-        values, bad = to_numbers([field.strip() for field in line.strip().split(delimiter)])
-        if bad >= 0 or (rows and len(values) != len(rows[0])):
-            raise error(file, "expected as many distances as in the first line, all of them numbers", number)
-        rows.append(values)
-    if not rows:
-        raise error(file, "expected rows of distances, found an empty file")
-    return np.array(rows)
+def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | None]:
+    """Return the matrix among arrays with names, and the labels if there are any."""
+    key = next((key for key in LABEL_KEYS if key in arrays), None)
+    keys = [key for key in MATRIX_KEYS if key in arrays]
+    if not keys:
+        raise error(file, f"expected an array called {MATRIX_KEYS[0]}, found {listed(arrays) or 'none'}")
+    labels = None if key is None else np.array([label_of(label) for label in flat_labels(arrays[key], key, file)])
+    return arrays[keys[0]], labels
 
 
 def _table(
-    found: Dataset, file: str, attributes: Sequence[Attribute], target: str | None, target_position: int
+    found: Dataset, path: Path, attributes: Sequence[Attribute], target: str | None, target_position: int
 ) -> Queries:
+    file = str(path)
     names = [attribute.name for attribute in found.attributes]
     has_names = found.layout is not None and (found.layout.format == "parquet" or bool(found.layout.header))
     wanted = [attribute.name for attribute in attributes]
@@ -180,7 +197,7 @@ def _table(
     columns = [_as_declared(found, place, attribute, file) for attribute, place in zip(attributes, places, strict=True)]
     labels = None if at is None else _label_texts(found, at)
     kind: Kind = "mixed" if any(attribute.type == "nominal" for attribute in attributes) else "vectors"
-    return Queries(_joined(columns, kind), labels, _files(found))
+    return Queries(_joined(columns, kind), labels, (path,))
 
 
 def _named(found: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attribute, int]]:
@@ -197,8 +214,14 @@ def _as_declared(found: Dataset, place: int, attribute: Attribute, file: str) ->
     of_type = found.attributes[place].type
     if attribute.type != "nominal":
         if of_type == "nominal":
-            strange = next(value for value in column if value is not None and not is_number(str(value)))
-            raise error(file, f"expected numbers in {attribute.name!r} as in the training set, found {strange!r}")
+            texts = [None if value is None else str(value) for value in column]
+            numbers, bad = to_numbers(texts)
+            if bad >= 0:
+                raise error(
+                    file,
+                    f"expected numbers in {attribute.name!r} as in the training set, found {shown(str(texts[bad]))}",
+                )
+            return numbers.tolist()
         return [np.nan if value is None else float(value) for value in column]
     if of_type == "nominal":
         return column

@@ -26,12 +26,18 @@ MOSTLY = 0.95
 
 
 def read_csv(
-    text: str, *, file: str = "text", target: str | int | Literal[False] | None = None, kind: Kind | None = None
+    text: str,
+    *,
+    file: str = "text",
+    target: str | int | Literal[False] | None = None,
+    kind: Kind | None = None,
+    expected: Sequence[str] = (),
 ) -> Dataset:
     """Read a table.
 
     The delimiter is the one of tab, semicolon and comma that splits all lines into the same, largest number of fields.
-    The first line is a header if it has no number, no name twice, and nothing that its columns have again. A column is
+    The first line is a header if it has the name of the target or all expected names; otherwise if it has no number, no
+    name twice, and nothing that its columns have again. No two columns of a header may have the same name. A column is
     numeric if all of its values are numbers; where semicolons are between the fields, also numbers with a decimal
     comma. Others are nominal. Missing are empty fields, ``?``, ``NA``, ``N/A``, ``NaN``, ``null`` and ``<null>``.
 
@@ -46,6 +52,8 @@ def read_csv(
     kind : {"vectors", "mixed"}, optional
         "mixed" for objects with texts and numbers even if all are numbers; it also takes a column with a few texts
         among numbers as categories, which otherwise is an error. "vectors" to refuse texts.
+    expected : sequence of str
+        Names of columns that the file ought to have.
 
     Returns
     -------
@@ -58,7 +66,9 @@ def read_csv(
     lines = split_lines(text)
     delimiter = find_delimiter(lines, file)
     first, _ = _split((line for line in lines if line.strip()), delimiter, file, SNIFFED)
-    header = has_header(first, target)
+    header = has_header(first, target, expected)
+    if header:
+        _check_names([name.strip() for name in first[0]], file)
     names = [
         name.strip() if header and name.strip() else f"column {position}" for position, name in enumerate(first[0], 1)
     ]
@@ -154,9 +164,20 @@ def _split(
     return rows, places
 
 
-def has_header(rows: Sequence[Sequence[str]], target: str | int | Literal[False] | None = None) -> bool:
+def _check_names(names: Sequence[str], file: str) -> None:
+    for position, name in enumerate(names):
+        if name and name in names[:position]:
+            both = f"the columns {names.index(name)} and {position}, counted from 0"
+            raise error(file, f"expected a name of its own for each column, found {shown(name)} for {both}", 1)
+
+
+def has_header(
+    rows: Sequence[Sequence[str]], target: str | int | Literal[False] | None = None, expected: Sequence[str] = ()
+) -> bool:
     """Whether the first row names the columns."""
     names = [field.strip() for field in rows[0]]
+    if expected and set(expected) <= set(names):
+        return True
     if isinstance(target, str) and target in names and not is_number(target):
         return True
     # The first name may be missing: that is how pandas writes an index.

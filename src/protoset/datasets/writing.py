@@ -45,14 +45,13 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
     """
     place = Path(path)
     part = take(dataset, rows)
-    record = _format(dataset, place)
+    record = check_rows(dataset, place, overwrite=overwrite)
     content = record.write(part)
     outputs = {place: content.encode() if isinstance(content, str) else content}
-    if record.name in ("npy", "matrix-csv"):
+    beside = _labels_beside(record, place)
+    if beside is not None:
         # The labels first: a matrix without labels would be found by a reader, labels without a matrix would not.
-        outputs = {place.with_name(f"{stem(place)}_labels.txt"): labels_of(part).encode(), **outputs}
-    for output in outputs:
-        _refuse(output, dataset, overwrite)
+        outputs = {beside: labels_of(part).encode(), **outputs}
     for output, data in outputs.items():
         if output.name.lower().endswith(".gz"):
             data = gzip.compress(data, mtime=0)
@@ -60,6 +59,20 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
             write_atomically(output, data)
         except OSError as reason:
             raise DataError(f"{output}: cannot be written ({reason})") from reason
+
+
+def check_rows(dataset: Dataset, path: str | os.PathLike[str], *, overwrite: bool = False) -> Format:
+    """Refuse, before any work is done, what :func:`write_rows` would refuse; return the format that it writes."""
+    place = Path(path)
+    record = _format(dataset, place)
+    beside = _labels_beside(record, place)
+    for output in (place,) if beside is None else (beside, place):
+        _refuse(output, dataset, overwrite)
+    return record
+
+
+def _labels_beside(record: Format, place: Path) -> Path | None:
+    return place.with_name(f"{stem(place)}_labels.txt") if record.name in ("npy", "matrix-csv") else None
 
 
 def take(dataset: Dataset, rows: Any) -> Dataset:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from protoset._validation import as_numbers
+from protoset.evaluation._tables import NOISE, settle
 
 
 def pareto_ranks(points: Any) -> np.ndarray:
@@ -14,7 +15,8 @@ def pareto_ranks(points: Any) -> np.ndarray:
 
     Rank 1 is the Pareto front: the rows that no other dominates. Rank 2 is the front of what is left without rank 1,
     and so on (Deb et al., 2002). Row j dominates row i if it is smaller in at least one measure and smaller or equal
-    in all, as the paper's text says; equal rows have the same rank.
+    in all, as the paper's text says; equal rows have the same rank. Values that differ by no more than 1e-12 of the
+    largest of their measure are equal: means over folds differ in their last digits by the order of the folds.
 
     The paper's printed formulas differ from its text, and are not followed. They join the comparisons "smaller or
     equal" by "or", by which two rows may dominate each other; they call the row with the smaller measures the
@@ -38,11 +40,13 @@ def pareto_ranks(points: Any) -> np.ndarray:
     >>> pareto_ranks([[0.1, 0.5], [0.2, 0.1], [0.3, 0.2], [float("nan"), 0.1]])
     array([ 1.,  1.,  2., nan])
     """
-    values = as_numbers("points", points)
+    values = as_numbers("points", points).astype(np.float64)
     if values.ndim != 2 or (len(values) and values.shape[1] == 0):
         raise ValueError(f"points has the shape {values.shape}; pass one row of measures per method")
     ranks = np.full(len(values), np.nan)
     left = np.flatnonzero(~np.isnan(values).any(axis=1))
+    if len(left):
+        values[left] = np.column_stack([settle(column, NOISE * np.abs(column).max()) for column in values[left].T])
     rank = 0
     while len(left):
         rank += 1

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 import sklearn
+from sklearn.exceptions import ConvergenceWarning
 
 from protoset._version import __version__
 from protoset.datasets import Dataset
@@ -172,11 +173,18 @@ class Workshop:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 selection = methods.select(method, cell.seed, size)
+            if any(_is_interruption(one.message) for one in told):
+                raise KeyboardInterrupt
             said = [f"{one.category.__name__}: {one.message}" for one in told]
             assert self._data is not None
             return _done(cell, methods.fold, self._data[2], selection, said)
         except Exception as error:
             return failed(cell, error)
+
+
+def _is_interruption(message: Warning | str) -> bool:
+    """Whether a search says that Ctrl-C ended it: what it has found by then is no result."""
+    return isinstance(message, ConvergenceWarning) and "stopped by an interruption" in str(message)
 
 
 class ReferenceFailedError(RuntimeError):

@@ -10,16 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from protoset._validation import did_you_mean
 from protoset.datasets import Dataset
 from protoset.evaluation import PairwiseTests, pairwise_wilcoxon, pareto_ranks
 from protoset.experiments.plan import EVERYTHING
 from protoset.experiments.results import results
 from protoset.experiments.runner import Callback, run
-from protoset.models import Scaling, prepare
-from protoset.selectors import all_selectors
+from protoset.models import REFINED, Scaling, find_method, prepare
 
-REFINED = "REPS refined"
 USUAL = (EVERYTHING, "FCNN", "DROP3", "CCIS", "REPS", REFINED)
 """Methods that are compared if none are named."""
 
@@ -85,9 +82,10 @@ def compare(
     ----------
     dataset : Dataset
     methods : sequence of str
-        Names of selectors, "NoPS" for 1-NN on everything, "REPS refined"; upper and lower case do not matter.
+        As in ``protoset.models.fit_model``: "REPS" is the paper's method, "refined" the same with a refined set; and
+        "NoPS" for 1-NN on everything. Upper and lower case do not matter.
     metric, metric_params, scaling
-        As in ``protoset.models.prepare``.
+        As in ``protoset.models.prepare``; but categories are those that the data set has.
     n_prototypes : int, float or "auto"
         For the methods that can be told their size: a count or a rate.
     folds : int, optional
@@ -103,6 +101,11 @@ def compare(
     -------
     Comparison
     """
+    if "categorical" in (metric_params or {}):
+        raise ValueError(
+            "metric_params: categorical is not taken by a comparison, whose categories are those of the data set; "
+            "leave it out, and let the file say which columns are categories, or validate the methods one by one"
+        )
     prepared = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
     # The metric's own reader finds the categories; a plan has no place for them.
     distance = {"metric": prepared.metric, **{k: v for k, v in prepared.metric_params.items() if k != "categorical"}}
@@ -141,18 +144,13 @@ def compare(
 
 def _entry(name: str, n_prototypes: int | float | str) -> dict[str, Any]:
     """Return what a plan says of a method; its label is its name."""
-    known = dict(all_selectors())
-    names = [EVERYTHING, REFINED, *known]
-    found = next((one for one in names if one.lower() == str(name).strip().lower()), None)
-    if found is None:
-        raise ValueError(f"method={name!r} is not known{did_you_mean(name, names)}; choose some of {names}")
-    if found == EVERYTHING:
+    if str(name).strip().lower() == EVERYTHING.lower():
         return {"method": EVERYTHING}
-    selector = "REPS" if found == REFINED else found
-    entry: dict[str, Any] = {"method": selector, "label": found}
-    if found == REFINED:
+    label, selector, refined = find_method(name, [EVERYTHING])
+    entry: dict[str, Any] = {"method": selector.__name__, "label": label}
+    if refined:
         entry["refine"] = True
-    if n_prototypes != "auto" and "n_prototypes" in known[selector]().get_params(deep=False):
+    if n_prototypes != "auto" and "n_prototypes" in selector().get_params(deep=False):
         entry["n_prototypes"] = n_prototypes
     return entry
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from protoset import datasets
-from protoset.datasets import DataError, Dataset
+from protoset.datasets import DataError, Dataset, load, read
 from protoset.experiments.plan import Source
 
 Data = Callable[[str], Dataset] | Mapping[str, Dataset] | str | os.PathLike[str] | None
@@ -45,18 +44,11 @@ class Loader:
 
     def _load(self, source: Source) -> Any:
         if source.path is not None:
-            return _function("read")(self._folder / source.path, target=source.target)
+            return read(self._folder / source.path, target=source.target)
         if isinstance(self._data, Mapping):
             if source.name not in self._data:
                 raise DataError(f"data has no {source.name!r}, only {sorted(self._data)}; add it")
             return self._data[source.name]
         if callable(self._data):
             return self._data(source.name)
-        return _function("load")(source.name, folder=self._data)
-
-
-def _function(name: str) -> Callable[..., Any]:
-    found = getattr(datasets, name, None)
-    if found is None:
-        raise DataError(f"protoset.datasets has no {name!r}; pass data=... with the data sets")
-    return found
+        return load(source.name, folder=self._data)

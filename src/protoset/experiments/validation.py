@@ -14,7 +14,7 @@ from protoset.datasets import Dataset, take
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
 from protoset.experiments.distances import split
 from protoset.experiments.plan import Folds
-from protoset.models import DataModel, fit_model
+from protoset.models import REFINED, DataModel, fit_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Validation:
 
 def validate(
     dataset: Dataset,
-    method: str = "REPS",
+    method: str = REFINED,
     *,
     folds: int | None = None,
     holdout: float | None = None,
@@ -63,7 +63,7 @@ def validate(
     ----------
     dataset : Dataset
     method : str
-        Name of a selector.
+        As in ``protoset.models.fit_model``.
     folds : int, optional
         Cross-validation, stratified. By default the split that the data come with, or 5 folds where there is none.
     holdout : float, optional

@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from types import FrameType
 from typing import Any, BinaryIO
 
 from joblib import wrap_non_picklable_objects
@@ -62,23 +63,29 @@ def _here(groups: Iterable[Group], load: Load) -> Iterator[CellResult]:
 
 @contextmanager
 def _interruptions() -> Iterator[Callable[[], bool]]:
-    """Remember Ctrl-C: searches end early at it and return the best so far, which is no result to keep."""
-    seen = False
+    """Remember Ctrl-C: searches end early at it and return the best so far, which is no result to keep.
 
-    def remember(*arguments: Any) -> None:
+    Whatever handler there is goes on doing its work; one that does not interrupt, interrupts nothing here.
+    """
+    seen, before = False, signal.getsignal(signal.SIGINT)
+
+    def remember(number: int, frame: FrameType | None) -> None:
         nonlocal seen
-        seen = True
-        signal.default_int_handler(*arguments)
+        assert callable(before)
+        try:
+            before(number, frame)
+        except KeyboardInterrupt:
+            seen = True
+            raise
 
-    is_ours = threading.current_thread() is threading.main_thread()
-    is_ours = is_ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    is_ours = threading.current_thread() is threading.main_thread() and callable(before)
     if is_ours:
         signal.signal(signal.SIGINT, remember)
     try:
         yield lambda: seen
     finally:
         if is_ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGINT, before)
 
 
 def _in_processes(groups: Iterable[Group], load: Load, n_jobs: int) -> Iterator[CellResult]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,29 +18,61 @@ RUNTIME = ("metric", "metric_params", "n_jobs", "random_state", "verbose", "call
 """Parameters of selectors that have arguments of their own here."""
 
 
-def find_method(name: str) -> type[BaseSelector]:
-    """Find a selector by its name; upper and lower case do not matter."""
-    known = dict(all_selectors())
-    by_lower = {other.lower(): found for other, found in known.items()}
-    found = by_lower.get(str(name).lower())
+REFINED = "refined REPS"
+"""What the paper's method is called if its set is improved by swaps; "refined" for short."""
+
+
+class Method(NamedTuple):
+    """What the name of a method stands for.
+
+    Attributes
+    ----------
+    name : str
+        As it is written in tables.
+    selector : type
+    refined : bool
+        Whether the set of the selector is refined.
+    """
+
+    name: str
+    selector: type[BaseSelector]
+    refined: bool
+
+
+def find_method(name: str, others: Sequence[str] = ()) -> Method:
+    """Find a method by its name; upper and lower case do not matter.
+
+    The names are those of the selectors, so that "REPS" is the paper's method, and "refined" or "refined REPS".
+
+    Parameters
+    ----------
+    name : str
+    others : sequence of str
+        Further names that the caller knows, for the error.
+    """
+    selectors = dict(all_selectors())
+    known = {key: Method(key, selector, False) for key, selector in selectors.items()}
+    known["refined"] = Method(REFINED, selectors["REPS"], True)
+    by_lower = {key.lower(): found for key, found in known.items()} | {REFINED.lower(): known["refined"]}
+    found = by_lower.get(str(name).strip().lower())
     if found is None:
-        raise ValueError(f"method={name!r} is not known{did_you_mean(name, known)}; choose one of {sorted(known)}")
+        names = [*others, *sorted(known)]
+        raise ValueError(f"method={name!r} is not known{did_you_mean(name, names)}; choose one of {names}")
     return found
 
 
 def make_selector(
-    method: str = "REPS",
+    method: str = REFINED,
     preparation: Preparation | None = None,
     *,
     n_prototypes: int | float | str = "auto",
-    refine: bool | None = None,
     parameters: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
     random_state: int | None = None,
     callback: Callable[[Any], Any] | None = None,
 ) -> BaseSelector:
     """Make a selector; arguments as in :func:`fit_model`."""
-    kind = find_method(method)
+    _, kind, refined = find_method(method)
     own = kind().get_params(deep=False)
     given = dict(parameters or {})
     takes = [name for name in own if name not in RUNTIME]
@@ -53,10 +85,8 @@ def make_selector(
                 f"n_prototypes={n_prototypes!r}: {kind.__name__} chooses its size itself; use 'auto', or another method"
             )
         given["n_prototypes"] = n_prototypes
-    if "refine" in own:
-        given["refine"] = True if refine is None else refine
-    elif refine:
-        raise ValueError(f"refine=True is for REPS; {kind.__name__} has no refinement")
+    if refined:
+        given["refine"] = True
     if "callback" in own:
         given["callback"] = callback
     if "random_state" in own:
@@ -68,13 +98,12 @@ def make_selector(
 
 def fit_model(
     dataset: Dataset,
-    method: str = "REPS",
+    method: str = REFINED,
     *,
     metric: str = "auto",
     metric_params: Mapping[str, Any] | None = None,
     scaling: Scaling | None = None,
     n_prototypes: int | float | str = "auto",
-    refine: bool | None = None,
     parameters: Mapping[str, Any] | None = None,
     rule: Rule = "nearest",
     n_jobs: int | None = None,
@@ -88,13 +117,11 @@ def fit_model(
     dataset : Dataset
         Of one that comes with a split, the training part is used; see :func:`training_rows`.
     method : str
-        Name of a selector.
+        Name of a selector, such as "REPS" for the paper's method; "refined" is the same with a refined set.
     metric, metric_params, scaling
         See :func:`prepare`.
     n_prototypes : int, float or "auto"
         A count, a rate, or what the method chooses.
-    refine : bool, optional
-        Whether the set of REPS is refined; by default it is.
     parameters : dict, optional
         Other parameters of the method.
     rule : {"nearest", "adjusted"}
@@ -123,7 +150,6 @@ def fit_model(
         method,
         preparation,
         n_prototypes=n_prototypes,
-        refine=refine,
         parameters=parameters,
         n_jobs=n_jobs,
         random_state=random_state,

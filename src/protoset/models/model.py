@@ -16,7 +16,7 @@ import numpy as np
 
 from protoset.classifier import Explanation, PrototypeClassifier
 from protoset.datasets import Attribute
-from protoset.datasets.base import Kind
+from protoset.datasets.base import KINDS
 from protoset.models.preparation import Preparation, Scaling
 from protoset.spaces import DISSIMILARITIES
 
@@ -64,10 +64,6 @@ class DataModel:
         return self.classifier.explain(self.preparation(objects), n_neighbors)
 
 
-KINDS: dict[str, Kind] = {"vectors": "vectors", "series": "series", "strings": "strings", "matrix": "matrix"}
-"""What the objects of a kind of dissimilarities are called in data sets."""
-
-
 def as_model(classifier: PrototypeClassifier) -> DataModel:
     """Return a classifier as a model that prepares nothing, for objects from files.
 
@@ -81,8 +77,9 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
     DataModel
     """
     metric = classifier._prototypes.metric
-    kind = KINDS.get(DISSIMILARITIES[metric].kind)
-    if kind is None:
+    kind: Any = DISSIMILARITIES[metric].kind
+    # Of mixed attributes a classifier does not know the names and the categories.
+    if kind not in KINDS:
         raise ValueError(
             f"a classifier with metric={metric!r} does not say how its objects are read from a file; fit it with "
             "protoset.models.fit_model"

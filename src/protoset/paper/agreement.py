@@ -14,6 +14,8 @@ CLOSE = 0.02
 LEVEL = 0.05
 """Of significance."""
 
+UNDECIDED = "not told apart"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -48,6 +50,13 @@ def gap(title: str, here: np.ndarray, there: np.ndarray) -> Finding | None:
         f"{title}: mean error {a:.3f} measured, {b:.3f} printed; within {CLOSE} on {close} of {n} data sets, the "
         f"largest difference {here[farthest[0]] - there[farthest[0]]:+.2f}",
     )
+
+
+def outcome(p_value: float) -> str:
+    """What a one-sided test that REPS is better says: that it is ahead, that it is behind, or neither."""
+    if p_value < LEVEL:
+        return "ahead"
+    return "behind" if p_value > 1 - LEVEL else UNDECIDED
 
 
 def some(*found: Finding | None) -> list[Finding]:

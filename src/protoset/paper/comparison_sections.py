@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protoset.evaluation import friedman
+from protoset.evaluation import NemenyiTest, PairwiseTests, friedman, nemenyi, pairwise_wilcoxon
 from protoset.paper.analysis import REFINED, Chosen, Comparison, Measured, at_size_of, compare, rank_methods
 from protoset.paper.evidence import best_choices, fixed_choices, printed_rate_choices
 from protoset.paper.figures import rank_diagram
@@ -165,6 +165,7 @@ def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None
         "pareto-ranks": {method: ranks[:, place] for place, method in enumerate(some)},
     }
     lines, kept = [], []
+    compared: dict[str, tuple[NemenyiTest, PairwiseTests]] = {}
     for kind, values in kinds.items():
         table = np.column_stack(list(values.values()))
         table = table[np.isfinite(table).all(axis=1)]
@@ -177,13 +178,54 @@ def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None
             f"{probability(test.p_value)}; Iman and Davenport's F {shown(test.f_statistic, 1)}, p = "
             f"{probability(test.f_p_value)}; {test.n_datasets} data sets"
         )
+        rank_test, pairs = nemenyi(table, names=methods), pairwise_wilcoxon(table, names=methods)
+        compared[kind] = rank_test, pairs
         kept.append(
-            [kind, test.statistic, test.p_value, test.f_statistic, test.f_p_value, *test.average_ranks.tolist()]
+            [
+                kind,
+                test.statistic,
+                test.p_value,
+                test.f_statistic,
+                test.f_p_value,
+                rank_test.critical_difference,
+                *test.average_ranks.tolist(),
+            ]
         )
     page.points(lines)
-    page.keep("friedman", ["of", "chi_square", "p", "F", "F_p", *(f"rank_{method}" for method in methods)], kept)
+    page.keep(
+        "friedman",
+        ["of", "chi_square", "p", "F", "F_p", "critical_difference", *(f"rank_{method}" for method in methods)],
+        kept,
+    )
+    _add_pairs(page, compared)
     for kind, values in kinds.items() if not brief else [("errors", kinds["errors"])]:
         figure = rank_diagram(values)
         if figure is not None:
             name = kind.replace("-", " ").replace("pareto", "Pareto")
             page.figure(f"critical-difference-{kind}", figure, f"Average ranks by {name}, fixed parameters")
+
+
+def _add_pairs(page: Page, compared: Mapping[str, tuple[NemenyiTest, PairwiseTests]]) -> None:
+    """Write average ranks, and the p-values of all pairs of methods by Nemenyi's test and by signed ranks."""
+    header = ["of", "method", "other", "rank", "rank_other", "critical_difference", "p_nemenyi", "p_wilcoxon", "p_holm"]
+    rows: list[list[Any]] = []
+    for kind, (test, pairs) in compared.items():
+        page.text(
+            f"Fixed parameters, {kind.replace('-', ' ')}: average ranks, and the p-values of all pairs. Above the "
+            "diagonal are Nemenyi's, below it those of two-sided signed-rank tests after Holm's correction over all "
+            f"pairs. By Nemenyi, methods differ at {test.alpha:g} where their average ranks are "
+            f"{test.critical_difference:.2f} apart (the critical difference, {test.n_datasets} data sets)."
+        )
+        shown_rows = []
+        for i, name in enumerate(test.names):
+            found = [
+                "" if i == j else probability(float((test.p_values if i < j else pairs.corrected)[i, j]))
+                for j in range(len(test.names))
+            ]
+            shown_rows.append([name, f"{test.average_ranks[i]:.2f}", *found])
+        page.table(["", "average rank", *test.names], shown_rows)
+        for i, j in pairs.tests:
+            numbers = [test.average_ranks[i], test.average_ranks[j], test.critical_difference]
+            numbers += [test.p_values[i, j], pairs.p_values[i, j], pairs.corrected[i, j]]
+            rows.append([kind, test.names[i], test.names[j], *map(float, numbers)])
+    page.keep("pairs", header, rows)

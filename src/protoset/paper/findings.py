@@ -14,8 +14,9 @@ def add_findings(page: Page, evidence: Evidence) -> None:
     found = findings(evidence)
     page.heading("What agrees and what does not")
     page.text(
-        f"Mean errors agree where they differ by at most {CLOSE}; tests agree where both or neither are below {LEVEL}. "
-        "All sentences are made from the numbers below; tests are compared where all data sets are there."
+        f"Mean errors agree where they differ by at most {CLOSE}. One-sided tests agree where both say that REPS is "
+        f"ahead (p < {LEVEL:g}), both that it is behind (p > {1 - LEVEL:g}), or both neither. All sentences are made "
+        "from the numbers below; tests are compared where all data sets are there."
     )
     for title, verdict in (("Agrees", True), ("Does not agree", False), ("Beyond the paper", None)):
         lines = [one.statement for one in found if one.agrees is verdict]

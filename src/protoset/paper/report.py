@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from protoset._validation import check_choice, check_flag
 from protoset._version import __version__
+from protoset.experiments.plan import SCALINGS, Scaling
 from protoset.paper.evidence import Evidence, read_evidence
 from protoset.paper.findings import add_findings
 from protoset.paper.inconsistencies import inconsistencies
@@ -23,7 +25,11 @@ from protoset.paper.vector_sections import add_vector_study
 
 
 def write_report(
-    output: str | os.PathLike[str], *, scaling: str | None = None, summary: str | os.PathLike[str] | None = None
+    output: str | os.PathLike[str],
+    *,
+    scaling: Scaling | None = None,
+    summary: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
 ) -> Path:
     """Write the report of what a run has computed so far.
 
@@ -36,12 +42,21 @@ def write_report(
         Which of the vector studies, where there are several.
     summary : path-like, optional
         Also write a shorter page to this file, with its figures in ``images/paper`` beside it.
+    overwrite : bool, default=False
+        Whether the summary may replace a file that is there. The report itself is always written anew.
 
     Returns
     -------
     Path
         Of ``report.md``.
     """
+    if scaling is not None:
+        check_choice("scaling", scaling, SCALINGS)
+    check_flag("overwrite", overwrite)
+    if summary is not None and os.path.lexists(summary) and not overwrite:
+        raise FileExistsError(
+            f"summary={os.fspath(summary)!r} is there already; choose another name, or pass overwrite=True"
+        )
     evidence = read_evidence(output, scaling)
     folder = Path(output) / "report"
     folder.mkdir(exist_ok=True)
@@ -70,7 +85,7 @@ def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
             "then in `paper-output/report`.\n\n"
             "```\n"
             "protoset paper run --data FOLDER --n-jobs 2\n"
-            "protoset paper report --summary docs/paper.md\n"
+            "protoset paper report --summary docs/paper.md --force\n"
             "```\n\n"
             "What is run is in the plans of `src/protoset/paper/plans`, one TOML file each, to be copied and changed."
         )

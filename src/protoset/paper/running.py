@@ -171,10 +171,9 @@ def _run_rest_of_mixture(folder: Path, work: Callable[[str, Mapping[str, Any]], 
 def _keep_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
     """Keep the training series of the case studies and their distances, so that the report needs no data."""
     file = folder / CASE_FILE
-    wanted = [name for name in CASES if name in names]
-    if file.exists() and {f"{name}-labels" for name in wanted} <= set(_archive(file)):
-        return
-    kept: dict[str, np.ndarray] = {}
+    kept = _archive(file) if file.exists() else {}
+    wanted = [name for name in CASES if name in names and f"{name}-labels" not in kept]
+    n_before = len(kept)
     for name in wanted:
         try:
             dataset: Dataset = Loader(data, Path.cwd())(Source(name))
@@ -186,12 +185,12 @@ def _keep_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
             f"{name}-labels": np.asarray(dataset.labels[: dataset.n_train]),
             f"{name}-distances": square(make_space(series, "dtw", {"window": WINDOW})),
         }
-    if kept:
+    if len(kept) > n_before:
         content = io.BytesIO()
         np.savez_compressed(content, **kept)  # type: ignore[arg-type]
         write_atomically(file, content.getvalue())
 
 
-def _archive(file: Path) -> list[str]:
+def _archive(file: Path) -> dict[str, np.ndarray]:
     with np.load(file, allow_pickle=False) as archive:
-        return list(archive.files)
+        return {name: archive[name] for name in archive.files}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from protoset.paper.agreement import CLOSE, LEVEL, Finding, gap, places_of, some
-from protoset.paper.analysis import REFINED, Chosen, Measured, at_size_of, compare, mean_of, rank_methods
+from protoset.paper.agreement import CLOSE, UNDECIDED, Finding, gap, outcome, places_of, some
+from protoset.paper.analysis import REFINED, Chosen, Comparison, Measured, at_size_of, compare, mean_of, rank_methods
 from protoset.paper.evidence import AT_PRINTED, Evidence, best_choices, fixed_choices, printed_rate_choices
 from protoset.paper.inconsistencies import printed_choices
 from protoset.paper.other_sections import mixture_choices, rank_one_counts
@@ -99,41 +99,42 @@ def _baselines(measured: Measured, chosen: Mapping[str, Chosen], where: str) -> 
     return found
 
 
-def _verdict(title: str, here: Mapping[str, float], row: str) -> list[Finding]:
-    """Say for which baselines a test comes to the printed conclusion, and for which it does not."""
-    found = []
-    for agrees in (True, False):
-        names = [
-            one
-            for one in BASELINES
-            if np.isfinite(here[one])
-            and ((here[one] < LEVEL) == (signed_rank_table().value(row, one) < LEVEL)) is agrees
-        ]
-        if names:
-            words = "; ".join(
-                f"{one} p = {probability(here[one])}, printed {probability(signed_rank_table().value(row, one))}"
-                for one in names
-            )
-            conclusion = "the printed conclusion against" if agrees else "another conclusion than printed against"
-            found.append(Finding(agrees, f"{title}: {conclusion} {words}"))
-    return found
+def _verdict(title: str, here: Mapping[str, Comparison], row: str) -> list[Finding]:
+    """Say against which baselines tests come to the printed conclusion, and against which they do not.
+
+    Tests are one-sided, so there are three conclusions: REPS is ahead, it is behind, or they are not told apart.
+    """
+    agreeing: dict[bool, list[str]] = {True: [], False: []}
+    for baseline, test in here.items():
+        printed = signed_rank_table().value(row, baseline)
+        # Where nothing differs the p-value is 1, and nobody is behind.
+        ours, theirs = outcome(test.p_value) if test.wins + test.losses else UNDECIDED, outcome(printed)
+        agreeing[ours == theirs].append(
+            f"{baseline} p = {probability(test.p_value)} ({ours}), printed {probability(printed)} ({theirs})"
+        )
+    conclusions = {True: "the printed conclusion", False: "another conclusion than printed"}
+    return [
+        Finding(agrees, f"{title}: {conclusions[agrees]} about REPS against {'; '.join(words)}")
+        for agrees, words in agreeing.items()
+        if words
+    ]
 
 
-def _rank_p_values(chosen: Mapping[str, Chosen]) -> dict[str, float]:
-    """p-values by Pareto ranks; NaN unless all methods are there, as ranks are among all."""
+def _rank_tests(chosen: Mapping[str, Chosen]) -> dict[str, Comparison]:
+    """Tests by Pareto ranks; none unless all methods are there, as ranks are among all."""
     if not all(_is_whole(chosen[method].error) for method in METHODS):
-        return dict.fromkeys(BASELINES, float("nan"))
+        return {}
     ranks = rank_methods({method: chosen[method] for method in METHODS})
-    return {one: compare(ranks[:, -1], ranks[:, place]).p_value for place, one in enumerate(BASELINES)}
+    return {one: compare(ranks[:, -1], ranks[:, place]) for place, one in enumerate(BASELINES)}
 
 
-def _size_p_values(chosen: Mapping[str, Chosen], reps: Measured) -> dict[str, float]:
-    """p-values by the errors at the baselines' sizes; NaN where not all data sets are there."""
+def _size_tests(chosen: Mapping[str, Chosen], reps: Measured) -> dict[str, Comparison]:
+    """Tests by the errors at the baselines' sizes; only where all data sets are there."""
     found = {}
     for one in BASELINES:
         errors = at_size_of(reps, "REPS", chosen[one])
-        whole = _is_whole(errors) and _is_whole(chosen[one].error)
-        found[one] = compare(errors, chosen[one].error).p_value if whole else float("nan")
+        if _is_whole(errors) and _is_whole(chosen[one].error):
+            found[one] = compare(errors, chosen[one].error)
     return found
 
 
@@ -146,16 +147,16 @@ def _tests(measured: Measured, reps: Measured, scaling: str) -> list[Finding]:
     best, given = best_choices(measured), printed_rate_choices(measured)
     found = _verdict(
         f"Pareto ranks, RMHC and REPS at their printed rates, {scaling} distances",
-        _rank_p_values(given),
+        _rank_tests(given),
         "pareto_ranks",
     )
     title = f"Errors of REPS at the baselines' sizes, all on {scaling} distances"
-    return found + _verdict(title, _size_p_values(best, reps), "fixed_rate_errors")
+    return found + _verdict(title, _size_tests(best, reps), "fixed_rate_errors")
 
 
 def _mixture_tests(chosen: Mapping[str, Chosen], reps: Measured) -> list[Finding]:
     title = "Errors of REPS at the baselines' sizes, in the paper's mixture of distances"
-    return _verdict(title, _size_p_values(chosen, reps), "fixed_rate_errors")
+    return _verdict(title, _size_tests(chosen, reps), "fixed_rate_errors")
 
 
 def _rank_one(measured: Measured) -> list[Finding]:

@@ -52,12 +52,19 @@ def class_name(label: Any, most: int = 20) -> str:
     return plain(label, most) if isinstance(label, str) else f"class {plain(label, most)}"
 
 
-def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
-    """Axes to draw on and their figure: the given ones, or new ones of a size in inches."""
+def check_matplotlib() -> None:
+    """Refuse to go on where nothing can be drawn."""
     try:
-        from matplotlib.figure import Figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise ImportError("plots need matplotlib, which is not installed; pip install 'protoset[plots]'") from error
+
+
+def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
+    """Axes to draw on and their figure: the given ones, or new ones of a size in inches."""
+    check_matplotlib()
+    from matplotlib.figure import Figure
+
     if ax is None:
         figure = Figure(figsize=size, dpi=150, layout="constrained")
         return figure, figure.add_subplot()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from protoset._files import write_atomically
 from protoset._validation import did_you_mean
+from protoset.plots._style import check_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,6 +38,12 @@ def check_figure_path(path: str | os.PathLike[str]) -> str:
         hint = did_you_mean(ending, ENDINGS)
         raise ValueError(f"path={os.fspath(path)!r} must end with .png, .svg or .pdf, which says what to draw{hint}")
     return ending
+
+
+def check_figure(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work is done, a path that says no format, and an environment that draws nothing."""
+    check_figure_path(path)
+    check_matplotlib()
 
 
 def figure_content(figure: Figure, form: str, dpi: float = 150) -> bytes:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protoset.plots._layout import place
 from protoset.plots._objects import Dissimilarities, MarkedObjects, mark_objects
 from protoset.plots._style import FAINT, add_legend, class_name, look, open_axes
+from protoset.plots.layout import place
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protoset.plots._layout import classical_scaling, untangle
 from protoset.plots._objects import Dissimilarities, MarkedObjects, mark_objects
 from protoset.plots._style import COLOURS, FAINT, INK, add_legend, bare, look, open_axes, size_of
+from protoset.plots.layout import classical_scaling, untangle
 from protoset.plots.maps import MOST_CLASSES, class_legend
 
 if TYPE_CHECKING:

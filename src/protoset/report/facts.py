@@ -42,9 +42,10 @@ def state_facts(parts: Parts, created: str) -> Facts:
     metric = [["metric", show(selector.metric) if callable(selector.metric) else selector.metric_]]
     metric += [[str(name), show(value)] for name, value in (selector.metric_params or {}).items()]
     if parts.transformed:
-        metric.append(["transformed before by", parts.transformed])
+        metric.append(["objects were transformed by", parts.transformed])
     method = [["method", type(selector).__name__], ["rule", parts.rule]]
-    method += [[name, show(value)] for name, value in selector.get_params().items() if name not in LEFT_OUT]
+    given = {name: value for name, value in selector.get_params().items() if name not in LEFT_OUT and value is not None}
+    method += [[name, show(value)] for name, value in given.items()]
     refinement = getattr(selector, "refinement_", None)
     if refinement is not None:
         change = f"{refinement.objective_before:.4g} → {refinement.objective_after:.4g}"

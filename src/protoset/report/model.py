@@ -10,8 +10,7 @@ import numpy as np
 
 from protoset._validation import check_count
 from protoset.evaluation import ErrorEstimate, distances_per_query, estimate_error, selection_rate
-from protoset.plots._layout import place
-from protoset.plots._objects import Dissimilarities
+from protoset.plots.layout import Dissimilarities, place
 from protoset.report.budget import Stop, find_stops
 from protoset.report.facts import state_facts
 from protoset.report.following import Followed, follow
@@ -125,6 +124,17 @@ def _degradations(parts: Parts) -> np.ndarray | None:
     return getattr(parts.selector, "degradations_", None) if parts.rule == "adjusted" else None
 
 
+def _cross_validated(parts: Parts) -> dict[str, float] | None:
+    """Error of the chosen size as the automatic size measured it, on objects that no prototype was chosen by."""
+    curve = getattr(parts.selector, "size_curve_", None)
+    if curve is None or parts.rule != "nearest":
+        return None
+    return {
+        "error": float(curve.errors[curve.chosen]),
+        "standard_error": float(curve.standard_errors[curve.chosen]),
+    }
+
+
 def _summary(parts: Parts, stops: Sequence[Stop], measured: Measured) -> dict[str, Any]:
     chosen = next(number for number, stop in enumerate(stops) if stop.chosen)
     n, kept = parts.train.n_objects, stops[chosen].size
@@ -140,6 +150,7 @@ def _summary(parts: Parts, stops: Sequence[Stop], measured: Measured) -> dict[st
         "confidence": measured.everything.confidence,
         "everything": _estimate(measured.everything),
         "prototypes": _estimate(measured.stops[chosen]),
+        "cross_validated": _cross_validated(parts),
         "chosen_stop": chosen,
         "refined": getattr(parts.selector, "refinement_", None) is not None,
     }

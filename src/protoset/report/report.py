@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from protoset._files import write_atomically
+from protoset._files import is_part_of, write_atomically
 from protoset._validation import check_flag
 from protoset.datasets import Dataset
 from protoset.report.model import page_model
@@ -148,9 +148,9 @@ def write_report(
 def check_output(path: Path, source: Path | None, *, overwrite: bool) -> None:
     """Refuse to write over the data, or over what is there unless that is wished."""
     check_flag("overwrite", overwrite)
-    if source is not None and path.exists() and Path(source).exists() and os.path.samefile(path, source):
-        raise ValueError(f"path={str(path)!r} is the data that the report is about; choose another name")
-    if path.exists() and not overwrite:
+    if source is not None and is_part_of(path, source):
+        raise ValueError(f"path={str(path)!r} is the data that the report is about, or in them; choose another name")
+    if os.path.lexists(path) and not overwrite:
         raise FileExistsError(f"path={str(path)!r} is there; choose another name or pass overwrite=True")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r} is in a folder that is not there; make it first")

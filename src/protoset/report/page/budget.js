@@ -15,10 +15,14 @@ function showSummary() {
     quoted(known.metric),
     ", method " + known.method + (facts.refined ? " with refinement" : "") + "; made " + model.created,
   );
+  const folds = facts.measured_on === "test" ? null : facts.cross_validated;
   replace(
     byId("tiles"),
     tile(count(facts.n_prototypes), "Prototypes", `of ${count(facts.n_train)} objects, ${percent(facts.selection_rate)}`),
-    tile(percent(facts.prototypes.error), "Error with the prototypes", interval(facts.prototypes)),
+    // Leave-one-out errors on the objects that the set was chosen by flatter it.
+    folds
+      ? tile(percent(folds.error), "Error with the prototypes", `± ${percent(folds.standard_error)}, by cross-validation`)
+      : tile(percent(facts.prototypes.error), "Error with the prototypes", interval(facts.prototypes)),
     tile(percent(facts.everything.error), "Error of 1-NN on everything", interval(facts.everything)),
     tile(count(facts.distances_saved), "Distances saved per query", `${count(facts.distances_per_query)} instead of ${count(facts.n_train)}`),
   );
@@ -27,7 +31,8 @@ function showSummary() {
       ? `on ${several(facts.n_measured, "test object", "test objects")} that took no part in the selection.`
       : `by leave-one-out on ${several(facts.n_measured, "training object", "training objects")}, as there is no test part; ` +
         "the prototypes were selected on them, so that new objects may fare worse.";
-  replace(byId("measured"), `Errors are measured ${where} Intervals are Wilson's, at ${Math.round(100 * facts.confidence)} % confidence.`);
+  const other = folds ? "All other errors" : "Errors";
+  replace(byId("measured"), `${other} are measured ${where} Intervals are Wilson's, at ${Math.round(100 * facts.confidence)} % confidence.`);
 }
 
 function stopText(stop) {

@@ -9,6 +9,8 @@ from scipy.spatial import cKDTree
 from protoset._blocks import row_slices
 from protoset.plots._objects import Dissimilarities
 
+__all__ = ["Dissimilarities", "classical_scaling", "place", "untangle"]
+
 LARGEST_EXACT = 1000
 """Objects up to which all dissimilarities are used."""
 
