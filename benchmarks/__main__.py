@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-WITHOUT_DATA = ("import_time", "fit", "solver", "high_dimensional")
+WITHOUT_DATA = ("import_time", "fit", "solver", "high_dimensional", "scale_million", "scale_dask", "scale_serving")
 WITH_DATA = (
     "series",
     "strings",
@@ -16,6 +16,7 @@ WITH_DATA = (
     "refinement_speed",
     "refinement_vectors",
     "refinement_series",
+    "scale_covertype",
 )
 
 

@@ -374,8 +374,9 @@ def test_verbose_shows_the_stages(capsys, caplog):
     with caplog.at_level(logging.INFO, logger="protoset"):
         REPS().fit(X_WINE, Y_WINE)
     stages = [record.getMessage() for record in caplog.records]
-    assert [stage.split()[0] for stage in stages] == ["searching", "solving", "measuring", "kept"]
-    assert stages[0] == "searching 53 neighbours of 178 objects"
+    assert [stage.split()[0] for stage in stages] == ["the", "searching", "solving", "measuring", "kept"]
+    assert stages[0].startswith("the fit needs about ")
+    assert stages[1] == "searching 53 neighbours of 178 objects"
     assert capsys.readouterr().err == ""
     REPS(verbose=1).fit(X_WINE, Y_WINE)
     assert capsys.readouterr().err.splitlines() == [f"[protoset] {stage}" for stage in stages]

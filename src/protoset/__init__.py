@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from protoset._version import __version__
 
 if TYPE_CHECKING:
+    from protoset._export import export
     from protoset.classifier import Explanation, PrototypeClassifier
     from protoset.models import DataModel
     from protoset.neighbors import NeighborLists
@@ -24,6 +25,7 @@ __all__ = [
     "PrototypeClassifier",
     "Refinement",
     "__version__",
+    "export",
     "load",
     "refine",
     "save",
@@ -39,6 +41,7 @@ _ROOMS = {
     "NeighborLists": "neighbors",
     "PrototypeClassifier": "classifier",
     "Refinement": "selectors",
+    "export": "_export",
     "load": "persistence",
     "refine": "selectors",
     "save": "persistence",

@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset import kernels
 from protoset._blocks import map_blocks
-from protoset._validation import check_choice, check_count, unchanged_on_error
+from protoset._cluster import is_dask, map_rows
+from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
 from protoset.selectors import REPS, BaseSelector
 from protoset.spaces import Space
 
@@ -118,6 +119,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         prototype's rank the degradation that the selector learned; the smallest sum wins. With
         equal degradations both agree. A class far from all others has hardly any weight, and the
         adjusted rule may never answer with it; ``fit`` warns where that is so.
+    n_jobs : int, optional
+        Workers of predictions, which go through the queries block by block. Changes no result.
 
     Attributes
     ----------
@@ -144,9 +147,10 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, selector: BaseSelector | None = None, *, rule: Rule = "nearest"):
+    def __init__(self, selector: BaseSelector | None = None, *, rule: Rule = "nearest", n_jobs: int | None = None):
         self.selector = selector
         self.rule = rule
+        self.n_jobs = n_jobs
 
     @property
     def metric(self) -> Any:
@@ -167,6 +171,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         check_choice("rule", self.rule, RULES)
+        check_jobs(self.n_jobs)
         selector = self._make_selector()
         space, codes = selector.fit_space(X, y)
         kept = selector.sample_indices_
@@ -178,7 +183,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             )
         with unchanged_on_error(self):
             if space.n_features is not None:
-                validate_data(self, X, skip_check_array=True)
+                if not space.remote:
+                    validate_data(self, X, skip_check_array=True)
                 self.n_features_in_ = space.n_features
             self.selector_ = selector
             self.classes_, self.sample_indices_ = selector.classes_, kept
@@ -198,15 +204,19 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix
             New objects. With ``metric="precomputed"`` their dissimilarities to the training
-            objects, or to the prototypes alone.
+            objects, or to the prototypes alone. Of a Dask array or DataFrame the labels are a Dask array, and
+            are predicted where its blocks are.
 
         Returns
         -------
         ndarray of shape (n_queries,)
         """
+        if is_dask(X):
+            check_is_fitted(self, "classes_")
+            return map_rows(X, self.predict, self.classes_.dtype)
         queries = self._cross(X)
         if self.rule == "nearest":
-            winners, _ = queries.nearest()
+            winners, _ = queries.nearest(n_jobs=self.n_jobs)
         else:
             winners = np.concatenate(self._map(queries, _winners))
         return self.classes_[self._codes[winners]]
@@ -277,6 +287,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _cross(self, X: Any) -> Space:
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
+        check_jobs(self.n_jobs)
         queries = self._prototypes.cross(X)
         if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -298,7 +309,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _map(self, queries: Space, function: Any) -> list[Any]:
         """Apply a function to the decisions of the queries, block by block."""
         degradations = self.degradations_ if self.rule == "adjusted" else None
-        return map_blocks(lambda part: function(decide(queries.block(part, slice(None)), degradations)), *queries.shape)
+        return map_blocks(
+            lambda part: function(decide(queries.block(part, slice(None)), degradations)), *queries.shape, self.n_jobs
+        )
 
     def __sklearn_tags__(self) -> Tags:
         """Describe the classifier to scikit-learn: it takes what its selector takes."""

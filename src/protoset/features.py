@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from protoset._arrays import row_sums
-from protoset.neighbors import NeighborLists
+from protoset._blocks import row_slices
+from protoset.neighbors import ENTRY_BYTES, NeighborLists, Ties
 
 
 @dataclass(frozen=True)
@@ -45,17 +46,20 @@ class RankExponential:
         by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. Where
         ranks follow one after the other and weights are small this is n * bound * beta^-K.
         """
-        cut = float(self.tail.sum())
         friendly = np.bincount(
             self.features.indices, np.maximum(self.features.data, 0.0), minlength=self.features.shape[1]
         )
-        largest_weight = bound * (float(friendly.max()) + cut)
-        return bound * cut * (self.beta - 1 + largest_weight)
+        return truncation_bound(bound, float(self.tail.sum()), float(friendly.max()), self.beta)
 
 
-def negligible_rank(beta: float) -> int:
-    """Smallest K with beta^-K below the rounding error of double precision (53 for beta = 2)."""
-    return int(np.ceil(-np.log(np.finfo(np.float64).epsneg) / np.log(beta)))
+def truncation_bound(bound: float, cut: float, largest_friendly: float, beta: float) -> float:
+    """Bound of :meth:`RankExponential.truncation_bound`, from the mass cut off and the largest friendly mass."""
+    return bound * cut * (beta - 1 + bound * (largest_friendly + cut))
+
+
+def negligible_rank(beta: float, negligible: float = float(np.finfo(np.float64).epsneg)) -> int:
+    """Smallest K with beta^-K at most ``negligible``, by default the rounding error of doubles (53 for beta = 2)."""
+    return int(np.ceil(-np.log(negligible) / np.log(beta)))
 
 
 def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
@@ -70,16 +74,33 @@ def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0)
         Base of the exponential, above 1.
     """
     n = lists.n_objects
-    values = np.power(beta, -lists.ranks)
-    own = np.repeat(codes.astype(np.int32), np.diff(lists.indptr))
-    enemy = codes.astype(np.int32)[lists.indices] != own
-    rho = (beta - 1) * row_sums(np.where(enemy, values, 0.0), lists.indptr)
-    np.negative(values, out=values, where=enemy)
+    codes = codes.astype(np.int32, copy=False)
+    values, rho = np.empty(len(lists.indices)), np.empty(n)
+    # Block by block, so that long lists need no copies.
+    for rows in row_slices(n, max(1, len(values) // n) * ENTRY_BYTES):
+        entries = slice(int(lists.indptr[rows.start]), int(lists.indptr[rows.stop]))
+        indptr = lists.indptr[rows.start : rows.stop + 1] - lists.indptr[rows.start]
+        values[entries], rho[rows] = constraints_of_rows(
+            indptr, lists.indices[entries], lists.ranks[entries], codes[rows], codes, beta
+        )
     features = sparse.csr_matrix((values, lists.indices, lists.indptr), shape=(n, n), copy=False)
-    return RankExponential(features, rho, _tail(lists, beta), beta)
+    tail = tail_of_rows(lists.indptr, lists.ranks, lists.closed, lists.ties, n, beta)
+    return RankExponential(features, rho, tail, beta)
 
 
-def _tail(lists: NeighborLists, beta: float) -> np.ndarray:
+def constraints_of_rows(
+    indptr: np.ndarray, indices: np.ndarray, ranks: np.ndarray, own: np.ndarray, codes: np.ndarray, beta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Signed features of the entries of some rows, whose classes are ``own``, and the rows' rho."""
+    values = np.power(beta, -ranks)
+    enemy = codes[indices] != np.repeat(own, np.diff(indptr))
+    rho = (beta - 1) * row_sums(np.where(enemy, values, 0.0), indptr)
+    return np.negative(values, out=values, where=enemy), rho
+
+
+def tail_of_rows(
+    indptr: np.ndarray, ranks: np.ndarray, closed: np.ndarray, ties: Ties, n_objects: int, beta: float
+) -> np.ndarray:
     """Bound on the mass of beta^-rank that each list leaves out.
 
     Past a list of m come ranks from m + 1. One after the other they sum to at most
@@ -87,14 +108,13 @@ def _tail(lists: NeighborLists, beta: float) -> np.ndarray:
     rank m + 1. Where a list is not known to be closed, what is left out may share the rank of the
     last listed, and the mean rank of the group that was cut is too small.
     """
-    listed = np.diff(lists.indptr)
-    left_out = lists.n_objects - 1 - listed
-    if lists.ties == "min":
+    listed = np.diff(indptr)
+    left_out = n_objects - 1 - listed
+    if ties == "min":
         tail = left_out * np.power(beta, -(listed + 1.0))
     else:
         tail = np.where(left_out > 0, np.power(beta, -listed.astype(float)) / (beta - 1), 0.0)
-    open_rows = np.flatnonzero(~lists.closed & (listed > 0))
-    if lists.ties != "ordinal" and len(open_rows):
-        last = lists.ranks[lists.indptr[open_rows + 1] - 1]
-        tail[open_rows] = (lists.n_objects - 1) * np.power(beta, -last)
+    open_rows = np.flatnonzero(~closed & (listed > 0))
+    if ties != "ordinal" and len(open_rows):
+        tail[open_rows] = (n_objects - 1) * np.power(beta, -ranks[indptr[open_rows + 1] - 1])
     return tail

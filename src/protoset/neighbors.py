@@ -7,6 +7,9 @@ matrix.
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,17 +18,34 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
+from protoset._storage import Storage
 from protoset._validation import check_choice, check_count, name_rows
-from protoset.spaces import Progress, RawLists, SearchCounters, TrainingSpace, make_space
+from protoset.spaces import (
+    APPROXIMATE_FROM,
+    LEAST_RECALL,
+    RECALL_WARNING,
+    Progress,
+    RawLists,
+    SearchCounters,
+    TrainingSpace,
+    approximate_library,
+    make_space,
+)
 
 Ties = Literal["min", "average", "ordinal"]
 TIES: tuple[Ties, ...] = ("min", "average", "ordinal")
+
+Search = Literal["auto", "exact", "approximate"]
+SEARCHES: tuple[Search, ...] = ("auto", "exact", "approximate")
 
 LISTS_BYTES = 512 * 2**20
 """Memory that lists may take to hold all that tie with a last neighbour."""
 
 ENTRY_BYTES = 64
 """Memory of an entry: index, distance, rank, feature, and the copies while they are made."""
+
+CHECKED_ENTRIES = 2**20
+"""Entries that are checked and ranked at a time, so that long lists need no copies."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +70,11 @@ class NeighborLists:
         places, or one after the other by index.
     counters : SearchCounters or None
         What the search did with the pairs of objects, where it passes over some of them.
+    recall : float or None
+        Part of the true neighbours that are listed, measured on a sample; None where the lists are not known to
+        be approximate.
+    storage : Storage
+        Where the ranks are kept: in memory, or beside the lists on disk.
     ranks : ndarray of float64
         Rank of each entry in its list; 1 is nearest.
     """
@@ -60,6 +85,8 @@ class NeighborLists:
     closed: np.ndarray
     ties: Ties = "min"
     counters: SearchCounters | None = None
+    recall: float | None = None
+    storage: Storage = field(default_factory=Storage, repr=False)
     ranks: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,10 +96,28 @@ class NeighborLists:
         self._take_over("closed", self.closed, np.bool_)
         self._check_lengths()
         # In their own type until they are known to fit: a cast would wrap what is too large.
-        self._check_indices(np.asarray(self.indices))
-        self._take_over("indices", self.indices, np.int32)
-        self._check_distances()
-        self._take_over("ranks", kernels.lists.rank_rows(self.indptr, self.distances, TIES.index(self.ties)), float)
+        indices = np.asarray(self.indices)
+        for rows, entries in self._parts():
+            self._check_indices(rows, indices[entries])
+        self._take_over("indices", indices, np.int32)
+        twice = np.flatnonzero(kernels.lists.rows_with_repeats(self.indptr, self.indices))
+        if len(twice):
+            raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
+        ranks = self.storage.empty("neighbor_ranks", self.distances.shape, np.float64)
+        for rows, entries in self._parts():
+            self._check_distances(rows, self.distances[entries])
+            local = self.indptr[rows.start : rows.stop + 1] - self.indptr[rows.start]
+            ranks[entries] = kernels.lists.rank_rows(local, self.distances[entries], TIES.index(self.ties))
+        self._take_over("ranks", ranks, float)
+
+    def _parts(self) -> Iterator[tuple[slice, slice]]:
+        """Consecutive rows with about ``CHECKED_ENTRIES`` entries, and their entries."""
+        start = 0
+        while start < self.n_objects:
+            wanted = self.indptr[start] + CHECKED_ENTRIES
+            stop = max(start + 1, int(np.searchsorted(self.indptr, wanted, side="right")) - 1)
+            yield slice(start, stop), slice(int(self.indptr[start]), int(self.indptr[stop]))
+            start = stop
 
     def _take_over(self, name: str, values: Any, dtype: Any) -> None:
         array = np.ascontiguousarray(values, dtype)
@@ -89,8 +134,8 @@ class NeighborLists:
                 f"got the shapes {self.distances.shape} and {self.closed.shape}"
             )
 
-    def _check_indices(self, indices: np.ndarray) -> None:
-        n, row = self.n_objects, row_numbers(self.indptr)
+    def _check_indices(self, rows: slice, indices: np.ndarray) -> None:
+        n, row = self.n_objects, self._rows_of(rows)
         if indices.dtype.kind not in "iu":
             raise ValueError(f"neighbors: indices must be whole numbers, got the dtype {indices.dtype}")
         outside = (indices < 0) | (indices >= n)
@@ -103,27 +148,51 @@ class NeighborLists:
                 f"neighbors: an object is never its own neighbour, but {name_rows(row[indices == row])} list "
                 "themselves; remove those entries"
             )
-        twice = np.flatnonzero(kernels.lists.rows_with_repeats(self.indptr, indices))
-        if len(twice):
-            raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
 
-    def _check_distances(self) -> None:
-        row = row_numbers(self.indptr)
-        bad = ~(np.isfinite(self.distances) & (self.distances >= 0))
+    def _check_distances(self, rows: slice, distances: np.ndarray) -> None:
+        row = self._rows_of(rows)
+        bad = ~(np.isfinite(distances) & (distances >= 0))
         if bad.any():
             raise ValueError(
                 f"neighbors: distances must be finite and not negative; {name_rows(np.unique(row[bad]))} hold others"
             )
-        falls = (np.diff(self.distances) < 0) & (np.diff(row) == 0)
+        falls = (np.diff(distances) < 0) & (np.diff(row) == 0)
         if falls.any():
             raise ValueError(
                 f"neighbors: distances must not fall along a list; they do in {name_rows(np.unique(row[1:][falls]))}"
             )
 
+    def _rows_of(self, rows: slice) -> np.ndarray:
+        return rows.start + row_numbers(self.indptr[rows.start : rows.stop + 1])
+
     @classmethod
-    def from_raw(cls, raw: RawLists, ties: Ties = "min") -> NeighborLists:
+    def from_raw(cls, raw: RawLists, ties: Ties = "min", storage: Storage | None = None) -> NeighborLists:
         """Rank the lists that a space found."""
-        return cls(row_pointers(raw.counts), raw.indices, raw.distances, raw.closed, ties, raw.counters)
+        return cls(
+            row_pointers(raw.counts),
+            raw.indices,
+            raw.distances,
+            raw.closed,
+            ties,
+            raw.counters,
+            raw.recall,
+            Storage() if storage is None else storage,
+        )
+
+    @classmethod
+    def from_folder(cls, folder: str | os.PathLike[str], ties: Ties = "min") -> NeighborLists:
+        """Map the lists that a fit with ``lists_folder`` left in a folder; they stay on disk.
+
+        Parameters
+        ----------
+        folder : path-like
+        ties : {"min", "average", "ordinal"}
+            How equal distances are ranked.
+        """
+        storage = Storage.at(folder)
+        names = ("neighbor_counts", "neighbor_indices", "neighbor_distances", "neighbor_closed")
+        counts, indices, distances, closed = (storage.open(name) for name in names)
+        return cls(row_pointers(counts), indices.reshape(-1), distances.reshape(-1), closed, ties, storage=storage)
 
     @classmethod
     def from_arrays(cls, indices: Any, distances: Any, ties: Ties = "min") -> NeighborLists:
@@ -175,7 +244,7 @@ class NeighborLists:
         indptr, indices, distances = kernels.lists.restrict(
             self.indptr, self.indices, self.distances, members, position
         )
-        raw = RawLists(np.diff(indptr), indices, distances, self.closed[members])
+        raw = RawLists(np.diff(indptr), indices, distances, self.closed[members], recall=self.recall)
         return NeighborLists.from_raw(raw, self.ties)
 
     def best_ranks(self) -> np.ndarray:
@@ -192,6 +261,8 @@ def build_lists(
     n_neighbors: int,
     *,
     ties: Ties = "min",
+    search: Search = "auto",
+    storage: Storage | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> NeighborLists:
@@ -205,6 +276,11 @@ def build_lists(
         objects tie at the last place, as far as ``LISTS_BYTES`` allows.
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked.
+    search : {"auto", "exact", "approximate"}
+        See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``.
+    storage : Storage, optional
+        Where the lists are kept. An approximate search fills files as it goes; an exact one moves its
+        lists there when it is done.
     n_jobs : int, optional
         Workers of the search.
     progress : callable, optional
@@ -218,8 +294,64 @@ def build_lists(
     n = space.shape[0]
     n_neighbors = min(n_neighbors, n - 1)
     limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
-    raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-    return NeighborLists.from_raw(raw, ties)
+    place = Storage() if storage is None else storage
+    if choose_search(space, search) == "approximate":
+        raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
+        _check_recall(raw.recall)
+    else:
+        raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+        indices = place.keep("neighbor_indices", raw.indices, np.int32)
+        raw = replace(raw, indices=indices, distances=place.keep("neighbor_distances", raw.distances, np.float64))
+    if place.folder is not None:
+        place.keep("neighbor_counts", raw.counts, np.int64)
+        place.keep("neighbor_closed", raw.closed, np.bool_)
+    return NeighborLists.from_raw(raw, ties, place)
+
+
+def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "approximate"]:
+    """Say which search serves the objects.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+    search : {"auto", "exact", "approximate"}
+        ``"auto"`` takes the approximate search from ``APPROXIMATE_FROM`` objects on, where their kind has one
+        and faiss or pynndescent is installed.
+    """
+    check_choice("neighbor_search", search, SEARCHES)
+    if search == "auto":
+        large = space.shape[0] >= APPROXIMATE_FROM
+        return "approximate" if large and approximate_library() is not None and space.approximable else "exact"
+    if search == "approximate" and space.remote:
+        raise ValueError("neighbor_search='approximate' does not work on a Dask client; use neighbor_search='exact'")
+    if search == "approximate" and not space.approximable:
+        raise ValueError(
+            "neighbor_search='approximate' serves dense vectors under the Euclidean distance and those that become "
+            "Euclidean, each with a direction where only directions count; use neighbor_search='exact'"
+        )
+    if search == "approximate" and approximate_library() is None:
+        raise ImportError(
+            "neighbor_search='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
+            "or use neighbor_search='exact'"
+        )
+    return search
+
+
+def _check_recall(recall: float | None) -> None:
+    if recall is None or recall >= RECALL_WARNING:
+        return
+    found = f"the approximate search found {recall:.1%} of the true neighbours of a sample of rows"
+    if recall < LEAST_RECALL:
+        raise ValueError(
+            f"{found}, too few to learn from (less than {LEAST_RECALL:.0%}); use neighbor_search='exact', scale the "
+            "features alike, or reduce their number, for example with sklearn.decomposition.PCA"
+        )
+    warnings.warn(
+        f"{found}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
+        "prototype_overlap). Use neighbor_search='exact', or reduce the number of features",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def as_lists(neighbors: Any, n_objects: int, ties: Ties = "min") -> NeighborLists:

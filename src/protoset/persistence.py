@@ -72,7 +72,7 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
         "selector": _describe_selector(classifier.selector),
         "metric": classifier._prototypes.metric,
         "space": values,
-        "classes": _encode_classes(classifier.classes_),
+        "classes": encode_classes(classifier.classes_),
         "n_features_in": getattr(classifier, "n_features_in_", None),
         "feature_names_in": list(getattr(classifier, "feature_names_in_", [])) or None,
     }
@@ -282,6 +282,8 @@ def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
         if key == "metric_params" and value is not None and callable(selector.metric):
             # The folder is this machine's, and a file should not say where another one writes.
             value = {name: part for name, part in value.items() if name != "memory"}
+        if key == "lists_folder":
+            value = None  # this machine's, as well
         try:
             json.dumps(value)
         except TypeError as error:
@@ -308,7 +310,8 @@ def _restore_selector(described: dict[str, Any] | None, function: Callable[..., 
     return selector
 
 
-def _encode_classes(classes: np.ndarray) -> dict[str, Any]:
+def encode_classes(classes: np.ndarray) -> dict[str, Any]:
+    """Labels as JSON values with their dtype; refuses those that would need pickle."""
     values = classes.tolist()
     if classes.dtype.kind not in "OUTfiub" or not all(type(value) in (str, int, float, bool) for value in values):
         kinds = sorted({type(value).__name__ for value in classes})

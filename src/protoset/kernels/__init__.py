@@ -14,6 +14,7 @@ __all__ = [
     "coordinate",
     "dropping",
     "euclidean",
+    "graphs",
     "hill_climbing",
     "lists",
     "medoids",

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from protoset._cluster import gathered_labels, is_dask
 from protoset._progress import report
 from protoset._validation import check_count, check_jobs, check_labels, check_seed, unchanged_on_error
 from protoset.selectors._medoids import medoid
@@ -74,16 +75,23 @@ class BaseSelector(BaseEstimator, ABC):
         return self._fit_with(self._select, X, y)
 
     def _fit_with(
-        self, select: Callable[[TrainingSpace, np.ndarray], np.ndarray], X: Any, y: Any
+        self, select: Callable[[TrainingSpace, np.ndarray], np.ndarray], X: Any, y: Any, client: Any = None
     ) -> tuple[Space, np.ndarray]:
         self._check_parameters()
+        if is_dask(X) and client is None:
+            raise ValueError(
+                f"X is a Dask collection, which {type(self).__name__} does not work on; use REPS, or gather it with "
+                "X.compute()"
+            )
         with unchanged_on_error(self):
-            space = make_space(X, self.metric, self.metric_params, y=y)
+            y = gathered_labels(y)
+            space = make_space(X, self.metric, self.metric_params, y=y, client=client)
             self.metric_ = space.metric
             if isinstance(self.metric, str) and self.metric == "auto":
                 report(self.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
             if space.n_features is not None:
-                validate_data(self, X, skip_check_array=True)
+                if not space.remote:
+                    validate_data(self, X, skip_check_array=True)
                 self.n_features_in_ = space.n_features
             self.classes_, codes = check_labels(y, space.shape[0])
             if space.partial and not self._takes_graphs:

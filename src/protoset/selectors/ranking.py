@@ -88,24 +88,51 @@ def rank_prototypes(
     """
     constraints = rank_exponential(lists, codes, beta)
     solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
+    features = constraints.features
+    support = np.bincount(features.indices, features.data, minlength=lists.n_objects)
+    bound = constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
+    return judge(solution, lists.best_ranks(), support, bound, beta=beta, loss=loss, score=score, tol=tol)
+
+
+def judge(
+    solution: Solution,
+    best_ranks: np.ndarray,
+    support: np.ndarray,
+    bound: float,
+    *,
+    beta: float,
+    loss: Loss,
+    score: Score,
+    tol: float,
+) -> RankedPrototypes:
+    """Order all objects by the weights that were found.
+
+    Parameters
+    ----------
+    solution : Solution
+    best_ranks : ndarray
+        Smallest rank at which each object is listed by another.
+    support : ndarray
+        Sum of each object's features over everyone.
+    bound : float
+        How far the cut lists move the smallest objective in the canonical form.
+    beta, loss, score, tol
+        As in :class:`REPS`.
+    """
     if not solution.weight_error <= WEIGHT_WARNING and solution.gap <= tol:
         warnings.warn(
             f"the solver {solution.solver!r} proves the weights only to a relative error of "
             f"{solution.weight_error:.2e}; use solver='auto', or lower C",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     weights = proven_weights(solution)
     alpha = degradations(weights, beta)
-    best_ranks = lists.best_ranks()
     scores = alpha + best_ranks if score == "adjusted" else _literal_scores(weights, best_ranks, beta)
-    features = constraints.features
-    support = np.bincount(features.indices, features.data, minlength=lists.n_objects)
     # Rounded, so that what is tied but for rounding errors is ordered by support too; index is the last resort.
     ranking = np.lexsort((-np.round(support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
     scale = 1.0 if loss == "mean" else 2.0
-    bound = scale * constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
-    return RankedPrototypes(weights, alpha, scores, ranking, solution, bound)
+    return RankedPrototypes(weights, alpha, scores, ranking, solution, scale * bound)
 
 
 def proven_weights(solution: Solution) -> np.ndarray:

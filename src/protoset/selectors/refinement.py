@@ -26,6 +26,7 @@ from protoset._validation import check_count, check_jobs, check_labels, check_re
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._refinable_set import NEGLIGIBLE, RefinableSet, Sight
 from protoset.spaces import CountedSpace, Space, TrainingSpace
+from protoset.spaces._subset import SubsetSpace
 
 REACH = 6
 """Length of the lists, in numbers of objects per prototype."""
@@ -59,6 +60,9 @@ class Schedule:
 PATIENT = Schedule((10.0, 20.0, 40.0), n_starts=8, tolerance=1e-4, worthwhile=0.0)
 HASTY = Schedule((10.0, 40.0), n_starts=1, tolerance=5e-4, worthwhile=0.02)
 
+REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 6
+"""Of more objects a sample is looked at; it holds at least so many per prototype."""
+
 
 @dataclass(frozen=True, eq=False)
 class Refinement:
@@ -76,6 +80,8 @@ class Refinement:
         Passes over the candidates, over all starts.
     n_distances : int
         Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    n_objects : int
+        Objects that were looked at, and that the objectives are means over: all, or a sample of many.
     """
 
     indices: np.ndarray
@@ -84,6 +90,7 @@ class Refinement:
     n_swaps: int
     n_passes: int
     n_distances: int
+    n_objects: int
 
 
 def refine(
@@ -94,6 +101,7 @@ def refine(
     n_prototypes: int | None = None,
     steepness: float | Iterable[float] | None = None,
     n_starts: int | None = None,
+    max_objects: int | None = None,
     max_time: float | None = None,
     callback: Callback | None = None,
     n_jobs: int | None = None,
@@ -117,6 +125,10 @@ def refine(
     n_starts : int, optional
         How many sets to refine, of which the best is returned: the given one and random ones. By default 8
         up to 2,048 objects, else 1.
+    max_objects : int, optional
+        Objects to look at: of more, the given prototypes and a random sample, among which the refined
+        prototypes are found. By default 50,000, or 6 per prototype if those are more. docs/scaling.md has what
+        that costs in error.
     max_time : float, optional
         Seconds after which the best set so far is returned, with a ``ConvergenceWarning``; first the distances, or
         everyone's neighbours, are computed to the end. Ctrl-C after that does the same.
@@ -149,9 +161,17 @@ def refine(
     check_limits(max_time, callback)
     check_jobs(n_jobs)
     check_seed(random_state)
+    if max_objects is not None:
+        check_count("max_objects", max_objects, least=1, remedy="pass how many objects to look at")
     limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
     generator = check_random_state(0 if random_state is None else random_state)
-    return improve(space, codes, start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
+    if n_sampled == len(codes) and not space.remote:
+        return improve(space, codes, start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    members = sample_with(start, codes, n_sampled, generator)
+    part, start = space.subset(members), np.searchsorted(members, start)
+    found = improve(part, codes[members], start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    return replace(found, indices=members[found.indices])
 
 
 def improve(
@@ -193,12 +213,33 @@ def improve(
     lowest, indices = best
     limits.warn(search.n_done, search.n_steps)
     return Refinement(
-        np.sort(indices), given.objective / n, lowest / n, search.n_swaps, search.n_passes, counted.n_distances - before
+        np.sort(indices),
+        given.objective / n,
+        lowest / n,
+        search.n_swaps,
+        search.n_passes,
+        counted.n_distances - before,
+        n,
     )
 
 
+def objects_to_refine_on(n_objects: int, n_prototypes: int, max_objects: int | None = None) -> int:
+    """Objects that a refinement looks at."""
+    most = max(REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE * n_prototypes) if max_objects is None else max_objects
+    return min(n_objects, max(most, n_prototypes))
+
+
+def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Return the given objects and random others, ascending; nothing is drawn where that is everyone."""
+    if size == len(codes):
+        return np.arange(size)
+    others = np.delete(np.arange(len(codes)), members)
+    drawn = random_state.permutation(others)[: size - len(members)]
+    return np.sort(np.concatenate([members, drawn]))
+
+
 def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) -> tuple[np.ndarray, np.ndarray, int]:
-    if not isinstance(space, (Space, CountedSpace)):
+    if not isinstance(space, (Space, CountedSpace, SubsetSpace)):
         raise TypeError(
             f"space is a {type(space).__name__}; pass protoset.spaces.make_space(X, metric) of the training objects"
         )

@@ -6,30 +6,52 @@ its estimator, which finds the neighbours before it and cuts the ranking after i
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._cluster import is_dask, resolve_client
+from protoset._memory import MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import report, reporter
+from protoset._storage import Storage
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real, check_seed
 from protoset.features import negligible_rank
-from protoset.neighbors import TIES, NeighborLists, Ties, as_lists, build_lists
+from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, build_lists, choose_search
 from protoset.selectors._limits import Callback, check_limits
+from protoset.selectors._memory_plan import NUMBER, WAYS_OUT, estimate_memory
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.cluster_ranking import rank_on_cluster
 from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
 from protoset.selectors.refinement import refine
-from protoset.selectors.size import SAMPLE_OBJECTS, SIZE_RULES, SizeCurve, SizeRule, refined_size_curve, size_curve
+from protoset.selectors.size import (
+    REFINED_RATES,
+    SAMPLE_OBJECTS,
+    SIZE_RULES,
+    SizeCurve,
+    SizeRule,
+    refined_size_curve,
+    size_curve,
+)
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import TrainingSpace, make_space
+from protoset.spaces import CountedSpace, Space, TrainingSpace, make_space
+from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpace
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
+SUMS_PER_OBJECT = 64
+"""Numbers per object that a fit with ``solver="distributed"`` holds here, most of them L-BFGS-B's."""
+
+APPROXIMATELY_NOTHING = 1e-9
+"""What approximate lists may leave out of a first neighbour's feature: missing neighbours matter more."""
+
 WITHOUT_CLASSES = ", or allocation='global' if classes may go without"
 
 
@@ -82,9 +104,11 @@ class REPS(BaseSelector):
         not at all.
     n_neighbors : int or "auto", default="auto"
         Length of the neighbour lists. ``"auto"`` makes them so long that what is cut off is below
-        double precision: 53 for ``beta=2``.
-    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}, default="auto"
-        ``"auto"`` takes the closed form where it is exact, else the coordinate method.
+        double precision: 53 for ``beta=2``. Those of an approximate search are shorter, with less than a
+        billionth of a first neighbour's feature cut off: 30 for ``beta=2``.
+    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}, default="auto"
+        ``"auto"`` takes the closed form where it is exact, else the coordinate method. ``"distributed"`` is for a
+        Dask client: the neighbour lists stay on the workers, and every pass of the solver is a reduction over them.
     tol : float, default=1e-6
         Relative duality gap to reach.
     refine : bool, default=False
@@ -94,6 +118,16 @@ class REPS(BaseSelector):
         What ``n_prototypes="auto"`` takes: the smallest size whose error is within one standard error of the
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
         a sample of 2,000 objects if there are more.
+    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
+        distances are exact, some neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so
+        from 100,000 objects on, for vectors under Euclidean-like metrics where one of them is installed.
+    max_memory : int or str, optional
+        Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
+        needs more is refused before the work starts.
+    lists_folder : path-like, optional
+        Folder for the neighbour lists, which are then mapped from files in place of memory; they stay there, and
+        :meth:`NeighborLists.from_folder` reads them.
     max_time : float, optional
         Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``; the search
         for neighbours and the automatic size come before, and take what they take. Ctrl-C during the
@@ -130,6 +164,13 @@ class REPS(BaseSelector):
         How far the cut of the neighbour lists moves the optimal objective at most.
     metric_ : str
         The metric that was used: what ``metric="auto"`` chose, else its name.
+    neighbor_search_ : str
+        How neighbours were found: "exact", "approximate", or "given" to ``fit``.
+    neighbor_recall_ : float
+        Part of the true neighbours that the lists hold, measured on 500 rows; 1 where the search was exact, and
+        not a number where lists were given. ``fit`` warns below 0.95 and refuses lists below 0.5.
+    memory_estimate_ : MemoryEstimate
+        What the fit was expected to need beyond ``X``.
     search_counters_ : SearchCounters or None
         How many pairs of objects the neighbour search bounded away, abandoned and computed, where it
         counts.
@@ -181,6 +222,9 @@ class REPS(BaseSelector):
         tol: float = 1e-6,
         refine: bool = False,
         size_rule: SizeRule = "one_standard_error",
+        neighbor_search: Search = "auto",
+        max_memory: int | str | None = None,
+        lists_folder: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
         callback: Callback | None = None,
         n_jobs: int | None = None,
@@ -201,13 +245,16 @@ class REPS(BaseSelector):
         self.tol = tol
         self.refine = refine
         self.size_rule = size_rule
+        self.neighbor_search = neighbor_search
+        self.max_memory = max_memory
+        self.lists_folder = lists_folder
         self.max_time = max_time
         self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, neighbors: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, neighbors: Any = None, *, client: Any = None) -> Self:
         """Select prototypes.
 
         Parameters
@@ -218,13 +265,28 @@ class REPS(BaseSelector):
             Their labels, of at least two classes. A class may have a single member.
         neighbors : (indices, distances), sparse graph or NeighborLists, optional
             Ready-made neighbour lists of the training objects, in place of a search.
+        client : distributed.Client, optional
+            Dask client whose workers search the neighbours, exactly; by default that of
+            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. The prototypes
+            are those of one process. docs/scaling.md says what runs where.
 
         Returns
         -------
         self
         """
-        self._fit_with(partial(self._select, neighbors=neighbors), X, y)
+        select = partial(self._select, neighbors=neighbors)
+        self._fit_with(select, X, y, self._client(client, X, given=neighbors is not None))
         return self
+
+    def fit_space(self, X: Any, y: Any) -> tuple[Space, np.ndarray]:
+        """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
+        return self._fit_with(self._select, X, y, self._client(None, X))
+
+    def _client(self, client: Any, X: Any, *, given: bool = False) -> Any:
+        """Dask client to work on; one that nobody named serves only what it can."""
+        if client is None and not is_dask(X) and (given or self.metric not in STATELESS or sparse.issparse(X)):
+            return None
+        return resolve_client(client, X)
 
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
         """Return the prototypes for another budget, from the same fit; without refinement.
@@ -271,6 +333,10 @@ class REPS(BaseSelector):
         if self.refine and self.allocation == "global":
             raise ValueError("refine=True keeps every class; use allocation='proportional' or 'equal'")
         check_choice("size_rule", self.size_rule, SIZE_RULES)
+        check_choice("neighbor_search", self.neighbor_search, SEARCHES)
+        if self.max_memory is not None:
+            parse_bytes("max_memory", self.max_memory)
+        Storage.at(self.lists_folder)
         check_limits(self.max_time, self.callback)
         check_jobs(self.n_jobs)
         check_seed(self.random_state)
@@ -285,15 +351,16 @@ class REPS(BaseSelector):
                 "n_prototypes='auto' and refine=True ask for dissimilarities that a sparse graph does not hold; "
                 "pass a count or a rate and refine=False, or a dense matrix"
             )
-        lists = self._lists(space, neighbors, verbose=self.verbose)
+        if self.solver == "distributed":
+            return self._select_on_cluster(space, codes, neighbors)
+        self.memory_estimate_ = self._estimate_memory(space, codes, neighbors is not None)
+        lists = self._lists(space, neighbors, storage=Storage.at(self.lists_folder), verbose=self.verbose)
+        self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
+        self.neighbor_search_ = "exact" if lists.recall is None else "approximate"
+        if neighbors is not None:
+            self.neighbor_recall_, self.neighbor_search_ = float("nan"), "given"
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
-        ranked = self._rank(lists, codes)
-        self._codes = codes
-        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
-        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
-        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
-        self.n_iter_ = ranked.solution.n_iter
-        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+        self._take_over(self._rank(lists, codes), codes)
         self.search_counters_ = lists.counters
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         known = space
@@ -304,6 +371,50 @@ class REPS(BaseSelector):
         n_prototypes = self.n_prototypes
         if self.size_curve_ is not None:
             n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
+        return self._cut_and_refine(known, codes, n_prototypes, random_state)
+
+    def _select_on_cluster(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
+        """Select where neither objects nor neighbour lists come here."""
+        on_cluster = space.space if isinstance(space, CountedSpace) else space
+        if neighbors is not None or not isinstance(on_cluster, DistributedVectorSpace):
+            raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
+        if self.n_prototypes == "auto":
+            raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
+        k, n = self._list_length("exact"), space.shape[0]
+        report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
+        ranked = rank_on_cluster(
+            on_cluster,
+            codes,
+            min(k, n - 1),
+            ties=self.ties,
+            beta=float(self.beta),
+            C=float(self.C),
+            loss=self.loss,
+            score=self.score,
+            tol=self.tol,
+        )
+        self._take_over(ranked, codes)
+        self.memory_estimate_ = MemoryEstimate({"here": SUMS_PER_OBJECT * NUMBER * n}, 0)
+        self.neighbor_recall_, self.neighbor_search_ = 1.0, "exact"
+        self.search_counters_ = self.size_curve_ = None
+        random_state = None if self.random_state is None else check_random_state(self.random_state)
+        return self._cut_and_refine(space, codes, self.n_prototypes, random_state)
+
+    def _take_over(self, ranked: RankedPrototypes, codes: np.ndarray) -> None:
+        self._codes = codes
+        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
+        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
+        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
+        self.n_iter_ = ranked.solution.n_iter
+        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+
+    def _cut_and_refine(
+        self,
+        space: TrainingSpace,
+        codes: np.ndarray,
+        n_prototypes: int | float | str,
+        random_state: np.random.RandomState | None,
+    ) -> np.ndarray:
         kept = cut(
             self.ranking_, codes, resolve_size(n_prototypes, np.bincount(codes), self.allocation), self.allocation
         )
@@ -311,7 +422,7 @@ class REPS(BaseSelector):
         if self.refine:
             report(self.verbose, "refining %d prototypes", len(kept))
             self.refinement_ = refine(
-                known,
+                space,
                 codes,
                 kept,
                 max_time=self.max_time,
@@ -332,7 +443,7 @@ class REPS(BaseSelector):
             return refined_size_curve(
                 space,
                 codes,
-                lambda part, part_codes: self._rank(self._lists(part, None, verbose=0), part_codes).ranking,
+                lambda part, part_codes: self._rank(self._lists(part, search="exact", verbose=0), part_codes).ranking,
                 allocation=self.allocation,
                 rule=self.size_rule,
                 random_state=check_random_state(0) if random_state is None else random_state,
@@ -353,15 +464,48 @@ class REPS(BaseSelector):
     def _keeps_every_class(self) -> bool:
         return self.allocation != "global"
 
-    def _lists(self, space: TrainingSpace, neighbors: Any, *, verbose: int) -> NeighborLists:
+    def _list_length(self, search: str) -> int:
+        if self.n_neighbors != "auto":
+            return int(self.n_neighbors)
+        return negligible_rank(self.beta, *((APPROXIMATELY_NOTHING,) if search == "approximate" else ()))
+
+    def _estimate_memory(self, space: TrainingSpace, codes: np.ndarray, given: bool) -> MemoryEstimate:
+        """Say what the fit will need, and refuse what does not fit."""
+        n_prototypes = REFINED_RATES[-1] if self.n_prototypes == "auto" else self.n_prototypes
+        search = "given" if given else choose_search(space, self.neighbor_search)
+        estimate = estimate_memory(
+            space.shape[0],
+            self._list_length(search),
+            0 if space.remote else space.object_bytes,
+            approximate=search == "approximate",
+            on_disk=self.lists_folder is not None,
+            refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
+        )
+        report(self.verbose, "the fit needs about %s beyond X", estimate)
+        limit = None if self.max_memory is None else parse_bytes("max_memory", self.max_memory)
+        check_fits(estimate, limit, WAYS_OUT)
+        return estimate
+
+    def _lists(
+        self,
+        space: TrainingSpace,
+        neighbors: Any = None,
+        *,
+        search: Search | None = None,
+        storage: Storage | None = None,
+        verbose: int,
+    ) -> NeighborLists:
         if neighbors is not None:
             return as_lists(neighbors, space.shape[0], self.ties)
-        k = negligible_rank(self.beta) if self.n_neighbors == "auto" else int(self.n_neighbors)
+        search = self.neighbor_search if search is None else search
+        k = self._list_length(choose_search(space, search))
         report(verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
         progress = reporter(verbose, "pairs compared")
-        lists = build_lists(space, k, ties=self.ties, n_jobs=self.n_jobs, progress=progress)
+        lists = build_lists(
+            space, k, ties=self.ties, search=search, storage=storage, n_jobs=self.n_jobs, progress=progress
+        )
         n_open = int((~lists.closed).sum())
-        if n_open and not space.partial:
+        if n_open and not space.partial and lists.recall is None:
             warnings.warn(
                 f"{n_open} of {space.shape[0]} objects have more equally distant neighbours than fit in memory; "
                 "which of them count depends on the row order (see truncation_bound_)",

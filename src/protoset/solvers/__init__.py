@@ -38,7 +38,7 @@ ITERATIVE = {
     "lbfgs": solve_quasi_newton,
     "cutting_plane": solve_cutting_plane,
 }
-SOLVERS = ("auto", "closed_form", *ITERATIVE)
+SOLVERS = ("auto", "closed_form", *ITERATIVE, "distributed")
 
 PATIENCE = 500
 """Passes that ``solver="auto"`` gives the coordinate method."""
@@ -76,9 +76,10 @@ def solve(
         Cost of violated constraints.
     loss : {"mean", "sum"}
         ``"mean"``: 1/2 |w|^2 + C/n * sum of hinges. ``"sum"``: |w|^2 + C * sum of hinges.
-    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane"}
+    solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}
         ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with
-        L-BFGS-B to finish where that is slow.
+        L-BFGS-B to finish where that is slow. ``"distributed"`` needs nothing but products: the closed form, else
+        L-BFGS-B.
     tol : float
         Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
     weight_tol : float
@@ -99,6 +100,8 @@ def solve(
         solution = ITERATIVE[solver](features, thresholds, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
     elif (exact := solve_closed_form(features, thresholds, bound)) is not None:
         solution = exact
+    elif solver == "distributed":
+        solution = solve_quasi_newton(features, thresholds, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
     elif solver == "auto":
         solution = _solve_auto(features, thresholds, bound, tol, weight_tol, max_iter)
     else:

@@ -149,7 +149,10 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 def weights_from(features: sparse.csr_matrix, dual_variables: np.ndarray) -> np.ndarray:
     """Weights max(0, r'l), where what is left of friends and enemies that cancel out counts as 0."""
     pull = features.T @ dual_variables
-    sizes = sparse.csr_matrix((np.abs(features.data), features.indices, features.indptr), shape=features.shape)
+    if hasattr(features, "magnitudes"):
+        sizes = features.magnitudes()
+    else:
+        sizes = sparse.csr_matrix((np.abs(features.data), features.indices, features.indptr), shape=features.shape)
     return np.where(pull > CANCELLED * (sizes.T @ dual_variables), pull, 0.0)
 
 

@@ -11,14 +11,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
+from protoset.spaces._approximate import APPROXIMATE_FROM, LEAST_RECALL, RECALL_WARNING, approximate_library
 from protoset.spaces._counting import CountedSpace
 from protoset.spaces._lists import RawLists, SearchCounters, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.automatic import choose_metric
 from protoset.spaces.base import Dissimilarity, Progress, Rows, Space, TrainingSpace
+from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
 __all__ = [
+    "APPROXIMATE_FROM",
     "DISSIMILARITIES",
+    "LEAST_RECALL",
+    "RECALL_WARNING",
     "CountedSpace",
     "Dissimilarity",
     "NearestSoFar",
@@ -28,6 +33,7 @@ __all__ = [
     "SearchCounters",
     "Space",
     "TrainingSpace",
+    "approximate_library",
     "choose_metric",
     "make_space",
     "smallest_of",
@@ -45,7 +51,12 @@ DISSIMILARITIES: dict[str, Dissimilarity] = _registered()
 
 
 def make_space(
-    X: Any, metric: Any = "euclidean", metric_params: Mapping[str, Any] | None = None, *, y: Any = None
+    X: Any,
+    metric: Any = "euclidean",
+    metric_params: Mapping[str, Any] | None = None,
+    *,
+    y: Any = None,
+    client: Any = None,
 ) -> Space:
     """Make the space of a training set.
 
@@ -59,6 +70,8 @@ def make_space(
         Arguments of the metric.
     y : array-like, optional
         The labels, for dissimilarities that learn from them.
+    client : distributed.Client, optional
+        Dask client whose workers hold the objects and compare them: vectors under metrics that learn nothing.
 
     Returns
     -------
@@ -68,6 +81,8 @@ def make_space(
     record, metric_params = _record_of(metric), {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
+    if callable(metric) and client is not None:
+        raise ValueError("metric=function does not work on a Dask client yet; compute here, without client=")
     if callable(metric):
         return record.space.from_objects(X, metric, metric_params, y)
     unknown = [name for name in metric_params if name not in record.parameters]
@@ -78,6 +93,8 @@ def make_space(
         raise ValueError(
             f"metric_params={dict(metric_params)!r}: metric={metric!r} does not know {unknown}; it {takes}"
         )
+    if client is not None:
+        return DistributedVectorSpace.from_objects(X, metric, metric_params, y, client)
     return record.space.from_objects(X, metric, metric_params, y)
 
 

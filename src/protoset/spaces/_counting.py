@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from protoset._storage import Storage
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Progress, Rows, TrainingSpace
 
@@ -38,6 +39,21 @@ class CountedSpace:
         """Whether only the dissimilarities to some neighbours are known."""
         return self.space.partial
 
+    @property
+    def remote(self) -> bool:
+        """Whether the objects are on other machines."""
+        return self.space.remote
+
+    @property
+    def approximable(self) -> bool:
+        """Whether there is an approximate search for these objects."""
+        return self.space.approximable
+
+    @property
+    def object_bytes(self) -> int:
+        """Memory of one object, as far as it is known."""
+        return self.space.object_bytes
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns."""
         self.n_distances += self._count(rows, columns)
@@ -57,6 +73,18 @@ class CountedSpace:
         n = self.shape[0]
         self.n_distances += 0 if self.partial else n * (n - 1) // 2
         return self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Most of the nearest others of every training object; counted are those that are listed."""
+        raw = self.space.approximate_kneighbors(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
+        self.n_distances += len(raw.indices)
+        return raw
+
+    def subset(self, members: np.ndarray) -> CountedSpace:
+        """Space of some of the training objects, with a count of its own."""
+        return CountedSpace(self.space.subset(members))
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Member nearest to the mean of the members; None where objects have no coordinates."""

@@ -46,6 +46,8 @@ class RawLists:
         Whether the row holds everything at the distance of its last neighbour.
     counters : SearchCounters or None
         What the search did, where it counts.
+    recall : float or None
+        Part of the true neighbours that are listed, measured on a sample of rows; None where all are.
     """
 
     counts: np.ndarray
@@ -53,6 +55,7 @@ class RawLists:
     distances: np.ndarray
     closed: np.ndarray
     counters: SearchCounters | None = None
+    recall: float | None = None
 
     @classmethod
     def concatenate(cls, parts: list[RawLists]) -> RawLists:

@@ -22,6 +22,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from protoset._blocks import map_blocks, row_slices
+from protoset._storage import Storage
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 
@@ -83,6 +84,18 @@ class TrainingSpace(Protocol):
     def partial(self) -> bool:
         """Whether only the dissimilarities to some neighbours are known."""
 
+    @property
+    def remote(self) -> bool:
+        """Whether the objects are on other machines."""
+
+    @property
+    def approximable(self) -> bool:
+        """Whether there is an approximate search for these objects."""
+
+    @property
+    def object_bytes(self) -> int:
+        """Memory of one object, as far as it is known."""
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns."""
 
@@ -95,6 +108,14 @@ class TrainingSpace(Protocol):
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:
         """Nearest others of every training object."""
+
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Most of the nearest others of every training object."""
+
+    def subset(self, members: np.ndarray) -> TrainingSpace:
+        """Space of some of the training objects."""
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Member nearest to the mean of the members; None where objects have no coordinates."""
@@ -115,6 +136,9 @@ class Space(ABC):
 
     partial: bool = False
     """Whether only the dissimilarities to some neighbours are known."""
+
+    remote: bool = False
+    """Whether the objects are on other machines."""
 
     def __init__(self, metric: str, rows: Any, columns: Any):
         self.metric = metric
@@ -211,6 +235,38 @@ class Space(ABC):
             Told how much is done, where that takes long.
         """
         return self.kneighbors_by_block(np.arange(self.shape[0]), n_neighbors, limit=limit, n_jobs=n_jobs)
+
+    @property
+    def approximable(self) -> bool:
+        """Whether there is an approximate search for these objects."""
+        return False
+
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Most of the nearest others of every training object, with their exact dissimilarities and the recall.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            Exactly this many, or all others if there are fewer.
+        storage : Storage
+            Where the lists are kept.
+        n_jobs : int, optional
+        progress : callable, optional
+        """
+        raise NotImplementedError(f"there is no approximate search for metric={self.metric!r}")
+
+    def subset(self, members: np.ndarray) -> TrainingSpace:
+        """Space of some of the training objects."""
+        from protoset.spaces._subset import SubsetSpace
+
+        return SubsetSpace(self, members)
+
+    @property
+    def object_bytes(self) -> int:
+        """Memory of one object as the space keeps it, as far as it is known; 0 where it is not."""
+        return 0
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where objects have no coordinates."""

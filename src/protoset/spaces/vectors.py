@@ -27,7 +27,9 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
+from protoset._storage import Storage
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
+from protoset.spaces._approximate import approximate_lists
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
@@ -159,6 +161,31 @@ class VectorSpace(Space):
             return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
         return replace(raw, distances=self._measure(raw.distances))
+
+    @property
+    def approximable(self) -> bool:
+        """Whether distances of images are all there is."""
+        return self._has_directions()
+
+    @property
+    def object_bytes(self) -> int:
+        """Memory of one image."""
+        return self._columns.shape[1] * self._columns.itemsize
+
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Most neighbours, by a graph."""
+        images = VectorSpace("euclidean", self._rows, self._columns)
+        raw = approximate_lists(images, self._columns, n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
+        for part in row_slices(len(raw.distances), 8):
+            raw.distances[part] = self._measure(raw.distances[part])
+        return raw
+
+    def subset(self, members: np.ndarray) -> VectorSpace:
+        """Space of some of the vectors."""
+        chosen = self._columns[members]
+        return type(self)(self.metric, chosen, chosen, self._learned)
 
     def _kneighbors_of_images(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
         n = self.shape[0]

@@ -1,0 +1,45 @@
+"""Exact neighbour lists of 200,000 objects on a Dask cluster of two processes, against one process.
+
+    python -m benchmarks.scale_dask [n]
+
+20 attributes in single precision, 10 overlapping classes, 1 % kept. The workers' peaks of memory are their own resident
+sizes; CPU seconds are those of the workers together.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+from distributed import Client, LocalCluster
+
+from benchmarks.measure import cpu_seconds, overlapping_classes, peak_gigabytes, verdict
+from protoset import REPS
+
+COMPARED = 20_000
+
+
+def main(n: int = 200_000) -> None:
+    """Print times, memory and whether the prototypes are the same."""
+    X, y = overlapping_classes(n, 20, 10)
+    X = X.astype(np.float32)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="2GB") as cluster,
+        Client(cluster) as client,
+    ):
+        few = slice(0, min(n, COMPARED))
+        here = REPS(0.01, neighbor_search="exact").fit(X[few], y[few])
+        there = REPS(0.01).fit(X[few], y[few], client=client)
+        same = all((getattr(here, name) == getattr(there, name)).all() for name in ("ranking_", "weights_"))
+        print(f"the same prototypes on {few.stop:,} objects: {'reached' if same else 'MISSED'}", flush=True)
+        before, started = sum(client.run(time.process_time).values()), time.perf_counter()
+        own, _ = cpu_seconds(lambda: REPS(0.01).fit(X, y, client=client))
+        wall, busy = time.perf_counter() - started, sum(client.run(time.process_time).values()) - before
+        print(f"{n:,} objects: {busy:.0f} CPU s on the workers, {own:.0f} here, {wall:.0f} s wall")
+        peak = max(client.run(peak_gigabytes).values())
+    print(f"largest peak of a worker: {verdict(peak, 2, at_most=True)} GB")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

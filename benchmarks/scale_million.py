@@ -1,0 +1,103 @@
+"""One million objects: time and memory of each stage, and how they grow from 1,000 objects on.
+
+    python -m benchmarks.scale_million [n ...]        sizes; by default 1,000 to 1,000,000
+
+20 attributes in single precision, 10 overlapping classes, 1 % of the objects kept. Each size in a process of its own,
+so that peaks of memory do not mix. CPU seconds are those of all threads; wall seconds depend on what else runs.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from benchmarks.measure import overlapping_classes, peak_gigabytes, verdict
+from benchmarks.stages import StageClock
+from protoset import REPS, PrototypeClassifier
+
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+FEATURES, CLASSES, RATE, QUERIES = 20, 10, 0.01, 20_000
+STAGES = ("neighbours", "solve", "refine", "predict", "fit")
+
+
+def measure_one(n: int, refine: bool) -> None:
+    """Print the seconds of each stage and the peak of memory, as JSON."""
+    X, y = overlapping_classes(n + QUERIES, FEATURES, CLASSES)
+    X, queries, truth = X[:n].astype(np.float32), X[n:].astype(np.float32), y[n:]
+    y = y[:n]
+    for search in ("exact", "approximate"):  # compiles, or loads what is compiled
+        REPS(0.1, neighbor_search=search, refine=refine).fit(X[:800], y[:800])
+    before = peak_gigabytes()
+    started = time.process_time(), time.perf_counter()
+    with StageClock() as clock:
+        classifier = PrototypeClassifier(REPS(RATE, refine=refine, n_jobs=2)).fit(X, y)
+    cpu, wall = time.process_time() - started[0], time.perf_counter() - started[1]
+    selector = classifier.selector_
+    started = time.process_time(), time.perf_counter()
+    error = float(np.mean(classifier.predict(queries) != truth))
+    predicted = time.process_time() - started[0]
+    print(
+        json.dumps(
+            {
+                "cpu": clock.cpu | {"fit": cpu, "predict": predicted},
+                "wall": clock.wall | {"fit": wall},
+                "peak": peak_gigabytes(),
+                "before": before,
+                "estimate": selector.memory_estimate_.peak / 1e9,
+                "recall": selector.neighbor_recall_,
+                "search": selector.neighbor_search_,
+                "error": error,
+            }
+        )
+    )
+
+
+def measure(n: int, refine: bool) -> dict:
+    """Measure one size in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.scale_million", "one", str(n), str(int(refine))]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def exponent(sizes: list[int], values: list[float]) -> float:
+    """Slope of the values on a double logarithmic scale."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def main(sizes: tuple[int, ...]) -> None:
+    """Print the curves, their exponents and the verdicts."""
+    found = {}
+    for n in sizes:
+        found[n] = one = measure(n, refine=True)
+        stages = "  ".join(f"{stage} {one['cpu'].get(stage, 0.0):8.2f}" for stage in STAGES)
+        print(
+            f"{n:>9,}  CPU s: {stages}  wall {one['wall']['fit']:7.1f}  peak {one['peak']:5.2f} GB "
+            f"(before {one['before']:.2f}, estimate {one['estimate']:.2f})  {one['search']} "
+            f"recall {one['recall']:.3f}  error {one['error']:.4f}",
+            flush=True,
+        )
+    large = [n for n in sizes if n >= 100_000]
+    if len(large) > 1:
+        for stage in STAGES:
+            slope = exponent(large, [found[n]["cpu"].get(stage, 0.0) for n in large])
+            print(f"growth exponent from {large[0]:,} to {large[-1]:,}, {stage:10}: {slope:.2f}")
+        for name in ("cpu", "wall"):
+            # Refinement looks at a sample of many, so its share would flatter the exponent: it is left out.
+            plain = [found[n][name]["fit"] - found[n][name]["refine"] for n in large]
+            print(f"fit without refinement, {name}: {verdict(exponent(large, plain), 1.25, at_most=True)}")
+    last = found[sizes[-1]]
+    print(f"{sizes[-1]:,} objects, wall: {verdict(last['wall']['fit'] / 60, 20, at_most=True)} minutes")
+    print(
+        f"{sizes[-1]:,} objects, CPU time over 2 cores: {verdict(last['cpu']['fit'] / 120, 20, at_most=True)} minutes"
+    )
+    print(f"peak memory: {verdict(last['peak'], 6, at_most=True)} GB")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["one"]:
+        measure_one(int(sys.argv[2]), sys.argv[3] == "1")
+    else:
+        main(tuple(map(int, sys.argv[1:])) or SIZES)

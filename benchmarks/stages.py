@@ -1,0 +1,46 @@
+"""CPU and wall seconds of the stages of a fit, from what it says in the log."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+STAGES = {"searching": "neighbours", "solving": "solve", "measuring": "size", "refining": "refine", "kept": "end"}
+
+
+class StageClock(logging.Handler):
+    """Reads the clocks at each stage of a fit.
+
+    ``with StageClock() as clock: selector.fit(X, y)``, then ``clock.cpu["solve"]``. What comes after the last
+    stage that the log names is counted to it.
+    """
+
+    def __enter__(self) -> StageClock:
+        self.cpu: dict[str, float] = {}
+        self.wall: dict[str, float] = {}
+        self._stage, self._started = "start", (time.process_time(), time.perf_counter())
+        logger = logging.getLogger("protoset")
+        logger.setLevel(logging.INFO)
+        logger.addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._switch("end")
+        logging.getLogger("protoset").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a new stage from the first word of a message."""
+        stage = STAGES.get(str(record.msg).split()[0])
+        if stage is not None:
+            self._switch(stage)
+
+    def _switch(self, stage: str) -> None:
+        now = (time.process_time(), time.perf_counter())
+        self.cpu[self._stage] = self.cpu.get(self._stage, 0.0) + now[0] - self._started[0]
+        self.wall[self._stage] = self.wall.get(self._stage, 0.0) + now[1] - self._started[1]
+        self._stage, self._started = stage, now
+
+    def line(self) -> str:
+        """The stages in a row."""
+        named = [name for name in self.cpu if name not in ("start", "end")]
+        return ", ".join(f"{name} {self.cpu[name]:.1f} s ({self.wall[name]:.1f} wall)" for name in named)

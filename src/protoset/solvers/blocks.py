@@ -1,0 +1,88 @@
+"""Features in blocks of rows on the workers of a Dask client: products as tasks, sums as reductions.
+
+    weights w   --> every block: r_b w                        --> products, one after the other
+    duals l_b   --> every block: r_b' l_b --> sums of pairs, of pairs of these ... --> r'l
+
+What solvers that need nothing but products ask of a sparse matrix. Blocks and pairs are always the same, so that no
+digit depends on the number of workers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from protoset._cluster import RETRIES, gather
+
+
+class BlockFeatures:
+    """A matrix of features whose rows are on workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    blocks : list of Future
+        Compressed rows, one matrix per block.
+    starts : ndarray of int
+        First row of each block, and the number of rows.
+    absolute : bool
+        Whether the features count without their signs.
+    """
+
+    def __init__(self, client: Any, blocks: list[Any], starts: np.ndarray, *, absolute: bool = False):
+        self._client, self._blocks, self._starts, self._absolute = client, blocks, starts, absolute
+        self.shape = (int(starts[-1]), int(starts[-1]))
+
+    def magnitudes(self) -> BlockFeatures:
+        """Return the features without their signs."""
+        return BlockFeatures(self._client, self._blocks, self._starts, absolute=True)
+
+    def __matmul__(self, weights: np.ndarray) -> np.ndarray:
+        sent = self._submit(_itself, weights)
+        return np.concatenate(gather(self._client, [self._submit(_products, block, sent) for block in self._blocks]))
+
+    @property
+    def T(self) -> _Transposed:  # noqa: N802 - as NumPy and SciPy call it
+        """The features of each column."""
+        return _Transposed(self)
+
+    def _pull(self, dual_variables: np.ndarray) -> np.ndarray:
+        parts = np.split(dual_variables, self._starts[1:-1])
+        sums = [
+            self._submit(_pull, block, part, self._absolute) for block, part in zip(self._blocks, parts, strict=True)
+        ]
+        while len(sums) > 1:
+            pairs = [self._submit(np.add, a, b) for a, b in zip(sums[::2], sums[1::2], strict=False)]
+            sums = pairs + ([sums[-1]] if len(sums) % 2 else [])
+        return gather(self._client, sums)[0]
+
+    def _submit(self, function: Any, *arguments: Any) -> Any:
+        return self._client.submit(function, *arguments, pure=False, retries=RETRIES)
+
+
+class _Transposed:
+    """Columns of features in blocks of rows."""
+
+    def __init__(self, features: BlockFeatures):
+        self._features = features
+
+    def tocsr(self) -> _Transposed:
+        """Return itself: there is no better order."""
+        return self
+
+    def __matmul__(self, dual_variables: np.ndarray) -> np.ndarray:
+        return self._features._pull(dual_variables)
+
+
+def _itself(array: np.ndarray) -> np.ndarray:
+    return array
+
+
+def _products(block: sparse.csr_matrix, weights: np.ndarray) -> np.ndarray:
+    return block @ weights
+
+
+def _pull(block: sparse.csr_matrix, dual_variables: np.ndarray, absolute: bool) -> np.ndarray:
+    return (abs(block) if absolute else block).T @ dual_variables

@@ -1,0 +1,222 @@
+"""Vectors on a Dask cluster: exact neighbours as block tasks, without gathering the vectors anywhere.
+
+    rows of block r  --  columns of block 0, 1, 2 ...        one chain of tasks for each r
+                         each adds to the lists of r
+
+The distances of a pair are the same in every block, and lists are merged in a way that does not depend on the parts:
+the result is that of one process, bit by bit, whatever the blocks, the workers, or what was computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from protoset._arrays import row_pointers
+from protoset._blocks import row_slices
+from protoset._cluster import RETRIES, as_dask_rows, gather, is_dask
+from protoset._storage import Storage
+from protoset._validation import check_vectors
+from protoset.spaces._lists import RawLists, smallest_of
+from protoset.spaces._merging import merge_lists
+from protoset.spaces.base import Progress, Rows, Space
+from protoset.spaces.vectors import VectorSpace
+
+STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
+"""Metrics that learn nothing from the training set."""
+
+BLOCK_BYTES, BLOCK_ROWS = 4 * 2**20, 16_384
+"""Limits of a block of rows of an array in memory; a task carries one."""
+
+
+class DistributedVectorSpace(Space):
+    """Vectors in blocks of rows on the workers of a Dask client.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    metric : str
+    blocks : list of Future
+        Spaces of the blocks of rows.
+    sizes : list of int
+        Rows of each block.
+    n_features : int
+    object_bytes : int
+
+    Attributes
+    ----------
+    client : distributed.Client
+    starts : ndarray of int
+        First row of each block, and the number of rows.
+    """
+
+    remote = True
+
+    def __init__(
+        self, client: Any, metric: str, blocks: list[Any], sizes: list[int], n_features: int, object_bytes: int
+    ):
+        super().__init__(metric, range(sum(sizes)), range(sum(sizes)))
+        self.client, self._blocks, self.starts = client, blocks, row_pointers(np.array(sizes))
+        self._n_features, self._object_bytes = n_features, object_bytes
+
+    @classmethod
+    def from_objects(
+        cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None, client: Any = None
+    ) -> Self:
+        """Make the space of an array, memory-mapped or not, of a Dask array or of a Dask DataFrame."""
+        if metric not in STATELESS:
+            raise ValueError(f"metric={metric!r} does not work on a Dask client yet; choose one of {list(STATELESS)}")
+        if is_dask(X):
+            rows = as_dask_rows(X)
+            # What a worker loses is made again from the collection's own graph.
+            parts = client.compute(list(rows.to_delayed().ravel()), retries=RETRIES)
+            sizes, width = list(rows.chunks[0]), rows.shape[1]
+            itemsize = 4 if rows.dtype == np.float32 else 8
+            blocks = client.map(_make_block, parts, list(row_pointers(np.array(sizes))[:-1]), metric=metric, pure=False)
+        else:
+            X = check_vectors(X)
+            width, itemsize = X.shape[1], X.itemsize
+            step = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (width * itemsize)))
+            starts = list(range(0, len(X), step))
+            sizes = [min(step, len(X) - start) for start in starts]
+            blocks = [
+                client.submit(_make_block, X[start : start + size].copy(), start, metric=metric, pure=False)
+                for start, size in zip(starts, sizes, strict=True)
+            ]
+        return cls(client, metric, blocks, [int(size) for size in sizes], int(width), int(width) * itemsize)
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of the vectors."""
+        return self._n_features
+
+    @property
+    def object_bytes(self) -> int:
+        """Memory of one vector."""
+        return self._object_bytes
+
+    def kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Exact neighbours; the lists come here."""
+        futures = self.kneighbors_on_workers(n_neighbors, limit=limit)
+        return RawLists.concatenate(gather(self.client, futures))
+
+    def kneighbors_on_workers(self, n_neighbors: int, *, limit: int) -> list[Any]:
+        """Exact neighbours of each block of rows, as futures: the lists stay where they are."""
+        k = min(n_neighbors, self.shape[0] - 1)
+        limit = max(limit, k)
+        chains = []
+        for number, block in enumerate(self._blocks):
+            lists = None
+            for other, columns in enumerate(self._blocks):
+                own = other == number
+                lists = self._submit(_extend, lists, block, columns, int(self.starts[other]), own, k, limit)
+            chains.append(lists)
+        return chains
+
+    def _submit(self, function: Any, *arguments: Any) -> Any:
+        """Make a task of its own, which is done again from its arguments where its result is lost."""
+        return self.client.submit(function, *arguments, pure=False, retries=RETRIES)
+
+    def nearest(
+        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest of the columns, which come here and go to every worker, to each row."""
+        wanted = np.arange(self.shape[0])[rows]
+        among = self.fetch(np.arange(self.shape[1])[columns])
+        owner = np.searchsorted(self.starts, wanted, side="right") - 1
+        numbers = np.unique(owner)
+        futures = [
+            self._submit(_nearest, self._blocks[number], wanted[owner == number] - self.starts[number], among)
+            for number in numbers
+        ]
+        positions, distances = np.empty(len(wanted), np.int64), np.empty(len(wanted))
+        for number, (found, far) in zip(numbers, gather(self.client, futures), strict=True):
+            positions[owner == number], distances[owner == number] = found, far
+        return positions, distances
+
+    def fetch(self, members: np.ndarray) -> VectorSpace:
+        """Space of some of the vectors, here."""
+        owner = np.searchsorted(self.starts, members, side="right") - 1
+        numbers = np.unique(owner)
+        futures = [
+            self._submit(_rows_of, self._blocks[number], members[owner == number] - self.starts[number])
+            for number in numbers
+        ]
+        parts = gather(self.client, futures)
+        images = np.empty((len(members), parts[0].shape[1]), parts[0].dtype)
+        for number, part in zip(numbers, parts, strict=True):
+            images[owner == number] = part
+        return VectorSpace(self.metric, images, images)
+
+    def subset(self, members: np.ndarray) -> VectorSpace:
+        """Space of some of the vectors, here: what refinement works on."""
+        return self.fetch(members)
+
+    def prototypes(self, indices: np.ndarray) -> Any:
+        """Space of the prototypes, here."""
+        return self.fetch(indices).prototypes(np.arange(len(indices)))
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Dissimilarities of the given rows to the given columns, both of which come here: for few."""
+        of_rows, of_columns = (np.arange(self.shape[0])[which] for which in (rows, columns))
+        members, place = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
+        return self.fetch(members).block(place[: len(of_rows)], place[len(of_rows) :])
+
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """There is none on a cluster."""
+        raise NotImplementedError("there is no approximate search on a Dask client")
+
+    def cross(self, queries: Any) -> Self:
+        """Not from here: predictions cross from ``prototypes``."""
+        raise NotImplementedError("predictions work with the prototypes alone")
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Not from here: files hold the prototypes alone."""
+        raise NotImplementedError("files hold the prototypes alone")
+
+    @classmethod
+    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
+        """Not from here: files hold the prototypes alone."""
+        raise NotImplementedError("files hold the prototypes alone")
+
+
+def _make_block(rows: Any, start: int, *, metric: str) -> VectorSpace:
+    """Check a block of rows and make its space, on a worker."""
+    try:
+        return VectorSpace.from_objects(np.asarray(rows), metric, {})
+    except ValueError as error:
+        raise ValueError(f"in the block of X from row {start} on: {error}") from error
+
+
+def _extend(
+    lists: RawLists | None, rows: VectorSpace, columns: VectorSpace, first: int, is_own: bool, k: int, limit: int
+) -> RawLists:
+    """Add the columns of a block, the ``first`` on, to the lists of the rows of a block, on a worker."""
+    pair = VectorSpace(rows.metric, rows._rows, columns._columns)
+    n_rows, n_columns = pair.shape
+    found = []
+    for part in row_slices(n_rows, n_columns * 8):
+        own = np.arange(n_rows)[part] if is_own else np.full(part.stop - part.start, -1)
+        n_others = n_columns - is_own
+        if n_others == 0:
+            empty = np.zeros(part.stop - part.start, np.int64)
+            found.append(RawLists(empty, np.empty(0, np.int32), np.empty(0), np.ones(len(empty), bool)))
+        else:
+            found.append(smallest_of(pair.block(part, slice(None)), own, min(k, n_others), limit))
+    raw = RawLists.concatenate(found)
+    raw = RawLists(raw.counts, raw.indices + np.int32(first), raw.distances, raw.closed)
+    return raw if lists is None else merge_lists(lists, raw, k, limit)
+
+
+def _nearest(rows: VectorSpace, wanted: np.ndarray, among: VectorSpace) -> tuple[np.ndarray, np.ndarray]:
+    return VectorSpace(rows.metric, rows._rows[wanted], among._columns).nearest(n_jobs=1)
+
+
+def _rows_of(rows: VectorSpace, wanted: np.ndarray) -> np.ndarray:
+    return rows._rows[wanted]

@@ -1,0 +1,417 @@
+"""Many objects: approximate neighbours and their recall, memory, lists on disk, refinement on a sample."""
+
+import importlib.util
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from protoset import REPS, NeighborLists, PrototypeClassifier, kernels, load, refine, save
+from protoset._memory import MemoryEstimate, available_memory, check_fits, format_bytes, parse_bytes
+from protoset._storage import Storage
+from protoset.neighbors import build_lists, choose_search
+from protoset.selectors.allocation import cut
+from protoset.selectors.overlap import prototype_overlap
+from protoset.spaces import CountedSpace, _approximate, make_space
+
+from conftest import overlapping
+
+METRICS = ("euclidean", "sqeuclidean", "cosine", "correlation", "seuclidean", "mahalanobis")
+
+
+def approximate(space, k, **parameters):
+    return build_lists(space, k, search="approximate", **parameters)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_listed_distances_are_exact_and_sorted(metric):
+    X, _ = overlapping(600, d=6)
+    space = make_space(X, metric)
+    lists = approximate(space, 10)
+    rows = np.repeat(np.arange(600), 10)
+    exact = np.array(
+        [space.block(np.array([i]), np.array([j]))[0, 0] for i, j in zip(rows, lists.indices, strict=True)]
+    )
+    assert (lists.distances == exact).all()
+    assert (np.diff(lists.distances.reshape(600, 10), axis=1) >= 0).all()
+    assert not (lists.indices == rows).any()
+
+
+def test_recall_is_that_of_the_sample():
+    X, _ = overlapping(2000, d=5)
+    lists = approximate(make_space(X), 20)
+    true = np.sort(cdist(X, X), axis=1)[:, 1:21]
+    everywhere = np.mean(lists.distances.reshape(2000, 20) <= true[:, -1:] * (1 + 1e-12))
+    assert lists.recall == pytest.approx(everywhere, abs=0.02)
+    assert lists.recall > 0.95
+
+
+def test_approximate_lists_are_the_exact_ones_where_nothing_is_missed():
+    """So few that the graph reaches everyone."""
+    X, _ = overlapping(60, d=3)
+    exact, found = build_lists(make_space(X), 8, search="exact"), approximate(make_space(X), 8)
+    assert found.recall == 1.0
+    assert (found.indices == exact.indices).all()
+    assert (found.ranks == exact.ranks).all()
+    assert not found.closed.any()
+    assert exact.recall is None
+
+
+def test_approximate_search_does_not_depend_on_workers():
+    X, _ = overlapping(3000, d=8)
+    one, two = (approximate(make_space(X), 15, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert (one.indices == two.indices).all()
+
+
+def test_many_duplicates_do_not_break_the_search():
+    X = np.repeat(np.random.default_rng(0).normal(size=(5, 3)), 100, axis=0)
+    lists = approximate(make_space(X), 20)
+    assert (lists.distances == 0).all()
+
+
+@pytest.mark.slow
+def test_pynndescent_serves_where_faiss_is_not_installed(monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "faiss" else find(name, *rest))
+    assert _approximate.approximate_library() == "pynndescent"
+    X, _ = overlapping(400, d=4)
+    lists = approximate(make_space(X.astype(np.float32)), 10)
+    assert lists.recall > 0.9
+
+
+def test_without_a_library_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None)
+    X, y = overlapping(50)
+    with pytest.raises(ImportError, match=r"needs faiss or pynndescent; pip install 'protoset\[approximate\]'"):
+        REPS(5, neighbor_search="approximate").fit(X, y)
+    assert REPS(5, neighbor_search="auto").fit(X, y).neighbor_search_ == "exact"
+
+
+def test_automatic_search_switches_at_the_stated_size(monkeypatch):
+    X, y = overlapping(120)
+    monkeypatch.setattr("protoset.neighbors.APPROXIMATE_FROM", 120)
+    assert REPS(9).fit(X, y).neighbor_search_ == "approximate"
+    assert REPS(9).fit(X[1:], y[1:]).neighbor_search_ == "exact"
+    assert REPS(9, metric="manhattan").fit(X, y).neighbor_search_ == "exact"
+    assert _approximate.APPROXIMATE_FROM == 100_000, "the documentation says so"
+
+
+def test_kinds_without_an_approximate_search_are_refused():
+    X, _ = overlapping(30)
+    with pytest.raises(ValueError, match="neighbor_search='approximate' serves dense vectors"):
+        choose_search(make_space(X, "manhattan"), "approximate")
+    X[0] = 0
+    with pytest.raises(ValueError, match="each with a direction"):
+        choose_search(make_space(X, "cosine"), "approximate")
+
+
+def scattered(n, d, seed=0):
+    """Vectors without structure, where graphs lead nowhere."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)).astype(np.float32), np.arange(n) % 3
+
+
+def lazy(monkeypatch):
+    """A search that looks into one small cell and no farther."""
+    monkeypatch.setattr(_approximate, "CELL", 60)
+    monkeypatch.setattr(_approximate, "PROBED", 1)
+    monkeypatch.setattr(_approximate, "MOST_ROUNDS", 0)
+
+
+def test_low_recall_warns_with_the_way_out(monkeypatch):
+    lazy(monkeypatch)
+    monkeypatch.setattr("protoset.neighbors.LEAST_RECALL", 0.0)
+    X, y = scattered(3000, 30)
+    with pytest.warns(UserWarning, match=r"found \d+\.\d% of .* less than 95%.*neighbor_search='exact'"):
+        fitted = REPS(30, neighbor_search="approximate").fit(X, y)
+    assert 0 < fitted.neighbor_recall_ < 0.95
+
+
+def test_too_low_recall_ends_the_fit(monkeypatch):
+    lazy(monkeypatch)
+    X, y = scattered(3000, 60)
+    selector = REPS(30, neighbor_search="approximate")
+    with pytest.raises(ValueError, match=r"too few to learn from \(less than 50%\); use neighbor_search='exact'"):
+        selector.fit(X, y)
+    assert not hasattr(selector, "sample_indices_")
+
+
+def test_overlap_of_prototypes_with_exact_ones():
+    X, y = overlapping(1500, d=6)
+    selector = REPS(0.1, neighbor_search="approximate")
+    found = prototype_overlap(selector, X, y, n_objects=1000)
+    assert found > 0.9
+    assert prototype_overlap(REPS(0.1, neighbor_search="exact"), X, y, n_objects=500) == 1.0
+
+
+def test_overlap_against_a_direct_count(monkeypatch):
+    lazy(monkeypatch)
+    monkeypatch.setattr("protoset.neighbors.LEAST_RECALL", 0.0)
+    X, y = scattered(800, 20)
+    with pytest.warns(UserWarning, match="true neighbours"):
+        found = prototype_overlap(REPS(40), X, y, n_objects=800)
+    exact = REPS(40, neighbor_search="exact").fit(X, y).sample_indices_
+    with pytest.warns(UserWarning, match="true neighbours"):
+        rough = REPS(40, neighbor_search="approximate").fit(X, y).sample_indices_
+    assert found == np.isin(exact, rough).mean() < 1
+
+
+# Memory
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [(1024, 1024), ("4GB", 4 * 10**9), ("1.5 MiB", 1572864), (" 2 tb ", 2 * 10**12)],
+)
+def test_sizes_of_memory(text, size):
+    assert parse_bytes("max_memory", text) == size
+
+
+@pytest.mark.parametrize("wrong", ["4", "GB", "-1GB", "4XB", 0, -5, 2.5, True, [], "0GB"])
+def test_what_is_no_size_of_memory(wrong):
+    with pytest.raises(ValueError, match="max_memory=.* is not a size of memory; pass bytes"):
+        REPS(max_memory=wrong).fit(*overlapping(20))
+
+
+def test_sizes_are_written_for_people():
+    assert [format_bytes(size) for size in (12, 3_100, 4.26e9, 7e12)] == ["12 B", "3.1 KB", "4.3 GB", "7.0 TB"]
+
+
+def test_the_machine_says_what_it_has():
+    available = available_memory()
+    assert available is None or 2**20 < available < 2**50
+
+
+def test_a_fit_that_does_not_fit_says_how_much_it_needs_before_it_starts():
+    X, y = overlapping(500)
+    selector = REPS(10, max_memory="1MB")
+    with pytest.raises(MemoryError, match=r"needs about \d+\.\d MB .* max_memory allows 1.0 MB; pass lists"):
+        selector.fit(X, y)
+    assert not hasattr(selector, "ranking_")
+
+
+def test_without_a_limit_the_machine_is_the_limit(monkeypatch):
+    monkeypatch.setattr("protoset._memory.available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match=r"and this machine has left 1.0 KB"):
+        REPS(10).fit(*overlapping(50))
+    monkeypatch.setattr("protoset._memory.available_memory", lambda: None)
+    assert REPS(10).fit(*overlapping(50)).memory_estimate_.peak > 1000
+
+
+def test_lists_on_disk_need_less_memory():
+    X, y = overlapping(3000)
+    whole = REPS(10).fit(X, y).memory_estimate_
+    assert set(whole.stages) == {"search", "solve"}
+    assert whole.lists == 3000 * 53 * 20
+    assert "neighbour lists" in str(whole)
+
+
+def test_check_fits_compares_with_the_peak():
+    estimate = MemoryEstimate({"search": 10, "solve": 30}, 5)
+    check_fits(estimate, 30, "")
+    with pytest.raises(MemoryError, match="30 B"):
+        check_fits(estimate, 29, "run")
+
+
+@pytest.mark.parametrize("search", ["exact", "approximate"])
+def test_lists_on_disk_change_nothing(tmp_path, search):
+    X, y = overlapping(900, d=5)
+    in_memory = REPS(0.1, neighbor_search=search).fit(X, y)
+    on_disk = REPS(0.1, neighbor_search=search, lists_folder=tmp_path).fit(X, y)
+    assert (on_disk.ranking_ == in_memory.ranking_).all()
+    assert (on_disk.weights_ == in_memory.weights_).all()
+    assert on_disk.memory_estimate_.peak < in_memory.memory_estimate_.peak
+    lists = NeighborLists.from_folder(tmp_path)
+    again = REPS(0.1).fit(X, y, neighbors=lists)
+    assert (again.ranking_ == in_memory.ranking_).all()
+    assert again.neighbor_search_ == "given"
+    assert np.isnan(again.neighbor_recall_)
+
+
+def test_files_of_classifiers_do_not_name_the_folder(tmp_path):
+    X, y = overlapping(60)
+    (tmp_path / "lists").mkdir()
+    selector = REPS(6, lists_folder=tmp_path / "lists", max_memory="2GB", neighbor_search="exact")
+    save(PrototypeClassifier(selector).fit(X, y), tmp_path / "file")
+    parameters = load(tmp_path / "file").selector.get_params()
+    assert (parameters["lists_folder"], parameters["max_memory"]) == (None, "2GB")
+
+
+def test_lists_on_disk_are_mapped(tmp_path):
+    X, _ = overlapping(300)
+    lists = build_lists(make_space(X), 10, storage=Storage.at(tmp_path))
+    for array in (lists.indices, lists.distances, lists.ranks):
+        base = array
+        while base is not None and not isinstance(base, np.memmap):
+            base = base.base
+        assert isinstance(base, np.memmap)
+
+
+def test_folders_that_do_not_serve(tmp_path):
+    X, y = overlapping(60)
+    with pytest.raises(FileNotFoundError, match="lists_folder=.*nowhere' is not a folder; make it first"):
+        REPS(5, lists_folder=tmp_path / "nowhere").fit(X, y)
+    with pytest.raises(TypeError, match="lists_folder=3 must be the path"):
+        REPS(5, lists_folder=3).fit(X, y)
+    with pytest.raises(FileNotFoundError, match="holds no neighbour lists"):
+        NeighborLists.from_folder(tmp_path)
+    (tmp_path / "neighbor_counts.npy").write_bytes(b"no array")
+    with pytest.raises(ValueError, match="is damaged"):
+        NeighborLists.from_folder(tmp_path)
+    with pytest.raises(OSError, match="has .* left, and huge needs .*; pass a folder on a larger disk"):
+        Storage.at(tmp_path).empty("huge", (2**50,), np.float64)
+
+
+def test_memory_mapped_single_precision_stays_as_it_is(tmp_path):
+    """Nothing of the size of X in double precision is allocated by an approximate search."""
+    program = f"""
+import numpy as np, tracemalloc
+from protoset import _blocks
+from protoset.neighbors import build_lists
+from protoset.spaces import make_space
+np.save({str(tmp_path / "X.npy")!r}, np.random.default_rng(0).normal(size=(6_000, 300)).astype(np.float32))
+X = np.load({str(tmp_path / "X.npy")!r}, mmap_mode="r")
+_blocks.BLOCK_BYTES = 2**18
+build_lists(make_space(X[:300]), 3, search="approximate")
+tracemalloc.start()
+space = make_space(X)
+assert space._columns.dtype == np.float32 and np.shares_memory(space._columns, X)
+build_lists(space, 3, search="approximate")
+print(tracemalloc.get_traced_memory()[1] / (X.size * 8))
+"""
+    out = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    # Half of it is the copy of the search in single precision, the rest samples, lists and edges; a copy in double
+    # precision would add 1.
+    assert float(out) < 1.5
+
+
+# Refinement of many objects
+
+
+def test_refinement_on_a_sample_keeps_its_promises():
+    X, y = overlapping(3000, d=4)
+    space = make_space(X)
+    start = cut(np.random.default_rng(0).permutation(3000), y, 30, "proportional")
+    refined = refine(space, y, start, max_objects=600)
+    assert refined.n_objects == 600
+    assert len(refined.indices) == 30
+    assert set(y[refined.indices]) == set(y)
+    assert refined.objective_after < refined.objective_before
+    own = cdist(X, X[refined.indices]).argmin(axis=1)
+    before = cdist(X, X[start]).argmin(axis=1)
+    assert np.mean(y[refined.indices][own] != y) < np.mean(y[start][before] != y)
+    again = refine(space, y, start, max_objects=600)
+    assert (again.indices == refined.indices).all()
+
+
+def test_refinement_of_a_sample_is_that_of_its_objects():
+    X, y = overlapping(300, d=3)
+    start = np.array([np.flatnonzero(y == c)[0] for c in range(3)])
+    everyone = refine(make_space(X), y, start, random_state=5)
+    assert everyone.n_objects == 300
+    with pytest.raises(ValueError, match="max_objects=0 must be"):
+        refine(make_space(X), y, start, max_objects=0)
+
+
+def test_a_sample_holds_the_budget():
+    X, y = overlapping(300, d=3)
+    start = np.array([np.flatnonzero(y == c)[0] for c in range(3)])
+    refined = refine(make_space(X), y, start, n_prototypes=40, max_objects=10)
+    assert refined.n_objects == 40
+    assert len(refined.indices) <= 40
+
+
+def test_the_size_of_refined_sets_with_an_approximate_search():
+    """Its samples are small, and searched exactly."""
+    X, y = overlapping(150)
+    selector = REPS(refine=True, neighbor_search="approximate").fit(X, y)
+    assert selector.neighbor_search_ == "approximate"
+    assert len(selector.sample_indices_) <= selector.size_curve_.sizes[selector.size_curve_.chosen]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+def test_subsets_are_spaces_of_their_own(metric):
+    X, _ = overlapping(80)
+    objects = cdist(X, X) if metric == "precomputed" else X
+    members = np.array([3, 9, 10, 44, 71, 79])
+    whole, part = make_space(objects, metric), CountedSpace(make_space(objects, metric)).subset(members)
+    assert part.shape == (6, 6)
+    assert (part.block(slice(None), slice(None)) == whole.block(members, members)).all()
+    expected = make_space(
+        cdist(X, X, "cityblock" if metric == "manhattan" else "euclidean")[np.ix_(members, members)], "precomputed"
+    )
+    found = part.kneighbors(2, limit=2)
+    assert (found.indices == expected.kneighbors(2, limit=2).indices).all()
+    positions, _ = part.nearest(np.array([0, 1]), np.array([4, 5]))
+    assert set(positions) <= {0, 1}
+
+
+# Kernels, against plain twins
+
+
+def random_lists(seed, n=30, k=5):
+    """Lists of some others of each vector, nearest first, with gaps at the end of a few."""
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(n, 3)).astype(np.float32)
+    squared = ((vectors[:, None].astype(np.float64) - vectors[None]) ** 2).sum(axis=2)
+    indices, listed = np.full((n, k), -1, np.int32), np.full((n, k), np.inf, np.float32)
+    for own in range(n):
+        others = rng.permutation(np.delete(np.arange(n), own))[: k - (own % 3 == 0)]
+        others = others[np.argsort(squared[own, others])]
+        indices[own, : len(others)], listed[own, : len(others)] = others, squared[own, others]
+    return vectors, squared, indices, listed
+
+
+def slow_both_ways(indices, width):
+    n = len(indices)
+    edges = [[int(j) for j in row[:width] if j >= 0] for row in indices]
+    for place in range(indices.shape[1]):
+        for own in range(n):
+            other = indices[own, place]
+            if other >= 0 and len(edges[other]) < 2 * width:
+                edges[other].append(own)
+    return edges
+
+
+@pytest.mark.parametrize("width", [1, 3, 5])
+def test_edges_in_both_directions(width):
+    _, _, indices, _ = random_lists(1)
+    edges = kernels.graphs.both_ways(indices, width)
+    assert [[j for j in row if j >= 0] for row in edges.tolist()] == slow_both_ways(indices, width)
+
+
+def test_fresh_edges_are_those_that_were_not_there():
+    _, _, indices, _ = random_lists(2)
+    before, after = kernels.graphs.both_ways(indices, 2), kernels.graphs.both_ways(indices, 4)
+    fresh = kernels.graphs.fresh_edges(after, before)
+    for own in range(len(indices)):
+        assert fresh[own].tolist() == [j >= 0 and j not in before[own] for j in after[own]]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_expansion_finds_the_nearest_at_the_ends_of_two_edges(seed):
+    vectors, squared, indices, listed = random_lists(seed)
+    edges = kernels.graphs.both_ways(indices, 3)
+    fresh = np.random.default_rng(seed).random(edges.shape) < 0.7
+    found, found_squared = np.empty_like(indices), np.empty_like(listed)
+    for start, stop in ((0, 11), (11, 30)):
+        kernels.graphs.expand(vectors, start, stop, indices, listed, edges, fresh, found, found_squared)
+    for own in range(30):
+        reached = {j for j, new in zip(edges[own], fresh[own], strict=True) if j >= 0 and new}
+        for middle, first_new in zip(edges[own], fresh[own], strict=True):
+            if middle >= 0:
+                reached |= {
+                    j for j, new in zip(edges[middle], fresh[middle], strict=True) if j >= 0 and (new or first_new)
+                }
+        known = {j for j in indices[own] if j >= 0}
+        best = sorted((reached | known) - {own}, key=lambda j: squared[own, j])[: indices.shape[1]]
+        assert [j for j in found[own] if j >= 0] == best
+        assert found_squared[own, : len(best)] == pytest.approx(squared[own, best], rel=1e-5)
+
+
+def test_importing_takes_no_library_of_scale():
+    program = "import sys, protoset; print({'dask', 'distributed', 'faiss', 'pynndescent'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "set()"
