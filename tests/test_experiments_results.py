@@ -177,6 +177,24 @@ def test_equal_cells_must_agree(statement, message, journal, tmp_path):
     assert not (tmp_path / "target.sqlite").exists()
 
 
+def test_a_merge_that_fails_on_its_way_leaves_the_target_as_it_was(tmp_path):
+    """Its plan as well as its cells; the target itself refuses the last of the new ones."""
+    target, other = tmp_path / "target.sqlite", tmp_path / "other.sqlite"
+    plan = {"data": ["iris"], "methods": ["NoPS"], "folds": 2}
+    run(plan, target, data=load)
+    run(plan | {"methods": ["NoPS", "FCNN"]}, other, data=load)
+    refusal = "BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    trigger = f"CREATE TRIGGER full BEFORE INSERT ON cells WHEN NEW.method = 'FCNN' AND NEW.fold = 1 {refusal}"
+    conflicting(target, target, trigger)
+    before = status(target), measures(target)
+    with pytest.raises(JournalError, match="cannot be used: no room"):
+        merge(target, [other])
+    assert (status(target), measures(target)) == before
+    conflicting(target, target, "DROP TRIGGER full")
+    assert merge(target, [other]) == 2
+    assert measures(target) == measures(other)
+
+
 def test_plans_that_cannot_be_merged(journal, tmp_path):
     other = tmp_path / "other.sqlite"
     run(PLAN | {"folds": 3, "data": ["iris"], "methods": ["NoPS"]}, other, data=load)

@@ -549,9 +549,14 @@ def test_axes_are_axes():
 
 
 def test_figures_as_files(tmp_path):
-    figure = plot_front([0.1, 0.2], [0.3, 0.1], ["a", "b"])
+    """Two figures of the same numbers are the same file."""
     for name, beginning in (("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF")):
-        write_figure(figure, tmp_path / name)
-        assert (tmp_path / name).read_bytes().startswith(beginning)
+        contents = []
+        for _ in range(2):
+            figure = plot_front([0.1, 0.2], [0.3, 0.1], ["a", "b"])
+            write_figure(figure, tmp_path / name)
+            contents.append((tmp_path / name).read_bytes())
+        assert contents[0].startswith(beginning)
+        assert contents[0] == contents[1]
     with pytest.raises(ValueError, match="must end with .png, .svg or .pdf"):
         write_figure(figure, tmp_path / "a.gif")

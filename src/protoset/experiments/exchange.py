@@ -106,6 +106,7 @@ def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[st
         raise ValueError(f"target={str(place)!r} is among the sources; name another target, or leave it out of them")
     found: dict[str, CellResult] = {}
     digests: dict[str, str] = {}
+    before: dict[str, str] = {}
     plan: Plan | None = None
     for source in ([place] if place.exists() else []) + places:
         with Journal.to_read(source) as opened:
@@ -113,10 +114,10 @@ def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[st
             for row in opened.rows():
                 _check_data(digests, row, str(source))
                 _keep_better(found, row, str(source))
-    with Journal.to_write(place, plan) as written:
-        before = {row.id: row.state for row in written.rows(kept=False)}
-        new = [row for row in found.values() if _is_better(row, before.get(row.id))]
-        written.add(new)
+                if source is place:
+                    before[row.id] = row.state
+    new = [row for row in found.values() if _is_better(row, before.get(row.id))]
+    Journal.to_write(place, plan, new).close()
     return len(new)
 
 

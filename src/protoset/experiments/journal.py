@@ -17,7 +17,7 @@ import os
 import platform
 import sqlite3
 import typing
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -78,7 +78,9 @@ class Journal:
         return cls(place, connect_to_read(place))
 
     @classmethod
-    def to_write(cls, path: str | os.PathLike[str], plan: Plan | None = None) -> Self:
+    def to_write(
+        cls, path: str | os.PathLike[str], plan: Plan | None = None, results: Sequence[CellResult] = ()
+    ) -> Self:
         """Open a journal for writing, alone.
 
         Parameters
@@ -87,6 +89,8 @@ class Journal:
             Made if it is not there.
         plan : Plan, optional
             What is to be run: all that the journal's own plan has, and perhaps more. By default the journal's.
+        results : sequence of CellResult
+            Written together with the plan: both, or neither.
         """
         place = Path(path)
         if place.exists() or plan is None:
@@ -96,7 +100,8 @@ class Journal:
         try:
             if not place.exists():
                 assert plan is not None
-                _create(place, plan)
+                _create(place, plan, results)
+                results = ()
             with cls.to_read(place) as known:  # before anything is written
                 known._refuse_lost(plan)
             with told(place):
@@ -106,7 +111,7 @@ class Journal:
             lock.close()
             raise
         try:
-            journal._begin(plan)
+            journal._begin(plan, results)
         except BaseException:
             journal.close()
             raise
@@ -120,7 +125,7 @@ class Journal:
                 "Plans may grow, but keep what they had; restore that, or start another journal"
             )
 
-    def _begin(self, plan: Plan | None) -> None:
+    def _begin(self, plan: Plan | None, results: Sequence[CellResult]) -> None:
         self.plan = self.plan if plan is None else plan
         meta = {
             "plan": json.dumps(self.plan.document),
@@ -130,11 +135,12 @@ class Journal:
         with told(self.path):
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
-        with self.transaction():
+        with self._transaction():
             self._connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+            _insert(self._connection, self.path, results)
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[None]:
         """Write all of what is inside, or nothing."""
         with told(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
@@ -147,28 +153,8 @@ class Journal:
 
     def add(self, results: Iterable[CellResult]) -> None:
         """Write results in one transaction; one takes the place of a failure, never that of a result."""
-        with self.transaction():
-            self.add_within(results)
-
-    def add_within(self, results: Iterable[CellResult]) -> None:
-        """Write results as part of a transaction."""
-        marks = ", ".join("?" * len(COLUMNS))
-        for result in results:
-            self._check_data(result)
-            self._connection.execute("DELETE FROM cells WHERE id = ? AND state = 'failed'", (result.id,))
-            self._connection.execute(f"INSERT INTO cells VALUES ({marks})", [getattr(result, c) for c in COLUMNS])
-
-    def _check_data(self, result: CellResult) -> None:
-        """Refuse results of data that are not those of the other results."""
-        if result.data_digest is None:
-            return
-        self._connection.execute("INSERT OR IGNORE INTO data VALUES (?, ?)", (result.data, result.data_digest))
-        (known,) = self._connection.execute("SELECT digest FROM data WHERE name = ?", (result.data,)).fetchone()
-        if known != result.data_digest:
-            raise JournalError(
-                f"the data {result.data!r} are not those of the results that {str(self.path)!r} has: objects or labels "
-                "changed; restore them, or start another journal"
-            )
+        with self._transaction():
+            _insert(self._connection, self.path, results)
 
     def rows(self, *, kept: bool = True) -> Iterator[CellResult]:
         """Read all results, those of the plan's cells, in the order of the plan and with its labels."""
@@ -211,7 +197,29 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.protoset-new")
 
 
-def _create(path: Path, plan: Plan) -> None:
+def _insert(connection: sqlite3.Connection, path: Path, results: Iterable[CellResult]) -> None:
+    """Write results as part of a transaction."""
+    marks = ", ".join("?" * len(COLUMNS))
+    for result in results:
+        _check_data(connection, path, result)
+        connection.execute("DELETE FROM cells WHERE id = ? AND state = 'failed'", (result.id,))
+        connection.execute(f"INSERT INTO cells VALUES ({marks})", [getattr(result, column) for column in COLUMNS])
+
+
+def _check_data(connection: sqlite3.Connection, path: Path, result: CellResult) -> None:
+    """Refuse results of data that are not those of the other results."""
+    if result.data_digest is None:
+        return
+    connection.execute("INSERT OR IGNORE INTO data VALUES (?, ?)", (result.data, result.data_digest))
+    (known,) = connection.execute("SELECT digest FROM data WHERE name = ?", (result.data,)).fetchone()
+    if known != result.data_digest:
+        raise JournalError(
+            f"the data {result.data!r} are not those of the results that {str(path)!r} has: objects or labels "
+            "changed; restore them, or start another journal"
+        )
+
+
+def _create(path: Path, plan: Plan, results: Sequence[CellResult]) -> None:
     place = path.resolve()
     beside = _beside(place)
     # What a killed process may have left; a log without its journal would be taken for that of the new one.
@@ -230,6 +238,7 @@ def _create(path: Path, plan: Plan) -> None:
             connection.execute("CREATE TABLE data (name TEXT PRIMARY KEY, digest TEXT NOT NULL)")
             connection.execute(f"CREATE TABLE cells ({columns})")
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+            _insert(connection, path, results)
             connection.execute("COMMIT")
         finally:
             connection.close()

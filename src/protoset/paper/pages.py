@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protoset._files import write_atomically
+from protoset.plots.files import figure_content
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,22 +78,11 @@ class Page:
         for name, figure in self.figures.items():
             for ending in ("svg", "png") if png else ("svg",):
                 files.append(folder / f"{name}.{ending}")
-                write_atomically(files[-1], _drawn(figure, ending))
+                write_atomically(files[-1], figure_content(figure, ending))
                 figure.set_layout_engine("none")  # the layout is found once
         files.append(text_file)
         write_atomically(text_file, self.markdown().encode())
         return files
-
-
-def _drawn(figure: Figure, ending: str) -> bytes:
-    from matplotlib import rc_context
-
-    content = io.BytesIO()
-    # The same figure is the same file.
-    with rc_context({"svg.hashsalt": "protoset", "svg.fonttype": "none"}):
-        metadata = {"Date": None} if ending == "svg" else None
-        figure.savefig(content, format=ending, metadata=metadata, facecolor="white")
-    return content.getvalue()
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -47,8 +47,11 @@ def check_figure(path: str | os.PathLike[str]) -> None:
 
 
 def figure_content(figure: Figure, form: str, dpi: float = 150) -> bytes:
-    """Return a figure as the bytes of a file."""
+    """Return a figure as the bytes of a file; the same figure is the same file."""
+    from matplotlib import rc_context
+
     target = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    figure.savefig(target, format=form, dpi=dpi, metadata=undated.get(form))
+    with rc_context({"svg.hashsalt": "protoset", "svg.fonttype": "none"}):
+        figure.savefig(target, format=form, dpi=dpi, metadata=undated.get(form), facecolor="white")
     return target.getvalue()
