@@ -153,7 +153,7 @@ def test_a_plain_classifier_as_a_model():
     [
         ({"method": "rpes"}, "did you mean 'REPS'"),
         ({"method": "FCNN", "n_prototypes": 3}, "chooses its size itself"),
-        ({"method": "FCNN", "refine": True}, "is for REPS"),
+        ({"method": "FCNN", "parameters": {"refine": True}}, "FCNN has no parameter 'refine'"),
         ({"parameters": {"betta": 2}}, "did you mean 'beta'"),
         ({"parameters": {"metric": "cosine"}}, "has no parameter 'metric'"),
     ],
