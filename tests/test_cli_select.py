@@ -159,7 +159,8 @@ def test_methods_options_and_a_report(folder):
     (code, told, error), *answers = run_many(commands, folder)
     assert (code, error) == (0, "")
     assert "kept 6 of 150 (4.0 %)" in told
-    assert told.splitlines()[1].startswith("REPS; ")
+    assert told.splitlines()[1] == "labels: column species"
+    assert told.splitlines()[2].startswith("REPS; ")
     assert (folder / "page.html").read_text().lower().startswith("<!doctype html>")
     documents = [json.loads(out) for _, out, _ in answers]
     assert [document["method"] for document in documents] == ["DROP3", "KMedoids", "REPS", "REPS"]

@@ -135,6 +135,7 @@ def _told(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]
             "n_objects": dataset.n_objects,
             "n_train": len(rows),
             "n_attributes": len(dataset.attributes) or None,
+            "labels": _source_of_labels(dataset),
         },
         "method": name,
         "refined": bool(getattr(selector, "refine", False)),
@@ -165,11 +166,23 @@ def _test(dataset: Dataset, fitted: DataModel, n_train: int) -> dict[str, Any] |
     return {"error": estimate.error, "lower": estimate.lower, "upper": estimate.upper, "n_objects": estimate.n_test}
 
 
+def _source_of_labels(dataset: Dataset) -> str | None:
+    """Where the labels were found: nobody has to say so, but everybody should see it."""
+    if dataset.layout is None:
+        return None
+    if dataset.attributes:
+        name = dataset.layout.target_name
+        return f"column {name}" if dataset.layout.header or dataset.layout.format != "csv" else name
+    return next((path.name for path in dataset.layout.files if path != dataset.path), None)
+
+
 def _show(found: dict[str, Any]) -> None:
     data = found["data"]
     scaling = f", scaled: {found['scaling']}" if found["scaling"] else ""
     refined = "refined " if found["refined"] else ""
     say(f"{plain(data['name'])}: {data['n_objects']} objects ({data['kind']}), {len(found['classes'])} classes")
+    if data["labels"] is not None:
+        say(f"labels: {plain(data['labels'])}")
     say(f"{refined}{found['method']}; metric: {found['metric']}{scaling}")
     say(f"kept {found['n_prototypes']} of {data['n_train']} ({percent(found['selection_rate'])})")
     say("")
