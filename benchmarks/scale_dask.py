@@ -29,7 +29,7 @@ def main(n: int = 200_000) -> None:
         Client(cluster) as client,
     ):
         few = slice(0, min(n, COMPARED))
-        here = REPS(0.01, neighbor_search="exact").fit(X[few], y[few])
+        here = REPS(0.01, neighbors="exact").fit(X[few], y[few])
         there = REPS(0.01).fit(X[few], y[few], client=client)
         same = all((getattr(here, name) == getattr(there, name)).all() for name in ("ranking_", "weights_"))
         print(f"the same prototypes on {few.stop:,} objects: {'reached' if same else 'MISSED'}", flush=True)

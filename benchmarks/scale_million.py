@@ -30,7 +30,7 @@ def measure_one(n: int, refine: bool) -> None:
     X, queries, truth = X[:n].astype(np.float32), X[n:].astype(np.float32), y[n:]
     y = y[:n]
     for search in ("exact", "approximate"):  # compiles, or loads what is compiled
-        REPS(0.1, neighbor_search=search, refine=refine).fit(X[:800], y[:800])
+        REPS(0.1, neighbors=search, refine=refine).fit(X[:800], y[:800])
     before = peak_gigabytes()
     started = time.process_time(), time.perf_counter()
     with StageClock() as clock:

@@ -239,8 +239,8 @@ def test_what_does_not_work_on_a_cluster(client):
         REPS(9, metric="manhattan").fit(X, y, client=client)
     with pytest.raises(TypeError, match="client=3 is not a Dask client; pass a distributed.Client"):
         REPS(9).fit(X, y, client=3)
-    with pytest.raises(ValueError, match="neighbor_search='approximate' does not work on a Dask client"):
-        REPS(9, neighbor_search="approximate").fit(X, y, client=client)
+    with pytest.raises(ValueError, match="neighbors='approximate' does not work on a Dask client"):
+        REPS(9, neighbors="approximate").fit(X, y, client=client)
     with pytest.raises(ValueError, match=r"X is a Dask collection, which FCNN does not work on; use REPS"):
         FCNN().fit(da.from_array(X, chunks=(30, 3)), y)
     with parallel_config("dask"):

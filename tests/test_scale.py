@@ -85,8 +85,8 @@ def test_without_a_library_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None)
     X, y = overlapping(50)
     with pytest.raises(ImportError, match=r"needs faiss or pynndescent; pip install 'protoset\[approximate\]'"):
-        REPS(5, neighbor_search="approximate").fit(X, y)
-    assert REPS(5, neighbor_search="auto").fit(X, y).neighbor_search_ == "exact"
+        REPS(5, neighbors="approximate").fit(X, y)
+    assert REPS(5, neighbors="auto").fit(X, y).neighbor_search_ == "exact"
 
 
 def test_automatic_search_switches_at_the_stated_size(monkeypatch):
@@ -100,7 +100,7 @@ def test_automatic_search_switches_at_the_stated_size(monkeypatch):
 
 def test_kinds_without_an_approximate_search_are_refused():
     X, _ = overlapping(30)
-    with pytest.raises(ValueError, match="neighbor_search='approximate' serves dense vectors"):
+    with pytest.raises(ValueError, match="neighbors='approximate' serves dense vectors"):
         choose_search(make_space(X, "manhattan"), "approximate")
     X[0] = 0
     with pytest.raises(ValueError, match="each with a direction"):
@@ -124,26 +124,26 @@ def test_low_recall_warns_with_the_way_out(monkeypatch):
     lazy(monkeypatch)
     monkeypatch.setattr("protoset.neighbors.LEAST_RECALL", 0.0)
     X, y = scattered(3000, 30)
-    with pytest.warns(UserWarning, match=r"found \d+\.\d% of .* less than 95%.*neighbor_search='exact'"):
-        fitted = REPS(30, neighbor_search="approximate").fit(X, y)
+    with pytest.warns(UserWarning, match=r"found \d+\.\d% of .* less than 95%.*neighbors='exact'"):
+        fitted = REPS(30, neighbors="approximate").fit(X, y)
     assert 0 < fitted.neighbor_recall_ < 0.95
 
 
 def test_too_low_recall_ends_the_fit(monkeypatch):
     lazy(monkeypatch)
     X, y = scattered(3000, 60)
-    selector = REPS(30, neighbor_search="approximate")
-    with pytest.raises(ValueError, match=r"too few to learn from \(less than 50%\); use neighbor_search='exact'"):
+    selector = REPS(30, neighbors="approximate")
+    with pytest.raises(ValueError, match=r"too few to learn from \(less than 50%\); use neighbors='exact'"):
         selector.fit(X, y)
     assert not hasattr(selector, "sample_indices_")
 
 
 def test_overlap_of_prototypes_with_exact_ones():
     X, y = overlapping(1500, d=6)
-    selector = REPS(0.1, neighbor_search="approximate")
+    selector = REPS(0.1, neighbors="approximate")
     found = prototype_overlap(selector, X, y, n_objects=1000)
     assert found > 0.9
-    assert prototype_overlap(REPS(0.1, neighbor_search="exact"), X, y, n_objects=500) == 1.0
+    assert prototype_overlap(REPS(0.1, neighbors="exact"), X, y, n_objects=500) == 1.0
 
 
 def test_overlap_against_a_direct_count(monkeypatch):
@@ -152,9 +152,9 @@ def test_overlap_against_a_direct_count(monkeypatch):
     X, y = scattered(800, 20)
     with pytest.warns(UserWarning, match="true neighbours"):
         found = prototype_overlap(REPS(40), X, y, n_objects=800)
-    exact = REPS(40, neighbor_search="exact").fit(X, y).sample_indices_
+    exact = REPS(40, neighbors="exact").fit(X, y).sample_indices_
     with pytest.warns(UserWarning, match="true neighbours"):
-        rough = REPS(40, neighbor_search="approximate").fit(X, y).sample_indices_
+        rough = REPS(40, neighbors="approximate").fit(X, y).sample_indices_
     assert found == np.isin(exact, rough).mean() < 1
 
 
@@ -218,8 +218,8 @@ def test_check_fits_compares_with_the_peak():
 @pytest.mark.parametrize("search", ["exact", "approximate"])
 def test_lists_on_disk_change_nothing(tmp_path, search):
     X, y = overlapping(900, d=5)
-    in_memory = REPS(0.1, neighbor_search=search).fit(X, y)
-    on_disk = REPS(0.1, neighbor_search=search, lists_folder=tmp_path).fit(X, y)
+    in_memory = REPS(0.1, neighbors=search).fit(X, y)
+    on_disk = REPS(0.1, neighbors=search, lists_folder=tmp_path).fit(X, y)
     assert (on_disk.ranking_ == in_memory.ranking_).all()
     assert (on_disk.weights_ == in_memory.weights_).all()
     assert on_disk.memory_estimate_.peak < in_memory.memory_estimate_.peak
@@ -233,7 +233,7 @@ def test_lists_on_disk_change_nothing(tmp_path, search):
 def test_files_of_classifiers_do_not_name_the_folder(tmp_path):
     X, y = overlapping(60)
     (tmp_path / "lists").mkdir()
-    selector = REPS(6, lists_folder=tmp_path / "lists", max_memory="2GB", neighbor_search="exact")
+    selector = REPS(6, lists_folder=tmp_path / "lists", max_memory="2GB", neighbors="exact")
     save(PrototypeClassifier(selector).fit(X, y), tmp_path / "file")
     parameters = load(tmp_path / "file").selector.get_params()
     assert (parameters["lists_folder"], parameters["max_memory"]) == (None, "2GB")
@@ -326,7 +326,7 @@ def test_a_sample_holds_the_budget():
 def test_the_size_of_refined_sets_with_an_approximate_search():
     """Its samples are small, and searched exactly."""
     X, y = overlapping(150)
-    selector = REPS(refine=True, neighbor_search="approximate").fit(X, y)
+    selector = REPS(refine=True, neighbors="approximate").fit(X, y)
     assert selector.neighbor_search_ == "approximate"
     assert len(selector.sample_indices_) <= selector.size_curve_.sizes[selector.size_curve_.chosen]
 

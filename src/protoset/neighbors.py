@@ -318,21 +318,21 @@ def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "app
         ``"auto"`` takes the approximate search from ``APPROXIMATE_FROM`` objects on, where their kind has one
         and faiss or pynndescent is installed.
     """
-    check_choice("neighbor_search", search, SEARCHES)
+    check_choice("neighbors", search, SEARCHES)
     if search == "auto":
         large = space.shape[0] >= APPROXIMATE_FROM
         return "approximate" if large and approximate_library() is not None and space.approximable else "exact"
     if search == "approximate" and space.remote:
-        raise ValueError("neighbor_search='approximate' does not work on a Dask client; use neighbor_search='exact'")
+        raise ValueError("neighbors='approximate' does not work on a Dask client; use neighbors='exact'")
     if search == "approximate" and not space.approximable:
         raise ValueError(
-            "neighbor_search='approximate' serves dense vectors under the Euclidean distance and those that become "
-            "Euclidean, each with a direction where only directions count; use neighbor_search='exact'"
+            "neighbors='approximate' serves dense vectors under the Euclidean distance and those that become "
+            "Euclidean, each with a direction where only directions count; use neighbors='exact'"
         )
     if search == "approximate" and approximate_library() is None:
         raise ImportError(
-            "neighbor_search='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
-            "or use neighbor_search='exact'"
+            "neighbors='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
+            "or use neighbors='exact'"
         )
     return search
 
@@ -343,12 +343,12 @@ def _check_recall(recall: float | None) -> None:
     found = f"the approximate search found {recall:.1%} of the true neighbours of a sample of rows"
     if recall < LEAST_RECALL:
         raise ValueError(
-            f"{found}, too few to learn from (less than {LEAST_RECALL:.0%}); use neighbor_search='exact', scale the "
+            f"{found}, too few to learn from (less than {LEAST_RECALL:.0%}); use neighbors='exact', scale the "
             "features alike, or reduce their number, for example with sklearn.decomposition.PCA"
         )
     warnings.warn(
         f"{found}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
-        "prototype_overlap). Use neighbor_search='exact', or reduce the number of features",
+        "prototype_overlap). Use neighbors='exact', or reduce the number of features",
         UserWarning,
         stacklevel=4,
     )

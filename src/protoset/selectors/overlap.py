@@ -42,7 +42,7 @@ def prototype_overlap(
     rows = cut(order, codes, min(len(codes), max(n_objects, len(classes))), "proportional")
     part, labels = _safe_indexing(X, rows), classes[codes[rows]]
     exact, approximate = (
-        clone(selector).set_params(neighbor_search=search, lists_folder=None).fit(part, labels).sample_indices_
-        for search in ("exact", "approximate" if selector.neighbor_search != "exact" else "exact")
+        clone(selector).set_params(neighbors=search, lists_folder=None).fit(part, labels).sample_indices_
+        for search in ("exact", "approximate" if selector.neighbors != "exact" else "exact")
     )
     return float(np.isin(exact, approximate).mean())

@@ -118,8 +118,8 @@ class REPS(BaseSelector):
         What ``n_prototypes="auto"`` takes: the smallest size whose error is within one standard error of the
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
         a sample of 2,000 objects if there are more.
-    neighbor_search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
+    neighbors : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are searched, where ``fit`` is not given any. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
         distances are exact, some neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so
         from 100,000 objects on, for vectors under Euclidean-like metrics where one of them is installed.
     max_memory : int or str, optional
@@ -222,7 +222,7 @@ class REPS(BaseSelector):
         tol: float = 1e-6,
         refine: bool = False,
         size_rule: SizeRule = "one_standard_error",
-        neighbor_search: Search = "auto",
+        neighbors: Search = "auto",
         max_memory: int | str | None = None,
         lists_folder: str | os.PathLike[str] | None = None,
         max_time: float | None = None,
@@ -245,7 +245,7 @@ class REPS(BaseSelector):
         self.tol = tol
         self.refine = refine
         self.size_rule = size_rule
-        self.neighbor_search = neighbor_search
+        self.neighbors = neighbors
         self.max_memory = max_memory
         self.lists_folder = lists_folder
         self.max_time = max_time
@@ -333,7 +333,7 @@ class REPS(BaseSelector):
         if self.refine and self.allocation == "global":
             raise ValueError("refine=True keeps every class; use allocation='proportional' or 'equal'")
         check_choice("size_rule", self.size_rule, SIZE_RULES)
-        check_choice("neighbor_search", self.neighbor_search, SEARCHES)
+        check_choice("neighbors", self.neighbors, SEARCHES)
         if self.max_memory is not None:
             parse_bytes("max_memory", self.max_memory)
         Storage.at(self.lists_folder)
@@ -472,7 +472,7 @@ class REPS(BaseSelector):
     def _estimate_memory(self, space: TrainingSpace, codes: np.ndarray, given: bool) -> MemoryEstimate:
         """Say what the fit will need, and refuse what does not fit."""
         n_prototypes = REFINED_RATES[-1] if self.n_prototypes == "auto" else self.n_prototypes
-        search = "given" if given else choose_search(space, self.neighbor_search)
+        search = "given" if given else choose_search(space, self.neighbors)
         estimate = estimate_memory(
             space.shape[0],
             self._list_length(search),
@@ -497,7 +497,7 @@ class REPS(BaseSelector):
     ) -> NeighborLists:
         if neighbors is not None:
             return as_lists(neighbors, space.shape[0], self.ties)
-        search = self.neighbor_search if search is None else search
+        search = self.neighbors if search is None else search
         k = self._list_length(choose_search(space, search))
         report(verbose, "searching %d neighbours of %d objects", min(k, space.shape[0] - 1), space.shape[0])
         progress = reporter(verbose, "pairs compared")
