@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from protoset import REPS, NeighborLists, PrototypeClassifier, kernels, load, refine, save
@@ -14,7 +16,7 @@ from protoset._storage import Storage
 from protoset.neighbors import build_lists, choose_search
 from protoset.selectors.allocation import cut
 from protoset.selectors.overlap import prototype_overlap
-from protoset.spaces import CountedSpace, _approximate, make_space
+from protoset.spaces import CountedSpace, _approximate, _cells, make_space
 
 from conftest import overlapping
 
@@ -115,9 +117,9 @@ def scattered(n, d, seed=0):
 
 def lazy(monkeypatch):
     """A search that looks into one small cell and no farther."""
-    monkeypatch.setattr(_approximate, "CELL", 60)
-    monkeypatch.setattr(_approximate, "PROBED", 1)
-    monkeypatch.setattr(_approximate, "MOST_ROUNDS", 0)
+    monkeypatch.setattr(_cells, "CELL", 60)
+    monkeypatch.setattr(_cells, "PROBED", 1)
+    monkeypatch.setattr(_cells, "MOST_ROUNDS", 0)
 
 
 def test_low_recall_warns_with_the_way_out(monkeypatch):
@@ -409,6 +411,47 @@ def test_expansion_finds_the_nearest_at_the_ends_of_two_edges(seed):
         best = sorted((reached | known) - {own}, key=lambda j: squared[own, j])[: indices.shape[1]]
         assert [j for j in found[own] if j >= 0] == best
         assert found_squared[own, : len(best)] == pytest.approx(squared[own, best], rel=1e-5)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_nearest_in_cells(own):
+    """Cells of any size, some empty; queries that look into some of them, or fewer."""
+    rng = np.random.default_rng(3)
+    starts = np.array([0, 4, 4, 11, 12, 20])
+    vectors = rng.normal(size=(20, 3)).astype(np.float32)
+    first = 5 if own else -1
+    queries = vectors[5:14] if own else rng.normal(size=(9, 3)).astype(np.float32)
+    cells = np.array([rng.permutation(5)[:3] for _ in queries], np.int32)
+    cells[2, 1:] = -1
+    found, squared = np.empty((9, 6), np.int32), np.empty((9, 6), np.float32)
+    kernels.graphs.search_cells(queries, first, vectors, starts, cells, found, squared)
+    for number, query in enumerate(queries):
+        inside = [
+            j
+            for c in cells[number]
+            if c >= 0
+            for j in range(starts[c], starts[c + 1])
+            if j != first + number or not own
+        ]
+        true = ((vectors.astype(float) - query) ** 2).sum(axis=1)
+        best = sorted(inside, key=lambda j: true[j])[:6]
+        assert found[number].tolist() == best + [-1] * (6 - len(best))
+        assert squared[number, : len(best)] == pytest.approx(true[best], rel=1e-5)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 6))
+def test_the_smallest_of_blocks(seed, n_columns, k):
+    rng = np.random.default_rng(seed)
+    block = rng.integers(0, 5, (4, n_columns)).astype(float)
+    own = rng.integers(-3, n_columns + 3, 4)
+    nearest = np.full((4, k), np.inf)
+    for columns in np.array_split(np.arange(n_columns), 3):
+        if len(columns):
+            kernels.lists.keep_smallest(np.ascontiguousarray(block[:, columns]), own - columns[0], nearest)
+    for row in range(4):
+        others = np.sort(np.delete(block[row], own[row]) if 0 <= own[row] < n_columns else block[row])
+        padded = np.concatenate([others, np.full(k, np.inf)])[:k]
+        assert nearest[row].tolist() == padded.tolist()
 
 
 def test_importing_takes_no_library_of_scale():

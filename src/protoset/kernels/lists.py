@@ -211,3 +211,20 @@ def listed_by(lists):
             rows[position], places[position] = own, entry
             end[lists[own, entry]] += 1
     return indptr, rows, places
+
+
+@njit(cache=True, nogil=True)
+def keep_smallest(block, own, nearest):
+    """Put the smallest of each row of a block among ``nearest``, ascending; ``own`` is the column to leave out."""
+    k = nearest.shape[1]
+    for row in range(block.shape[0]):
+        values, kept = block[row], nearest[row]
+        last = kept[k - 1]
+        for column in range(block.shape[1]):
+            if values[column] < last and column != own[row]:
+                hole = k - 1
+                while hole > 0 and kept[hole - 1] > values[column]:
+                    kept[hole] = kept[hole - 1]
+                    hole -= 1
+                kept[hole] = values[column]
+                last = kept[k - 1]

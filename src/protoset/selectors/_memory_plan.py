@@ -50,8 +50,8 @@ def estimate_memory(
     lists = 0 if on_disk else entries * LISTED
     if approximate:
         candidates = CANDIDATE_BYTES * (n_neighbors + MORE_CANDIDATES)
-        # Two copies of the vectors: sorted, and in cells.
-        search = n_objects * (2 * object_bytes + EDGE_BYTES + candidates)
+        # A copy of the vectors, cell by cell.
+        search = n_objects * (object_bytes + EDGE_BYTES + candidates)
         search += 0 if on_disk else entries * (INDEX + NUMBER)
     else:
         # The vectors in double precision; the lists in parts and as a whole.

@@ -119,9 +119,10 @@ class REPS(BaseSelector):
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
         a sample of 2,000 objects if there are more.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched, where ``fit`` is not given any. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
-        distances are exact, some neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so
-        from 100,000 objects on, for vectors under Euclidean-like metrics where one of them is installed.
+        How neighbours are searched, where ``fit`` is given none. ``"approximate"`` works with faiss or
+        pynndescent (extra ``approximate``); distances are exact, some neighbours may be missing (see
+        ``neighbor_recall_``). ``"auto"`` does so from 100,000 objects on, for vectors under Euclidean-like metrics
+        where one of them is installed.
     max_memory : int or str, optional
         Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
         needs more is refused before the work starts.

@@ -1,25 +1,16 @@
-"""Approximate neighbours of many vectors: neighbours of neighbours are likely to be neighbours.
+"""Approximate neighbours of many vectors.
 
-    cells of like vectors -> lists from the nearest cells -> ends of two edges, again and again -> exact distances
-          (faiss)                                                (our kernel)
-
-The cells give lists that miss many; each round then looks at the neighbours of everyone's neighbours, along edges
-in both directions of which one is new, and keeps who is nearer. Where faiss is not installed, pynndescent, which
-works alike, does all of it. The distances of candidates are then computed directly, as in the exact search, so that a
-list is right in all but who is missing from it. How many are missing is measured: a sample of rows is searched among
-everyone, and rounds follow, on wider edges, until ``RECALL_TARGET`` of their neighbours are found. Another sample
-measures what was reached.
-
-Vectors of a cell lie side by side in memory, so that most of what a round reads is in the processor's cache. A round
-reads the lists of the one before, so that nothing depends on the number of workers.
+Candidates come from cells and edges (``_cells``), or from pynndescent where faiss is not installed. Their distances
+are computed directly, as in the exact search, so that a list is right in all but who is missing from it. How many are
+missing is measured: a sample of rows is searched among everyone, and rounds follow until ``RECALL_TARGET`` of
+their neighbours are found. Another sample measures what was reached.
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -27,6 +18,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from protoset import kernels
 from protoset._blocks import row_slices
 from protoset._storage import Storage
+from protoset.spaces._cells import CellCandidates
 from protoset.spaces._lists import RawLists
 
 if TYPE_CHECKING:
@@ -41,14 +33,11 @@ RECALL_TARGET, RECALL_WARNING, LEAST_RECALL = 0.97, 0.95, 0.5
 TUNING_ROWS, RECALL_ROWS = 200, 500
 """Rows searched exactly, to tune the search and to measure it."""
 
+MEASURED_COLUMNS = 4096
+"""Vectors that the sampled rows are compared with at a time: few enough for the processor's cache."""
+
 MARGIN = 4
 """Candidates beyond the neighbours asked for."""
-
-CELL, PROBED, TRAINING = 250, 8, 48
-"""Vectors in a cell, cells that the first lists are from, and vectors that a cell's centre is learned from."""
-
-FIRST_WIDTH, WIDER, MOST_WIDTH, LEAST_GAIN, MOST_ROUNDS = 18, 1.25, 64, 0.01, 12
-"""Edges of each direction that a round follows, how that grows where a round gains little recall, and when it ends."""
 
 
 class Candidates(Protocol):
@@ -127,120 +116,22 @@ def _rerank(
 
 
 def _farthest_neighbors(space: Space, rows: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-    """Distance of the last true neighbour of each row."""
-    return space.kneighbors_by_block(rows, k, limit=k, n_jobs=n_jobs).distances.reshape(-1, k)[:, -1]
+    """Distance of the last true neighbour of each row, block of columns by block, as rows are few."""
+
+    def search(part: np.ndarray) -> np.ndarray:
+        nearest = np.full((len(part), k), np.inf)
+        for start in range(0, space.shape[1], MEASURED_COLUMNS):
+            block = space.block(part, slice(start, min(start + MEASURED_COLUMNS, space.shape[1])))
+            kernels.lists.keep_smallest(block, part - start, nearest)
+        return nearest[:, -1]
+
+    parts = np.array_split(rows, min(len(rows), 4 * effective_n_jobs(n_jobs)))
+    return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(part) for part in parts))
 
 
 def _recall(distances: np.ndarray, farthest: np.ndarray) -> float:
     """Part of the listed that are as near as the true neighbours; of equally near ones any will do."""
     return float(np.mean(distances <= farthest[:, None]))
-
-
-class CellCandidates:
-    """Lists from cells of like vectors, improved along their edges.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n, d)
-    length : int
-        Candidates of each vector.
-    n_jobs : int, optional
-    """
-
-    def __init__(self, vectors: np.ndarray, length: int, n_jobs: int | None):
-        import faiss
-
-        self._faiss: Any = faiss
-        self._n_jobs, self._width, self._rounds, self._moved = n_jobs, float(FIRST_WIDTH), 0, 1.0
-        n, d = vectors.shape
-        # Centred and scaled, so that single precision loses little; block by block, as vectors may be many.
-        centre = vectors.mean(axis=0, dtype=np.float64)
-        unit = max(float(np.abs(side - centre).max()) for side in (vectors.min(axis=0), vectors.max(axis=0))) or 1.0
-
-        def single(rows: slice | np.ndarray) -> np.ndarray:
-            return np.ascontiguousarray((vectors[rows] - centre) / unit, np.float32)
-
-        with self._threads(1):  # what is learned on several threads depends on their number
-            cells, index = self._learn_cells(single(_spread_rows(n, TRAINING * max(1, n // CELL))), n)
-            parts = list(row_slices(n, d * 24))
-            cell_of = np.concatenate([index.quantizer.search(single(part), 1)[1][:, 0] for part in parts])
-        # Row of each place, cell by cell.
-        self._rows = np.argsort(cells[cell_of], kind="stable")
-        self._place = np.empty(n, np.int64)
-        self._place[self._rows] = np.arange(n)
-        self._vectors = np.empty((n, d), np.float32)
-        self._indices, self._squared = np.empty((n, length), np.int32), np.empty((n, length), np.float32)
-        with self._threads(n_jobs):
-            for part in parts:
-                self._vectors[part] = single(self._rows[part])
-            self._edges = np.empty((n, 0), np.int32)
-            index.add(self._vectors)
-            index.nprobe = PROBED
-            for part in row_slices(n, length * 24):
-                self._first_lists(index, part, length)
-
-    def _learn_cells(self, sample: np.ndarray, n: int) -> tuple[np.ndarray, Any]:
-        """Return the order of the cells, like ones side by side, and an index of them that is still empty."""
-        n_cells, d = max(1, n // CELL), sample.shape[1]
-        index = self._faiss.index_factory(d, f"IVF{n_cells},Flat")
-        index.cp.niter, index.cp.min_points_per_centroid, index.cp.seed = 8, 1, 1
-        index.train(sample)
-        centres = index.quantizer.reconstruct_n(0, n_cells)
-        groups = self._faiss.Kmeans(d, max(1, int(n_cells**0.5)), niter=8, seed=1, min_points_per_centroid=1)
-        groups.train(centres)
-        group = groups.index.search(centres, 1)[1][:, 0]
-        order = np.empty(n_cells, np.int64)
-        order[np.argsort(group, kind="stable")] = np.arange(n_cells)
-        return order, index
-
-    def _first_lists(self, index: Any, part: slice, length: int) -> None:
-        squared, found = index.search(self._vectors[part], length + 1)
-        places = np.arange(part.start, part.stop)[:, None]
-        squared[(found < 0) | (found == places)] = np.inf
-        found[found == places] = -1
-        order = np.argsort(squared, axis=1, kind="stable")[:, :length]
-        self._indices[part] = np.take_along_axis(found, order, axis=1)
-        self._squared[part] = np.take_along_axis(squared, order, axis=1)
-
-    def improve(self) -> bool:
-        """Look at the ends of two edges."""
-        if self._rounds >= MOST_ROUNDS or (self._moved < LEAST_GAIN and self._width >= MOST_WIDTH):
-            return False
-        self._rounds += 1
-        n = len(self._indices)
-        edges = kernels.graphs.both_ways(self._indices, int(self._width))
-        fresh = kernels.graphs.fresh_edges(edges, self._edges)
-        self._edges = edges
-        indices, squared = np.empty_like(self._indices), np.empty_like(self._squared)
-        # Few parts, because each holds an array of all objects.
-        step = -(-n // (4 * effective_n_jobs(self._n_jobs)))
-        Parallel(n_jobs=self._n_jobs, require="sharedmem")(
-            delayed(kernels.graphs.expand)(
-                self._vectors, start, min(start + step, n), self._indices, self._squared, edges, fresh, indices, squared
-            )
-            for start in range(0, n, step)
-        )
-        # Of what is listed now, the part that was not before.
-        self._moved = float(np.mean(squared[:, -1] < self._squared[:, -1]))
-        self._indices, self._squared = indices, squared
-        self._width = min(MOST_WIDTH, self._width * WIDER)
-        return True
-
-    def of(self, rows: np.ndarray) -> np.ndarray:
-        """Candidates of the given rows."""
-        places = self._indices[self._place[rows]]
-        return np.where(places >= 0, self._rows[places], -1)
-
-    @contextlib.contextmanager
-    def _threads(self, n_jobs: int | None) -> Iterator[None]:
-        """Hold faiss to so many threads; with None it uses its own default."""
-        before = self._faiss.omp_get_max_threads()
-        if n_jobs is not None:
-            self._faiss.omp_set_num_threads(effective_n_jobs(n_jobs))
-        try:
-            yield
-        finally:
-            self._faiss.omp_set_num_threads(before)
 
 
 class NNDescentCandidates:
@@ -261,8 +152,3 @@ class NNDescentCandidates:
     def of(self, rows: np.ndarray) -> np.ndarray:
         """Candidates of the given rows."""
         return self._indices[rows]
-
-
-def _spread_rows(n: int, size: int) -> np.ndarray:
-    """Different rows from everywhere, always the same."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:size])
