@@ -5,7 +5,14 @@ from __future__ import annotations
 import logging
 import time
 
-STAGES = {"searching": "neighbours", "solving": "solve", "measuring": "size", "refining": "refine", "kept": "end"}
+STAGES = {
+    "searching": "neighbours",
+    "solving": "solve",
+    "measuring": "size",
+    "comparing": "overlap",
+    "refining": "refine",
+    "kept": "end",
+}
 
 
 class StageClock(logging.Handler):

@@ -10,8 +10,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
-from protoset import neighbors
-from protoset.neighbors import TIES, NeighborLists, as_lists, build_lists
+from protoset.neighbors import ENTRY_BYTES, TIES, NeighborLists, as_lists, build_lists
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping
@@ -82,7 +81,7 @@ def test_lists_may_hold_the_objects_themselves():
 
 
 def test_memory_bound_of_the_lists(monkeypatch):
-    monkeypatch.setattr(neighbors, "LISTS_BYTES", 40 * 10 * neighbors.ENTRY_BYTES)
+    monkeypatch.setattr("protoset.neighbors.search.LISTS_BYTES", 40 * 10 * ENTRY_BYTES)
     lists = build_lists(make_space(np.zeros((40, 1))), 3)
     assert (np.diff(lists.indptr) == 10).all()
     assert not lists.closed.any()

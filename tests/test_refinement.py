@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from protoset import REPS, kernels, refine
-from protoset.selectors import _refinable_set, all_selectors, refinement
+from protoset.selectors import _improving, _refinable_set, all_selectors, refinement
 from protoset.selectors._refinable_set import RefinableSet, Sight
 from protoset.spaces import CountedSpace, make_space
 
@@ -59,7 +59,7 @@ def without_matrix(reach=None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_refinable_set, "MATRIX_BYTES", 0)
         patch.setattr(_refinable_set, "ENTRY_BYTES", 0)
-        patch.setattr(refinement, "REACH", 10**6 if reach is None else reach)
+        patch.setattr(_improving, "REACH", 10**6 if reach is None else reach)
         yield
 
 

@@ -14,8 +14,8 @@ from protoset import REPS, NeighborLists, PrototypeClassifier, kernels, load, re
 from protoset._memory import MemoryEstimate, available_memory, check_fits, format_bytes, parse_bytes
 from protoset._storage import Storage
 from protoset.neighbors import build_lists, choose_search
+from protoset.selectors import _list_search
 from protoset.selectors.allocation import cut
-from protoset.selectors.overlap import prototype_overlap
 from protoset.spaces import CountedSpace, _approximate, _cells, make_space
 
 from conftest import overlapping
@@ -93,7 +93,7 @@ def test_without_a_library_the_error_names_the_extra(monkeypatch):
 
 def test_automatic_search_switches_at_the_stated_size(monkeypatch):
     X, y = overlapping(120)
-    monkeypatch.setattr("protoset.neighbors.APPROXIMATE_FROM", 120)
+    monkeypatch.setattr("protoset.neighbors.search.APPROXIMATE_FROM", 120)
     assert REPS(9).fit(X, y).neighbor_search_ == "approximate"
     assert REPS(9).fit(X[1:], y[1:]).neighbor_search_ == "exact"
     assert REPS(9, metric="manhattan").fit(X, y).neighbor_search_ == "exact"
@@ -124,7 +124,7 @@ def lazy(monkeypatch):
 
 def test_low_recall_warns_with_the_way_out(monkeypatch):
     lazy(monkeypatch)
-    monkeypatch.setattr("protoset.neighbors.LEAST_RECALL", 0.0)
+    monkeypatch.setattr("protoset.neighbors.search.LEAST_RECALL", 0.0)
     X, y = scattered(3000, 30)
     with pytest.warns(UserWarning, match=r"found \d+\.\d% of .* less than 95%.*neighbors='exact'"):
         fitted = REPS(30, neighbors="approximate").fit(X, y)
@@ -140,24 +140,25 @@ def test_too_low_recall_ends_the_fit(monkeypatch):
     assert not hasattr(selector, "sample_indices_")
 
 
-def test_overlap_of_prototypes_with_exact_ones():
+def test_overlap_of_prototypes_with_exact_ones(monkeypatch):
     X, y = overlapping(1500, d=6)
-    selector = REPS(0.1, neighbors="approximate")
-    found = prototype_overlap(selector, X, y, n_objects=1000)
-    assert found > 0.9
-    assert prototype_overlap(REPS(0.1, neighbors="exact"), X, y, n_objects=500) == 1.0
+    assert REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ > 0.9
+    assert REPS(0.1, neighbors="exact").fit(X, y).prototype_overlap_ == 1.0
+    monkeypatch.setattr(_list_search, "COMPARED_OBJECTS", 200)
+    assert 0.5 < REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ <= 1.0
+    lists = build_lists(make_space(X), 20)
+    assert np.isnan(REPS(0.1).fit(X, y, neighbors=lists).prototype_overlap_)
 
 
 def test_overlap_against_a_direct_count(monkeypatch):
+    """On everyone, where the sample is no part."""
     lazy(monkeypatch)
-    monkeypatch.setattr("protoset.neighbors.LEAST_RECALL", 0.0)
+    monkeypatch.setattr("protoset.neighbors.search.LEAST_RECALL", 0.0)
     X, y = scattered(800, 20)
-    with pytest.warns(UserWarning, match="true neighbours"):
-        found = prototype_overlap(REPS(40), X, y, n_objects=800)
     exact = REPS(40, neighbors="exact").fit(X, y).sample_indices_
     with pytest.warns(UserWarning, match="true neighbours"):
-        rough = REPS(40, neighbors="approximate").fit(X, y).sample_indices_
-    assert found == np.isin(exact, rough).mean() < 1
+        rough = REPS(40, neighbors="approximate").fit(X, y)
+    assert rough.prototype_overlap_ == np.isin(exact, rough.sample_indices_).mean() < 1
 
 
 # Memory

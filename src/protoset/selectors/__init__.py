@@ -19,7 +19,6 @@ from protoset.selectors.fcnn import FCNN
 from protoset.selectors.hmnei import HMNEI
 from protoset.selectors.icf import ICF
 from protoset.selectors.kmedoids import KMedoids
-from protoset.selectors.overlap import prototype_overlap
 from protoset.selectors.random import RandomSelector
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
 from protoset.selectors.refinement import Refinement, refine
@@ -50,7 +49,6 @@ __all__ = [
     "SearchProgress",
     "SizeCurve",
     "all_selectors",
-    "prototype_overlap",
     "rank_prototypes",
     "refine",
 ]

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from protoset.neighbors import NeighborLists
+from protoset.selectors._improving import HASTY, improve
 from protoset.selectors.allocation import Allocation, cut, resolve_size
-from protoset.selectors.refinement import HASTY, improve
 from protoset.spaces import Progress, TrainingSpace, make_space
 
 SizeRule = Literal["one_standard_error", "lowest_error"]

@@ -1,0 +1,191 @@
+"""Refinement: better prototypes for the same budget, by swaps that lower a smooth leave-one-out error.
+
+    sum over objects i of  1 / (1 + exp(-s (d+ - d-) / (d+ + d-)))
+
+d+ is the distance of i to the nearest prototype of its class other than i itself, d- that to the nearest
+prototype of another class. As the steepness s rises, the sum becomes the number of leave-one-out errors;
+a small s looks at margins. So s rises in steps, each until no move helps: a swap of a prototype for any
+other object, a prototype that leaves, an object that takes a free place.
+
+Each object knows its two nearest prototypes on either side. So one pass over the objects that see a
+candidate prices it in place of all prototypes at once, as FasterPAM does for k-medoids. Everyone sees
+everyone as long as the matrix of distances is small (256 MB); beyond, objects see the candidates in
+their neighbour lists. What a move seems to save is computed exactly before it is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset.selectors._limits import SearchLimits
+from protoset.selectors._refinable_set import NEGLIGIBLE, RefinableSet, Sight
+from protoset.spaces import CountedSpace, TrainingSpace
+
+REACH = 6
+"""Length of the lists, in numbers of objects per prototype."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a refinement searches.
+
+    Attributes
+    ----------
+    steepness : tuple of float
+        Of the loss, step by step.
+    n_starts : int
+        How many sets are refined.
+    tolerance : float
+        Part of the objective that a move must save.
+    worthwhile : float
+        Part of the objective that a pass must save if another is to follow it.
+    """
+
+    steepness: tuple[float, ...]
+    n_starts: int
+    tolerance: float
+    worthwhile: float
+
+
+PATIENT = Schedule((10.0, 20.0, 40.0), n_starts=8, tolerance=1e-4, worthwhile=0.0)
+HASTY = Schedule((10.0, 40.0), n_starts=1, tolerance=5e-4, worthwhile=0.02)
+
+
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """A refined set of prototypes.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        The prototypes, ascending.
+    objective_before, objective_after : float
+        Mean loss per object at the last steepness, of the given set and of the refined one.
+    n_swaps : int
+        Moves made: swaps, prototypes that left, objects that took a free place; over all starts.
+    n_passes : int
+        Passes over the candidates, over all starts.
+    n_distances : int
+        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    n_objects : int
+        Objects that were looked at, and that the objectives are means over: all, or a sample of many.
+    """
+
+    indices: np.ndarray
+    objective_before: float
+    objective_after: float
+    n_swaps: int
+    n_passes: int
+    n_distances: int
+    n_objects: int
+
+
+def improve(
+    space: TrainingSpace,
+    codes: np.ndarray,
+    start: np.ndarray,
+    budget: int,
+    schedule: Schedule,
+    random_state: np.random.RandomState,
+    *,
+    limits: SearchLimits | None = None,
+    n_jobs: int | None = None,
+) -> Refinement:
+    """Improve a set of prototypes; :func:`protoset.refine` without its checks and defaults."""
+    n, steps = len(codes), schedule.steepness
+    limits = SearchLimits() if limits is None else limits
+    counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
+    before = counted.n_distances
+    sight = Sight(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
+    search = _Search(schedule, limits, random_state)
+
+    def make(members: np.ndarray, steepness: float) -> RefinableSet:
+        return RefinableSet(sight, codes, members, budget, steepness, schedule.tolerance)
+
+    given = make(start, steps[-1])
+    best = (given.objective, start)
+    with limits.interruptible():
+        for number in range(schedule.n_starts):
+            prototypes = make(start if number == 0 else _random_set(codes, len(start), random_state), steps[0])
+            search.run(prototypes)
+            prototypes.set_steepness(steps[-1])
+            best = _better(best, prototypes)
+            search.latest = None
+            if limits.reason is not None:
+                break
+    if search.latest is not None:
+        # An interruption may come in the middle of a move: what the last whole one left is judged anew.
+        best = _better(best, make(search.latest, steps[-1]))
+    lowest, indices = best
+    limits.warn(search.n_done, search.n_steps)
+    return Refinement(
+        np.sort(indices),
+        given.objective / n,
+        lowest / n,
+        search.n_swaps,
+        search.n_passes,
+        counted.n_distances - before,
+        n,
+    )
+
+
+def _better(best: tuple[float, np.ndarray], prototypes: RefinableSet) -> tuple[float, np.ndarray]:
+    return (prototypes.objective, prototypes.indices) if prototypes.objective < best[0] - NEGLIGIBLE else best
+
+
+def _random_set(codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
+    """One object of each class, and others whatever their class."""
+    order = random_state.permutation(len(codes))
+    _, first = np.unique(codes[order], return_index=True)
+    return np.concatenate([order[first], np.delete(order, first)])[:size]
+
+
+class _Search:
+    """Runs through the steps of steepness, each until no move helps.
+
+    Attributes
+    ----------
+    latest : ndarray of int or None
+        The set after the last move, until it is judged.
+    """
+
+    def __init__(self, schedule: Schedule, limits: SearchLimits, random_state: np.random.RandomState):
+        self._schedule, self._limits, self._random_state = schedule, limits, random_state
+        self.n_steps = schedule.n_starts * len(schedule.steepness)
+        self.n_done = self.n_swaps = self.n_passes = 0
+        self.latest: np.ndarray | None = None
+
+    def run(self, prototypes: RefinableSet) -> None:
+        """Refine a set."""
+        for steepness in self._schedule.steepness:
+            prototypes.set_steepness(steepness)
+            if not self._settle(prototypes):
+                break
+            self.n_done += 1
+
+    def _settle(self, prototypes: RefinableSet) -> bool:
+        """Make moves until a pass makes none, or too few; return False if the search has to end."""
+        n = prototypes.n_objects
+        order = self._random_state.permutation(n)
+        number = tried = 0
+        before = prototypes.objective
+        while tried < n:
+            found, place = prototypes.next_move(order, number)
+            candidate = order[found] if 0 <= found < n else -1
+            if found < n and prototypes.move(candidate, place):
+                self.latest = prototypes.indices
+                self.n_swaps += 1
+                tried = 0
+            else:
+                tried += max(found - number, 0) + 1
+            number = number if found < 0 else found + 1
+            if self._limits.reached(self.n_done, self.n_steps, prototypes.accuracy, prototypes.size):
+                return False
+            if number >= n:
+                number, self.n_passes = 0, self.n_passes + 1
+                saved, before = before - prototypes.objective, prototypes.objective
+                if saved < self._schedule.worthwhile * before:
+                    break
+        return True
