@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
-from protoset import REPS, neighbors
+from protoset import REPS
 from protoset.features import negligible_rank, rank_exponential
 from protoset.neighbors import TIES, NeighborLists, build_lists
 from protoset.solvers import solve
@@ -74,7 +74,7 @@ def test_the_truncation_bound_holds(ties, distances, ready_made, seed, k, beta, 
 
 @pytest.mark.parametrize("ties", ["min", "average"])
 def test_the_truncation_bound_holds_for_open_lists(ties, monkeypatch):
-    monkeypatch.setattr(neighbors, "LISTS_BYTES", 0)
+    monkeypatch.setattr("protoset.neighbors.search.LISTS_BYTES", 0)
     space = make_space(np.zeros((20, 1)))
     codes = np.arange(20) % 2
     part = rank_exponential(build_lists(space, 3, ties=ties), codes)

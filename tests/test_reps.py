@@ -427,9 +427,7 @@ def test_fit_resample_takes_every_sparse_format():
 
 
 def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):
-    from protoset import neighbors
-
-    monkeypatch.setattr(neighbors, "LISTS_BYTES", 0)
+    monkeypatch.setattr("protoset.neighbors.search.LISTS_BYTES", 0)
     with pytest.warns(UserWarning, match="100 of 100 objects have more equally distant neighbours"):
         selector = REPS(4).fit(np.zeros((100, 1)), np.arange(100) % 2)
     assert selector.truncation_bound_ > 1e-4
