@@ -119,9 +119,10 @@ class REPS(BaseSelector):
         lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
         a sample of 2,000 objects if there are more.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched, where ``fit`` is not given any. ``"approximate"`` asks a graph of faiss or pynndescent (extra ``approximate``);
-        distances are exact, some neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so
-        from 100,000 objects on, for vectors under Euclidean-like metrics where one of them is installed.
+        How neighbours are searched, where ``fit`` is not given any. ``"approximate"`` asks a graph of faiss or
+        pynndescent (extra ``approximate``), or on a Dask cluster regions of near vectors; distances are exact, some
+        neighbours may be missing (see ``neighbor_recall_``). ``"auto"`` does so from 100,000 objects on, for vectors
+        under Euclidean-like metrics where one of them is installed, or there is a cluster.
     max_memory : int or str, optional
         Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
         needs more is refused before the work starts.
@@ -266,9 +267,9 @@ class REPS(BaseSelector):
         neighbors : (indices, distances), sparse graph or NeighborLists, optional
             Ready-made neighbour lists of the training objects, in place of a search.
         client : distributed.Client, optional
-            Dask client whose workers search the neighbours, exactly; by default that of
-            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. The prototypes
-            are those of one process. docs/scaling.md says what runs where.
+            Dask client whose workers search the neighbours; by default that of
+            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. After an exact
+            search the prototypes are those of one process. docs/scaling.md says what runs where.
 
         Returns
         -------
@@ -380,12 +381,14 @@ class REPS(BaseSelector):
             raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
         if self.n_prototypes == "auto":
             raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
-        k, n = self._list_length("exact"), space.shape[0]
+        search, n = choose_search(space, self.neighbors), space.shape[0]
+        k = self._list_length(search)
         report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
-        ranked = rank_on_cluster(
+        ranked, recall = rank_on_cluster(
             on_cluster,
             codes,
             min(k, n - 1),
+            search=search,
             ties=self.ties,
             beta=float(self.beta),
             C=float(self.C),
@@ -395,7 +398,7 @@ class REPS(BaseSelector):
         )
         self._take_over(ranked, codes)
         self.memory_estimate_ = MemoryEstimate({"here": SUMS_PER_OBJECT * NUMBER * n}, 0)
-        self.neighbor_recall_, self.neighbor_search_ = 1.0, "exact"
+        self.neighbor_recall_, self.neighbor_search_ = 1.0 if recall is None else recall, search
         self.search_counters_ = self.size_curve_ = None
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         return self._cut_and_refine(space, codes, self.n_prototypes, random_state)
@@ -477,7 +480,7 @@ class REPS(BaseSelector):
             space.shape[0],
             self._list_length(search),
             0 if space.remote else space.object_bytes,
-            approximate=search == "approximate",
+            approximate=search == "approximate" and not space.remote,
             on_disk=self.lists_folder is not None,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
         )
