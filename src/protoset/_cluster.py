@@ -107,7 +107,8 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
     try:
         while True:
             try:
-                wait(futures, timeout=LOOK_EVERY)
+                with client.as_current():
+                    wait(futures, timeout=LOOK_EVERY)
                 return client.gather(list(futures))
             except TimeoutError:
                 pass

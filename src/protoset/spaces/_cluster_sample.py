@@ -53,10 +53,8 @@ class ClusterSample(VectorSpace):
             return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         everyone = send(self._client, self.images)
         found = [
-            submit(
-                self._client, _search_rows, self.metric, everyone, start, min(start + TASK_ROWS, n), n_neighbors, limit
-            )
-            for start in range(0, n, TASK_ROWS)
+            submit(self._client, _search_rows, self.metric, everyone, rows, n_neighbors, limit)
+            for rows in np.split(np.arange(n), range(TASK_ROWS, n, TASK_ROWS))
         ]
         return RawLists.concatenate(gather(self._client, found))
 
