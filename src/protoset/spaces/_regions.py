@@ -16,12 +16,13 @@ computed twice.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protoset._cluster import gather, send, submit
+from protoset._cluster import gather, send, submit, submit_each
 from protoset.spaces._approximate import RECALL_ROWS, RECALL_TARGET, TUNING_ROWS, approximate_library
 from protoset.spaces._region_tasks import (
     closest,
@@ -39,8 +40,9 @@ from protoset.spaces.vectors import VectorSpace
 if TYPE_CHECKING:
     from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
-REGION_ROWS, MOST_REGIONS = 50_000, 500
-"""Rows of a region, with those that are in others too; from so many regions on they grow instead."""
+REGION_ROWS, MOST_REGIONS, GROWN_ROWS = 50_000, 200, 500_000
+"""Rows of a region, with those that are in others too. From so many regions on they grow instead, because a region and
+a block of rows make two tasks; up to so many rows, because a worker has to hold them."""
 
 VISITED = 4
 """Regions that a row is in."""
@@ -123,7 +125,9 @@ def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterL
 def make_plan(space: DistributedVectorSpace, n_neighbors: int) -> Plan:
     """Choose the number of regions, and ask a worker whether it has faiss: all are taken to be alike."""
     n = space.shape[0]
-    n_regions = 1 if n <= REGION_ROWS else min(MOST_REGIONS, -(-n * VISITED // REGION_ROWS))
+    n_regions = 1
+    if n > REGION_ROWS:
+        n_regions = max(min(MOST_REGIONS, n * VISITED // REGION_ROWS), n * VISITED // max(GROWN_ROWS, REGION_ROWS))
     n_visited = min(VISITED, n_regions)
     library = gather(space.client, [submit(space.client, approximate_library)])[0]
     most_rows = LARGEST * max(REGION_ROWS, -(-n * n_visited // n_regions))
@@ -155,21 +159,27 @@ def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, s
     for group, first in enumerate(range(0, plan.n_regions, MERGED)):
         shares: list[list[Any]] = [[] for _ in blocks]
         for region in range(first, min(first + MERGED, plan.n_regions)):
-            owners = np.flatnonzero(counts[:, region])
-            n_parts = -(-int(counts[:, region].sum()) // plan.most_rows)
-            for part in range(n_parts):
-                picked = [
-                    submit(client, pick, blocks[b], visits[b], int(starts[b]), region, part, n_parts, priority=-group)
-                    for b in owners
-                ]
-                found = submit(client, search_region, plan.n_neighbors, plan.approximately, *picked, priority=1)
-                for b in owners:
-                    shares[b].append(submit(client, share, found, int(starts[b]), int(starts[b + 1]), priority=2))
+            for b, found in _search_one(space, visits, counts[:, region], region, plan, priority=-group):
+                shares[b].append(found)
         lists = [
             submit(client, merge, size, plan.n_neighbors, old, *found, priority=3)
             for size, old, found in zip(np.diff(starts).tolist(), lists, shares, strict=True)
         ]
     return lists
+
+
+def _search_one(
+    space: DistributedVectorSpace, visits: list[Any], counts: np.ndarray, region: int, plan: Plan, *, priority: int
+) -> Iterator[tuple[int, Any]]:
+    """Search a region; what it finds, block by block. A very large one is searched in parts, each row in one."""
+    client, starts, owners = space.client, space.starts.tolist(), np.flatnonzero(counts).tolist()
+    n_parts = -(-int(counts.sum()) // plan.most_rows)
+    for part in range(n_parts):
+        wanted = [(space.blocks[b], visits[b], starts[b], region, part, n_parts) for b in owners]
+        picked = submit_each(client, pick, *zip(*wanted, strict=True), priority=priority)
+        found = submit(client, search_region, plan.n_neighbors, plan.approximately, *picked, priority=1)
+        of_blocks = [(found, starts[b], starts[b + 1]) for b in owners]
+        yield from zip(owners, submit_each(client, share, *zip(*of_blocks, strict=True), priority=2), strict=True)
 
 
 def _learn_centres(space: DistributedVectorSpace, n_regions: int, seed: int) -> np.ndarray:
