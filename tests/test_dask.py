@@ -360,14 +360,15 @@ def test_lists_of_regions_do_not_depend_on_workers_blocks_or_input(client, small
 
 
 @pytest.mark.parametrize(
-    ("n", "n_regions"), [(50_000, 1), (100_000, 8), (2_000_000, 160), (10_000_000, 200), (50_000_000, 400)]
+    ("n", "n_regions", "n_visited"),
+    [(50_000, 1, 1), (50_001, 3, 2), (100_000, 4, 2), (200_000, 12, 3), (10_000_000, 200, 4), (50_000_000, 400, 4)],
 )
-def test_regions_grow_with_the_data_and_then_in_number(client, n, n_regions):
+def test_regions_grow_with_the_data_and_then_in_number(client, n, n_regions, n_visited):
     space = distributed_vectors.DistributedVectorSpace(client, "euclidean", [], [n], 20, 80)
     plan = _regions.make_plan(space, 30)
-    assert plan.n_regions == n_regions
-    assert plan.n_visited == min(4, n_regions)
-    assert n * plan.n_visited / n_regions <= 500_000 <= plan.most_rows * 10
+    assert (plan.n_regions, plan.n_visited) == (n_regions, n_visited)
+    assert n * n_visited / n_regions <= 500_000
+    assert plan.most_rows == 3 * max(50_000, n * n_visited // n_regions)
 
 
 def test_a_region_that_is_too_large_is_cut(client, small_regions, monkeypatch):
@@ -487,6 +488,15 @@ def test_a_region_is_searched_as_in_one_process(monkeypatch, approximately):
     assert (found.lists.counts == 10).all()
     assert (found.lists.indices == rows[exact.indices]).mean() >= (0.95 if approximately else 1)
     assert (found.lists.closed != approximately).all()  # only the exact search knows
+
+
+def test_a_worker_without_faiss_among_others_is_refused(monkeypatch):
+    """Its lists would not be theirs."""
+    monkeypatch.setattr(_region_tasks, "APPROXIMATE_ROWS", 10)
+    monkeypatch.setattr(_region_tasks, "approximate_library", lambda: "pynndescent")
+    members = Members(np.arange(50), make_space(uniform(50)))
+    with pytest.raises(RuntimeError, match="a worker lacks faiss, which another has: install it on all workers or on"):
+        search_region(5, True, members)
 
 
 def test_a_region_of_one_has_no_neighbors():

@@ -10,6 +10,7 @@ from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._storage import Storage
+from protoset.spaces._approximate import approximate_library
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces.vectors import VectorSpace
 
@@ -99,6 +100,8 @@ def search_region(n_neighbors: int, approximately: bool, *members: Members) -> P
         return PartialLists(rows, RawLists(counts, np.empty(0, np.int32), np.empty(0), counts > 0))
     space = VectorSpace(members[0].space.metric, images, images)
     if approximately and len(rows) >= APPROXIMATE_ROWS and images.shape[1] >= APPROXIMATE_FEATURES:
+        if approximate_library() != "faiss":
+            raise RuntimeError("a worker lacks faiss, which another has: install it on all workers or on none")
         raw = space.approximate_kneighbors(k, storage=Storage(), n_jobs=1)
     else:
         raw = space.kneighbors(k, limit=k, n_jobs=1)

@@ -16,6 +16,7 @@ computed twice.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ REGION_ROWS, MOST_REGIONS, GROWN_ROWS = 50_000, 200, 500_000
 a block of rows make two tasks; up to so many rows, because a worker has to hold them."""
 
 VISITED = 4
-"""Regions that a row is in."""
+"""Regions that a row is in; fewer where there are few."""
 
 LARGEST = 3
 """A region of more than so many times the usual rows is cut into parts: workers have to hold it."""
@@ -125,10 +126,12 @@ def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterL
 def make_plan(space: DistributedVectorSpace, n_neighbors: int) -> Plan:
     """Choose the number of regions, and ask a worker whether it has faiss: all are taken to be alike."""
     n = space.shape[0]
-    n_regions = 1
+    n_regions = n_visited = 1
     if n > REGION_ROWS:
-        n_regions = max(min(MOST_REGIONS, n * VISITED // REGION_ROWS), n * VISITED // max(GROWN_ROWS, REGION_ROWS))
-    n_visited = min(VISITED, n_regions)
+        # Among few regions, two objects share one sooner.
+        n_visited = min(VISITED, 1 + math.ceil(math.log2(n / REGION_ROWS)))
+        rows = n * n_visited
+        n_regions = max(n_visited + 1, min(MOST_REGIONS, rows // REGION_ROWS), rows // max(GROWN_ROWS, REGION_ROWS))
     library = gather(space.client, [submit(space.client, approximate_library)])[0]
     most_rows = LARGEST * max(REGION_ROWS, -(-n * n_visited // n_regions))
     return Plan(n_regions, n_visited, most_rows, min(n_neighbors, n - 1), library == "faiss")
