@@ -1,4 +1,4 @@
-"""Exact neighbour lists of 200,000 objects on a Dask cluster of two processes, against one process.
+"""Neighbour lists of 200,000 objects on a Dask cluster of two processes, exact and approximate, against one process.
 
     python -m benchmarks.scale_dask [n]
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 
 import numpy as np
 from distributed import Client, LocalCluster
@@ -30,13 +31,19 @@ def main(n: int = 200_000) -> None:
     ):
         few = slice(0, min(n, COMPARED))
         here = REPS(0.01, neighbors="exact").fit(X[few], y[few])
-        there = REPS(0.01).fit(X[few], y[few], client=client)
+        there = REPS(0.01, neighbors="exact").fit(X[few], y[few], client=client)
         same = all((getattr(here, name) == getattr(there, name)).all() for name in ("ranking_", "weights_"))
         print(f"the same prototypes on {few.stop:,} objects: {'reached' if same else 'MISSED'}", flush=True)
-        before, started = sum(client.run(time.process_time).values()), time.perf_counter()
-        own, _ = cpu_seconds(lambda: REPS(0.01).fit(X, y, client=client))
-        wall, busy = time.perf_counter() - started, sum(client.run(time.process_time).values()) - before
-        print(f"{n:,} objects: {busy:.0f} CPU s on the workers, {own:.0f} here, {wall:.0f} s wall")
+        for search in ("approximate", "exact"):
+            before, started = sum(client.run(time.process_time).values()), time.perf_counter()
+            selector = REPS(0.01, neighbors=search)
+            own, _ = cpu_seconds(partial(selector.fit, X, y, client=client))
+            wall, busy = time.perf_counter() - started, sum(client.run(time.process_time).values()) - before
+            print(
+                f"{n:,} objects, {search}, recall {selector.neighbor_recall_:.3f}: {busy:.0f} CPU s on the workers, "
+                f"{own:.0f} here, {wall:.0f} s wall",
+                flush=True,
+            )
         peak = max(client.run(peak_gigabytes).values())
     print(f"largest peak of a worker: {verdict(peak, 2, at_most=True)} GB")
 

@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 
-from protoset import REPS, PrototypeClassifier, _cluster
-from protoset.neighbors import build_lists
-from protoset.selectors import FCNN
-from protoset.spaces import distributed_vectors, make_space, smallest_of
+from protoset import REPS, PrototypeClassifier, _cluster, neighbors
+from protoset.neighbors import NeighborLists, build_lists, choose_search
+from protoset.selectors import FCNN, _refinable_set
+from protoset.spaces import _cluster_sample, _region_tasks, _regions, distributed_vectors, make_space, smallest_of
 from protoset.spaces._lists import RawLists
 from protoset.spaces._merging import merge_lists
+from protoset.spaces._region_tasks import Members, PartialLists, search_region
 
 from conftest import overlapping
 
@@ -91,6 +92,12 @@ def in_bounded_time():
         gc.collect()
 
 
+@pytest.fixture
+def small_regions(monkeypatch):
+    monkeypatch.setattr(_regions, "REGION_ROWS", 300)
+    monkeypatch.setattr(_regions, "MERGED", 5)
+
+
 def same_fit(a, b):
     return all(
         (getattr(a, name) == getattr(b, name)).all() for name in ("sample_indices_", "weights_", "ranking_", "scores_")
@@ -134,9 +141,11 @@ def test_joblib_names_the_cluster(client):
     X, y = overlapping(300)
     with parallel_config("dask"):
         found = REPS(20).fit(X, y)
+        refined = REPS(20, refine=True).fit(X, y)
         classifier = PrototypeClassifier(REPS(20)).fit(X, y)
     one = REPS(20).fit(X, y)
     assert same_fit(found, one)
+    assert (refined.sample_indices_ == REPS(20, refine=True).fit(X, y).sample_indices_).all()
     assert (classifier.sample_indices_ == one.sample_indices_).all()
 
 
@@ -169,34 +178,47 @@ def test_refinement_and_size_on_a_cluster(client):
     assert (REPS().fit(X, y, client=client).sample_indices_ == REPS().fit(X, y).sample_indices_).all()
 
 
-def test_a_worker_that_is_killed_is_survived(monkeypatch):
-    """In mid-fit, by SIGKILL, with lists that nobody else has."""
-    monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 100)
-    X, y = overlapping(1200, d=40)
-    one = REPS(40).fit(X, y)
+def fit_while_a_worker_dies(selector, X, y, tasks):
+    """Fit on two workers, one of which is killed when it alone has the result of a task of one of those names."""
     with make_cluster(2) as cluster, distributed.Client(cluster) as client:
         address, victim = next(iter(client.run(os.getpid).items()))
         killed = threading.Event()
 
         def kill():
-            wait_until(lambda: client.run_on_scheduler(_holds_lists, address=address))
+            wait_until(lambda: client.run_on_scheduler(_holds, address=address, names=tasks))
             os.kill(victim, signal.SIGKILL)
             killed.set()
 
         thread = threading.Thread(target=kill)
         thread.start()
-        found = REPS(40).fit(X, y, client=client)
+        found = selector.fit(X, y, client=client)
         in_mid_fit = killed.is_set()
         thread.join(PATIENCE)
     assert in_mid_fit
-    assert same_fit(found, one)
+    return found
 
 
-def _holds_lists(dask_scheduler, address):
+def _holds(dask_scheduler, address, names):
     return any(
-        "_extend" in str(key) and any(worker.address == address for worker in task.who_has or ())
+        str(key).startswith(names) and [worker.address for worker in task.who_has or ()] == [address]
         for key, task in dask_scheduler.tasks.items()
     )
+
+
+def test_a_worker_that_is_killed_is_survived(monkeypatch):
+    """In mid-fit, by SIGKILL, with lists that nobody else has."""
+    monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 100)
+    X, y = overlapping(1200, d=40)
+    assert same_fit(fit_while_a_worker_dies(REPS(40), X, y, ("_extend",)), REPS(40).fit(X, y))
+
+
+def test_a_worker_that_is_killed_among_regions_is_survived(client, small_regions):
+    X, y = overlapping(1000, d=6)
+    one = REPS(40, neighbors="approximate").fit(X, y, client=client)
+    tasks = ("search_region", "share", "merge")
+    killed = fit_while_a_worker_dies(REPS(40, neighbors="approximate"), X, y, tasks)
+    assert same_fit(killed, one)
+    assert killed.neighbor_recall_ == one.neighbor_recall_
 
 
 def test_a_cluster_without_workers_is_refused_in_bounded_time(monkeypatch):
@@ -239,8 +261,10 @@ def test_what_does_not_work_on_a_cluster(client):
         REPS(9, metric="manhattan").fit(X, y, client=client)
     with pytest.raises(TypeError, match="client=3 is not a Dask client; pass a distributed.Client"):
         REPS(9).fit(X, y, client=3)
-    with pytest.raises(ValueError, match="neighbors='approximate' does not work on a Dask client"):
-        REPS(9, neighbors="approximate").fit(X, y, client=client)
+    with_zeros = X.copy()
+    with_zeros[7] = 0.0
+    with pytest.raises(ValueError, match="neighbors='approximate' serves dense vectors .* each with a direction"):
+        REPS(9, metric="cosine", neighbors="approximate").fit(with_zeros, y, client=client)
     with pytest.raises(ValueError, match=r"X is a Dask collection, which FCNN does not work on; use REPS"):
         FCNN().fit(da.from_array(X, chunks=(30, 3)), y)
     with parallel_config("dask"):
@@ -282,3 +306,252 @@ def test_block_features_are_a_matrix(client):
     assert blocks @ vector == pytest.approx(matrix @ vector)
     assert blocks.T @ vector == pytest.approx(matrix.T @ vector)
     assert blocks.magnitudes().T @ vector == pytest.approx(abs(matrix).T @ vector)
+
+
+def clustered(n, d=6, seed=0):
+    """Tight groups of very different size, most rows in one of them, and some rows far off."""
+    rng = np.random.default_rng(seed)
+    group = np.minimum(rng.geometric(0.4, n), 8)
+    spread = rng.choice([0.1, 5.0], (n, 1), p=[0.9, 0.1])
+    return 10 * rng.normal(size=(9, d))[group] + spread * rng.normal(size=(n, d))
+
+
+def uniform(n, d=6, seed=0):
+    return np.random.default_rng(seed).uniform(size=(n, d))
+
+
+def part_of_true_neighbors(lists, space, k):
+    """Over all rows; of equally near ones any will do."""
+    last = space.kneighbors(k, limit=k).distances.reshape(-1, k)[:, -1]
+    return np.sum(lists.distances <= np.repeat(last, np.diff(lists.indptr))) / (len(last) * k)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "correlation"])
+@pytest.mark.parametrize("make", [clustered, uniform])
+def test_regions_find_most_neighbors(client, small_regions, make, metric):
+    """With exact distances, by (distance, index), and about as many as is said."""
+    X, here = make(1300), make_space(make(1300), metric)
+    lists = build_lists(make_space(X, metric, client=client), 10, search="approximate")
+    true_recall = part_of_true_neighbors(lists, here, 10)
+    assert true_recall >= 0.97
+    assert lists.recall == pytest.approx(true_recall, abs=0.02)
+    assert (np.diff(lists.indptr) == 10).all()
+    for row in range(0, 1300, 100):
+        entries = slice(lists.indptr[row], lists.indptr[row + 1])
+        indices, distances = lists.indices[entries], lists.distances[entries]
+        assert (distances == here.block(np.array([row]), indices)[0]).all()
+        assert (np.lexsort((indices, distances)) == np.arange(10)).all()
+
+
+def test_lists_of_regions_do_not_depend_on_workers_blocks_or_input(client, small_regions, monkeypatch):
+    X = uniform(700, d=8)
+
+    def find(space):
+        found = build_lists(space, 12, search="approximate")
+        return found.indptr, found.indices, found.distances, found.recall
+
+    first = find(make_space(X, client=client))
+    others = [find(make_space(da.from_array(X, chunks=(370, 5)), client=client))]
+    monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 230)
+    with make_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as alone:
+        others.append(find(make_space(X, client=alone)))
+    for other in others:
+        assert all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_regions", "n_visited"),
+    [(50_000, 1, 1), (50_001, 3, 2), (100_000, 4, 2), (200_000, 12, 3), (10_000_000, 200, 4), (50_000_000, 400, 4)],
+)
+def test_regions_grow_with_the_data_and_then_in_number(client, n, n_regions, n_visited):
+    space = distributed_vectors.DistributedVectorSpace(client, "euclidean", [], [n], 20, 80)
+    plan = _regions.make_plan(space, 30)
+    assert (plan.n_regions, plan.n_visited) == (n_regions, n_visited)
+    assert n * n_visited / n_regions <= 500_000
+    assert plan.most_rows == 3 * max(50_000, n * n_visited // n_regions)
+
+
+def test_a_region_that_is_too_large_is_cut(client, small_regions, monkeypatch):
+    """Here of rows that nothing tells apart: each still has equals in its part."""
+    monkeypatch.setattr(_regions, "LARGEST", 1)
+    X = np.vstack([np.zeros((1200, 3)), uniform(200, d=3)])
+    lists = build_lists(make_space(X, client=client), 8, search="approximate")
+    assert lists.recall >= 0.97
+    assert (lists.distances[: 1200 * 8] == 0).all()
+
+
+def test_few_rows_are_one_region(client):
+    """Whose lists are exact where the search within it is."""
+    X = uniform(400)
+    exact, lists = (build_lists(make_space(X, client=client), 9, search=search) for search in ("exact", "approximate"))
+    assert lists.recall == 1.0
+    assert (lists.indices == exact.indices).all()
+    assert (lists.distances == exact.distances).all()
+
+
+def test_lists_of_regions_on_disk(client, small_regions, tmp_path):
+    X, y = overlapping(700)
+    fit = REPS(20, neighbors="approximate", lists_folder=tmp_path).fit(X, y, client=client)
+    in_memory = REPS(20, neighbors="approximate").fit(X, y, client=client)
+    assert same_fit(fit, in_memory)
+    assert NeighborLists.from_folder(tmp_path).n_objects == 700
+
+
+def test_solving_on_the_workers_with_lists_of_regions(client, small_regions):
+    """Of a Dask array: neither rows nor lists come here."""
+    X, y = overlapping(450, d=5)
+    here = REPS(40, C=1e-6, neighbors="approximate").fit(X, y, client=client)
+    blocks = da.from_array(X, chunks=(250, 2))
+    there = REPS(40, C=1e-6, neighbors="approximate", solver="distributed").fit(blocks, y, client=client)
+    assert there.neighbor_search_ == here.neighbor_search_ == "approximate"
+    assert there.neighbor_recall_ == here.neighbor_recall_ >= 0.97
+    assert there.weights_ == pytest.approx(here.weights_, rel=1e-4, abs=1e-4 * here.weights_.max())
+    assert np.isin(there.sample_indices_, here.sample_indices_).mean() >= 0.95
+    exact = REPS(40, C=1e-6, neighbors="exact").fit(X, y)
+    assert np.isin(there.sample_indices_, exact.sample_indices_).mean() >= 0.9
+
+
+def test_low_recall_is_said_and_refused(client, small_regions, monkeypatch):
+    """Where rows visit one region, once."""
+    monkeypatch.setattr(_regions, "VISITED", 1)
+    monkeypatch.setattr(_regions, "MOST_ROUNDS", 1)
+    X, y = uniform(900, d=5), np.arange(900) % 3
+    with pytest.warns(UserWarning, match=r"found [5-9]\d\.\d% of the true neighbours of a sample"):
+        fit = REPS(20, neighbors="approximate").fit(X, y, client=client)
+    assert 0.5 < fit.neighbor_recall_ < 0.95
+    monkeypatch.setattr(_regions, "REGION_ROWS", 20)
+    for solver in ("auto", "distributed"):
+        with pytest.raises(ValueError, match=r"found .* too few to learn from .* use neighbors='exact'"):
+            REPS(20, neighbors="approximate", solver=solver).fit(X, y, client=client)
+
+
+def test_rounds_go_on_while_they_help(client, small_regions, monkeypatch):
+    monkeypatch.setattr(_regions, "VISITED", 1)
+    space = make_space(uniform(900), client=client)
+    reached = space.approximate_on_workers(8).recall_by_round
+    assert 2 <= len(reached) <= _regions.MOST_ROUNDS
+    assert all(after - before > 0 for before, after in pairwise(reached))
+    assert all(recall < 0.97 for recall in reached[:-1])
+    monkeypatch.setattr(_regions, "LEAST_GAIN", 1.0)
+    assert space.approximate_on_workers(8).recall_by_round == reached[:2]
+
+
+def test_many_objects_are_searched_by_regions_unless_some_have_no_direction(client, monkeypatch):
+    monkeypatch.setattr(neighbors, "APPROXIMATE_FROM", 300)
+    X = uniform(301) + 0.1
+    assert choose_search(make_space(X, client=client), "auto") == "approximate"
+    assert choose_search(make_space(X[:299], client=client), "auto") == "exact"
+    assert choose_search(make_space(X, "cosine", client=client), "auto") == "approximate"
+    X[300] = 0.0
+    assert choose_search(make_space(X, "cosine", client=client), "auto") == "exact"
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 6), st.booleans())
+def test_lists_of_several_regions_are_merged_without_repeats(seed, k, n_shares, has_lists):
+    """Into the nearest of all that any of them lists."""
+    rng = np.random.default_rng(seed)
+    n, n_columns = 6, 12
+    distance = rng.integers(0, 4, (n, n_columns)).astype(float)
+    known = [set() for _ in range(n)]
+
+    def lists_of(rows):
+        chosen = [np.flatnonzero(rng.random(n_columns) < 0.5) for _ in rows]
+        chosen = [found[np.lexsort((found, distance[row, found]))] for row, found in zip(rows, chosen, strict=True)]
+        for row, found in zip(rows, chosen, strict=True):
+            known[row].update(found.tolist())
+        far = np.concatenate([distance[row, found] for row, found in zip(rows, chosen, strict=True)] + [np.empty(0)])
+        flat = np.concatenate([*chosen, np.empty(0, int)]).astype(np.int32)
+        return RawLists(np.array([len(found) for found in chosen], np.int64), flat, far, np.zeros(len(rows), bool))
+
+    lists = lists_of(range(n)) if has_lists else None
+    rows = [np.flatnonzero(rng.random(n) < 0.6) for _ in range(n_shares)]
+    merged = _region_tasks.merge(n, k, lists, *(PartialLists(some, lists_of(some)) for some in rows))
+    expected = [sorted((distance[row, j], j) for j in known[row])[:k] for row in range(n)]
+    assert merged.counts.tolist() == [len(row) for row in expected]
+    assert merged.indices.tolist() == [j for row in expected for _, j in row]
+    assert merged.distances.tolist() == [far for row in expected for far, _ in row]
+    assert not merged.closed.any()
+
+
+@pytest.mark.parametrize("approximately", [False, True])
+def test_a_region_is_searched_as_in_one_process(monkeypatch, approximately):
+    if approximately:
+        pytest.importorskip("faiss")
+    monkeypatch.setattr(_region_tasks, "APPROXIMATE_ROWS", 1000)
+    X = uniform(1200).astype(np.float32)
+    rows = np.sort(np.random.default_rng(0).choice(5000, 1200, replace=False))
+    parts = [Members(rows[some], make_space(X[some])) for some in (slice(500), slice(500, 1200))]
+    found = search_region(10, approximately, *parts)
+    exact = make_space(X).kneighbors(10, limit=10)
+    assert (found.rows == rows).all()
+    assert (found.lists.counts == 10).all()
+    assert (found.lists.indices == rows[exact.indices]).mean() >= (0.95 if approximately else 1)
+    assert (found.lists.closed != approximately).all()  # only the exact search knows
+
+
+def test_a_worker_without_faiss_among_others_is_refused(monkeypatch):
+    """Its lists would not be theirs."""
+    monkeypatch.setattr(_region_tasks, "APPROXIMATE_ROWS", 10)
+    monkeypatch.setattr(_region_tasks, "approximate_library", lambda: "pynndescent")
+    members = Members(np.arange(50), make_space(uniform(50)))
+    with pytest.raises(RuntimeError, match="a worker lacks faiss, which another has: install it on all workers or on"):
+        search_region(5, True, members)
+
+
+def test_a_region_of_one_has_no_neighbors():
+    alone = search_region(5, False, Members(np.array([3]), make_space(np.ones((1, 2)))))
+    assert alone.rows.tolist() == [3]
+    assert alone.lists.counts.tolist() == [0]
+
+
+def test_blocks_grow_and_come_in_pieces(client, monkeypatch):
+    monkeypatch.setattr(distributed_vectors, "MOST_BLOCKS", 3)
+    monkeypatch.setattr(_cluster, "TASK_BYTES", 1000)
+    X = uniform(640)
+    space = make_space(X, client=client)
+    assert len(space.blocks) == 3
+    exact = build_lists(make_space(X), 6)
+    assert (build_lists(space, 6).indices == exact.indices).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_workers_search_for_the_refinement(client, monkeypatch, metric):
+    """A sample that is here, with ties; the lists are those of one process."""
+    monkeypatch.setattr(_cluster_sample, "LEAST_ROWS", 100)
+    monkeypatch.setattr(_cluster_sample, "TASK_ROWS", 64)
+    X = np.random.default_rng(0).integers(0, 4, (300, 3)).astype(np.float32)
+    members = np.arange(0, 300, 2)
+    sample = make_space(X, metric, client=client).subset(members)
+    searched = []
+    monkeypatch.setattr(sample, "_client", Watched(client, searched))
+    found, one = (space.kneighbors(9, limit=12) for space in (sample, make_space(X[members], metric)))
+    assert "_search_rows" in searched
+    for name in ("counts", "indices", "distances", "closed"):
+        assert (getattr(found, name) == getattr(one, name)).all()
+    assert (sample.subset(np.arange(20)).block(slice(None), slice(None)) == sample.block(slice(20), slice(20))).all()
+
+
+class Watched:
+    """A client, and the names of what it was given to do."""
+
+    def __init__(self, client, names):
+        self._client, self._names = client, names
+
+    def submit(self, function, *arguments, **options):
+        self._names.append(function.__name__)
+        return self._client.submit(function, *arguments, **options)
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+
+def test_refinement_by_lists_of_the_workers(client, monkeypatch):
+    """Where the distances of the sample are too many for a matrix."""
+    monkeypatch.setattr(_refinable_set, "MATRIX_BYTES", 0)
+    monkeypatch.setattr(_refinable_set, "ENTRY_BYTES", 0)
+    monkeypatch.setattr(_cluster_sample, "LEAST_ROWS", 100)
+    X, y = overlapping(400, d=3)
+    one, many = REPS(30, refine=True).fit(X, y), REPS(30, refine=True).fit(X, y, client=client)
+    assert (many.sample_indices_ == one.sample_indices_).all()
+    assert many.refinement_.objective_after == one.refinement_.objective_after

@@ -23,4 +23,4 @@ def row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:
 def map_blocks(function: Callable[[slice], T], n_rows: int, row_length: int, n_jobs: int | None = None) -> list[T]:
     """Apply a function to consecutive slices of rows, in threads; to an empty one if there are no rows."""
     parts = list(row_slices(n_rows, row_length * 8)) or [slice(0, 0)]
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(function)(part) for part in parts)
+    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(part) for part in parts)

@@ -20,6 +20,9 @@ LOOK_EVERY = 1.0
 RETRIES = 3
 """How often a task that fails is tried again."""
 
+TASK_BYTES = 4 * 2**20
+"""Data that one task carries at most; Dask warns of much more."""
+
 
 def is_dask(X: Any) -> bool:
     """Whether something is a Dask array or DataFrame; asks for no import of Dask."""
@@ -67,6 +70,36 @@ def check_client(client: Any) -> None:
         ) from error
 
 
+def submit(client: Any, function: Any, *arguments: Any, priority: int = 0) -> Any:
+    """Make a task of its own, which is done again from its arguments where its result is lost."""
+    return client.submit(function, *arguments, pure=False, retries=RETRIES, priority=priority)
+
+
+def submit_each(client: Any, function: Any, *columns: Sequence[Any], priority: int = 0) -> list[Any]:
+    """Make a task of every row of arguments; a third of the cost of one after the other."""
+    return client.map(function, *columns, pure=False, retries=RETRIES, priority=priority)
+
+
+def send(client: Any, array: np.ndarray) -> Any:
+    """Make an array the result of tasks that carry it in pieces, so that no worker is the only one to have it."""
+    pieces = [submit(client, _itself, piece) for piece in cut_rows(array)]
+    return pieces[0] if len(pieces) == 1 else submit(client, _join, *pieces)
+
+
+def cut_rows(array: np.ndarray) -> list[np.ndarray]:
+    """Consecutive rows of an array, as many as a task carries; copies, which keep nothing else alive."""
+    step = max(1, TASK_BYTES // max(1, array[:1].nbytes))
+    return [array[start : start + step].copy() for start in range(0, max(1, len(array)), step)]
+
+
+def _itself(array: np.ndarray) -> np.ndarray:
+    return array
+
+
+def _join(*pieces: np.ndarray) -> np.ndarray:
+    return np.concatenate(pieces)
+
+
 def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
     """Bring the results of tasks here; one clear error where the cluster cannot give them any more.
 
@@ -79,7 +112,8 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
     try:
         while True:
             try:
-                wait(futures, timeout=LOOK_EVERY)
+                with client.as_current():
+                    wait(futures, timeout=LOOK_EVERY)
                 return client.gather(list(futures))
             except TimeoutError:
                 pass

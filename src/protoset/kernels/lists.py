@@ -228,3 +228,26 @@ def keep_smallest(block, own, nearest):
                     hole -= 1
                 kept[hole] = values[column]
                 last = kept[k - 1]
+
+
+@njit(cache=True, nogil=True)
+def nearest_distinct(indptr, indices, distances, k):
+    """The k nearest different entries of each row by (distance, index); sorts the rows in place.
+
+    An index that a row holds several times has the same distance each time.
+    """
+    sort_rows(indptr, indices, distances)
+    n = indptr.shape[0] - 1
+    new_indptr = np.zeros(n + 1, np.int64)
+    new_indices, new_distances = np.empty_like(indices), np.empty_like(distances)
+    end = 0
+    for row in range(n):
+        start = indptr[row]
+        for entry in range(start, indptr[row + 1]):
+            if end - new_indptr[row] == k:
+                break
+            if entry == start or indices[entry] != indices[entry - 1]:
+                new_indices[end], new_distances[end] = indices[entry], distances[entry]
+                end += 1
+        new_indptr[row + 1] = end
+    return new_indptr, new_indices[:end].copy(), new_distances[:end].copy()

@@ -6,7 +6,15 @@ matrix.
 """
 
 from protoset.neighbors.lists import TIES, NeighborLists, Ties, as_lists
-from protoset.neighbors.search import ENTRY_BYTES, LISTS_BYTES, SEARCHES, Search, build_lists, choose_search
+from protoset.neighbors.search import (
+    ENTRY_BYTES,
+    LISTS_BYTES,
+    SEARCHES,
+    Search,
+    build_lists,
+    check_recall,
+    choose_search,
+)
 
 __all__ = [
     "ENTRY_BYTES",
@@ -18,5 +26,6 @@ __all__ = [
     "Ties",
     "as_lists",
     "build_lists",
+    "check_recall",
     "choose_search",
 ]

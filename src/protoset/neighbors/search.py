@@ -71,7 +71,7 @@ def build_lists(
     place = Storage() if storage is None else storage
     if choose_search(space, search) == "approximate":
         raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
-        _check_recall(raw.recall)
+        check_recall(raw.recall)
     else:
         raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         indices = place.keep("neighbor_indices", raw.indices, np.int32)
@@ -90,20 +90,19 @@ def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "app
     space : TrainingSpace
     search : {"auto", "exact", "approximate"}
         ``"auto"`` takes the approximate search from ``APPROXIMATE_FROM`` objects on, where their kind has one
-        and faiss or pynndescent is installed.
+        and faiss or pynndescent is installed; a Dask cluster needs neither.
     """
     check_choice("neighbors", search, SEARCHES)
     if search == "auto":
         large = space.shape[0] >= APPROXIMATE_FROM
-        return "approximate" if large and approximate_library() is not None and space.approximable else "exact"
-    if search == "approximate" and space.remote:
-        raise ValueError("neighbors='approximate' does not work on a Dask client; use neighbors='exact'")
+        possible = space.remote or approximate_library() is not None
+        return "approximate" if large and possible and space.approximable else "exact"
     if search == "approximate" and not space.approximable:
         raise ValueError(
             "neighbors='approximate' serves dense vectors under the Euclidean distance and those that become "
             "Euclidean, each with a direction where only directions count; use neighbors='exact'"
         )
-    if search == "approximate" and approximate_library() is None:
+    if search == "approximate" and not space.remote and approximate_library() is None:
         raise ImportError(
             "neighbors='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
             "or use neighbors='exact'"
@@ -111,7 +110,8 @@ def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "app
     return search
 
 
-def _check_recall(recall: float | None) -> None:
+def check_recall(recall: float | None) -> None:
+    """Warn of lists that miss too many neighbours; refuse those that miss most."""
     if recall is None or recall >= RECALL_WARNING:
         return
     found = f"the approximate search found {recall:.1%} of the true neighbours of a sample of rows"

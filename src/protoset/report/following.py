@@ -77,7 +77,7 @@ def follow(
         return _follow_block(block, columns, stops, n_nearest, degradations)
 
     parts = [rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE)]
-    found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(part) for part in parts)
+    found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(part) for part in parts)
     return Followed(
         np.concatenate([one.winners for one in found], axis=1),
         np.concatenate([one.ranks for one in found], axis=1),

@@ -52,7 +52,7 @@ class Sight:
                 part = slice(start, min(start + COLUMNS, n))
                 self.columns[part] = space.block(slice(None), part).T
 
-            Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fill)(start) for start in range(0, n, COLUMNS))
+            Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(start) for start in range(0, n, COLUMNS))
             return
         raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
         lists = sparse.csr_array((raw.distances, raw.indices, row_pointers(raw.counts)), shape=(n, n))

@@ -7,16 +7,16 @@ object.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._cluster import RETRIES, gather
+from protoset._cluster import gather, send, submit
 from protoset.features import constraints_of_rows, tail_of_rows, truncation_bound
-from protoset.neighbors import ENTRY_BYTES, LISTS_BYTES, TIES, Ties
+from protoset.neighbors import ENTRY_BYTES, LISTS_BYTES, TIES, Ties, check_recall
 from protoset.selectors.ranking import WEIGHT_TOL, RankedPrototypes, Score, judge
 from protoset.solvers import Loss, dual_bound, solve
 from protoset.solvers.blocks import BlockFeatures
@@ -40,26 +40,36 @@ def rank_on_cluster(
     codes: np.ndarray,
     n_neighbors: int,
     *,
+    search: Literal["exact", "approximate"] = "exact",
     ties: Ties = "min",
     beta: float = 2.0,
     C: float = 1e-3,
     loss: Loss = "mean",
     score: Score = "adjusted",
     tol: float = 1e-6,
-) -> RankedPrototypes:
-    """Judge every object as a prototype, by the closed form or L-BFGS-B; parameters as for ``rank_prototypes``."""
+) -> tuple[RankedPrototypes, float | None]:
+    """Judge every object as a prototype, by the closed form or L-BFGS-B; parameters as for ``rank_prototypes``.
+
+    Returns
+    -------
+    ranked : RankedPrototypes
+    recall : float or None
+        Part of the true neighbours that were found, on a sample; None where the search was exact.
+    """
     client, n = space.client, space.shape[0]
-    limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
-    lists = space.kneighbors_on_workers(n_neighbors, limit=limit)
-    sent = client.submit(_itself, codes.astype(np.int32), pure=False)
+    if search == "approximate":
+        lists = space.approximate_on_workers(n_neighbors)
+        check_recall(lists.recall)
+    else:
+        limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
+        lists = space.kneighbors_on_workers(n_neighbors, limit=limit)
+    sent = send(client, codes.astype(np.int32))
     starts = space.starts
     made = [
-        client.submit(_constrain, part, sent, int(start), beta, ties, pure=False, retries=RETRIES)
-        for part, start in zip(lists, starts[:-1], strict=True)
+        submit(client, _constrain, part, sent, int(start), beta, ties)
+        for part, start in zip(lists.blocks, starts[:-1], strict=True)
     ]
-    blocks, sums = (
-        [client.submit(_item, pair, place, pure=False, retries=RETRIES) for pair in made] for place in (0, 1)
-    )
+    blocks, sums = ([submit(client, _item, pair, place) for pair in made] for place in (0, 1))
     parts: list[BlockSums] = gather(client, sums)
     features: Any = BlockFeatures(client, blocks, starts)
     rho = np.concatenate([part.rho for part in parts])
@@ -68,7 +78,8 @@ def rank_on_cluster(
     best_ranks = np.minimum.reduce([part.best_ranks for part in parts])
     cut, largest = sum(part.cut for part in parts), float(np.max(friendly))
     bound = truncation_bound(dual_bound(C, loss, n), cut, largest, beta)
-    return judge(solution, best_ranks, np.asarray(support), bound, beta=beta, loss=loss, score=score, tol=tol)
+    ranked = judge(solution, best_ranks, np.asarray(support), bound, beta=beta, loss=loss, score=score, tol=tol)
+    return ranked, lists.recall
 
 
 def _constrain(
@@ -88,10 +99,6 @@ def _constrain(
         kernels.lists.best_ranks(raw.indices, ranks, n),
     )
     return features, sums
-
-
-def _itself(array: np.ndarray) -> np.ndarray:
-    return array
 
 
 def _item(pair: tuple[Any, Any], place: int) -> Any:

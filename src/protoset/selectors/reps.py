@@ -40,7 +40,7 @@ from protoset.selectors.size import (
     size_curve,
 )
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import CountedSpace, Space, TrainingSpace, make_space
+from protoset.spaces import CountedSpace, Space, TrainingSpace, approximate_library, make_space
 from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpace
 
 LARGEST_BETA = 1e6
@@ -116,9 +116,9 @@ class REPS(BaseSelector):
         a sample of 2,000 objects if there are more.
     neighbors : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are searched, where ``fit`` is given none. ``"approximate"`` works with faiss or
-        pynndescent (extra ``approximate``); distances are exact, some neighbours may be missing (see
-        ``neighbor_recall_``). ``"auto"`` does so from 100,000 objects on, for vectors under Euclidean-like metrics
-        where one of them is installed.
+        pynndescent (extra ``approximate``), and on a Dask cluster without them; distances are exact, some neighbours
+        may be missing (see ``neighbor_recall_``). ``"auto"`` does so from 100,000 objects on, for vectors under
+        Euclidean-like metrics where one of them is installed, or there is a cluster.
     max_memory : int or str, optional
         Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
         needs more is refused before the work starts.
@@ -168,7 +168,8 @@ class REPS(BaseSelector):
         not a number where lists were given. ``fit`` warns below 0.95 and refuses lists below 0.5.
     prototype_overlap_ : float
         Part of the prototypes, before refinement, that approximate and exact lists agree on, measured on 10,000
-        objects; 1 where the search was exact, and not a number where lists were given.
+        objects; 1 where the search was exact, and not a number where lists were given, or on a cluster where neither
+        faiss nor pynndescent is here.
     memory_estimate_ : MemoryEstimate
         What the fit was expected to need beyond ``X``.
     search_counters_ : SearchCounters or None
@@ -266,9 +267,9 @@ class REPS(BaseSelector):
         neighbors : (indices, distances), sparse graph or NeighborLists, optional
             Ready-made neighbour lists of the training objects, in place of a search.
         client : distributed.Client, optional
-            Dask client whose workers search the neighbours, exactly; by default that of
-            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. The prototypes
-            are those of one process. docs/scaling.md says what runs where.
+            Dask client whose workers search the neighbours; by default that of
+            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. After an exact
+            search the prototypes are those of one process. docs/scaling.md says what runs where.
 
         Returns
         -------
@@ -381,6 +382,8 @@ class REPS(BaseSelector):
         """Part of the prototypes that the missing neighbours leave as they are, on a sample."""
         if self.neighbor_search_ != "approximate":
             return self.neighbor_recall_
+        if approximate_library() is None:  # on a cluster, whose sample is compared here
+            return float("nan")
         report(self.verbose, "comparing with prototypes of exact lists, on a sample")
         rate = resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes)
         return prototype_overlap(space, codes, rate, self.allocation, self._ranking_of)
@@ -392,12 +395,14 @@ class REPS(BaseSelector):
             raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
         if self.n_prototypes == "auto":
             raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
-        k, n = list_length(self.n_neighbors, self.beta, "exact"), space.shape[0]
+        search, n = choose_search(space, self.neighbors), space.shape[0]
+        k = list_length(self.n_neighbors, self.beta, search)
         report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
-        ranked = rank_on_cluster(
+        ranked, recall = rank_on_cluster(
             on_cluster,
             codes,
             min(k, n - 1),
+            search=search,
             ties=self.ties,
             beta=float(self.beta),
             C=float(self.C),
@@ -407,7 +412,8 @@ class REPS(BaseSelector):
         )
         self._take_over(ranked, codes)
         self.memory_estimate_ = MemoryEstimate({"here": SUMS_PER_OBJECT * NUMBER * n}, 0)
-        self.neighbor_recall_, self.neighbor_search_, self.prototype_overlap_ = 1.0, "exact", 1.0
+        self.neighbor_recall_, self.neighbor_search_ = 1.0 if recall is None else recall, search
+        self.prototype_overlap_ = self._overlap(space, codes, self.n_prototypes)
         self.search_counters_ = self.size_curve_ = None
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         return self._cut_and_refine(space, codes, self.n_prototypes, random_state)
@@ -484,7 +490,7 @@ class REPS(BaseSelector):
             space.shape[0],
             list_length(self.n_neighbors, self.beta, search),
             0 if space.remote else space.object_bytes,
-            approximate=search == "approximate",
+            approximate=search == "approximate" and not space.remote,
             on_disk=self.lists_folder is not None,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
         )
@@ -519,7 +525,7 @@ class REPS(BaseSelector):
             C=float(self.C),
             loss=self.loss,
             score=self.score,
-            solver=self.solver,
+            solver="auto" if self.solver == "distributed" else self.solver,  # for a sample that is here
             tol=self.tol,
         )
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from protoset._cluster import RETRIES, gather
+from protoset._cluster import gather, send, submit
 
 
 class BlockFeatures:
@@ -40,7 +40,7 @@ class BlockFeatures:
         return BlockFeatures(self._client, self._blocks, self._starts, absolute=True)
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
-        sent = self._submit(_itself, weights)
+        sent = send(self._client, weights)
         return np.concatenate(gather(self._client, [self._submit(_products, block, sent) for block in self._blocks]))
 
     @property
@@ -59,7 +59,7 @@ class BlockFeatures:
         return gather(self._client, sums)[0]
 
     def _submit(self, function: Any, *arguments: Any) -> Any:
-        return self._client.submit(function, *arguments, pure=False, retries=RETRIES)
+        return submit(self._client, function, *arguments)
 
 
 class _Transposed:
@@ -74,10 +74,6 @@ class _Transposed:
 
     def __matmul__(self, dual_variables: np.ndarray) -> np.ndarray:
         return self._features._pull(dual_variables)
-
-
-def _itself(array: np.ndarray) -> np.ndarray:
-    return array
 
 
 def _products(block: sparse.csr_matrix, weights: np.ndarray) -> np.ndarray:

@@ -290,7 +290,7 @@ class Space(ABC):
         n = self.shape[0]
         nearest = NearestSoFar(n, min(n_neighbors, n - 1), limit)
         strips = list(row_slices(n, n * 8))
-        workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        workers = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
         blocks = workers(delayed(self.upper_block)(part) for part in strips)
         for part, block in zip(strips, blocks, strict=True):
             nearest.push_strip(part.start, block)

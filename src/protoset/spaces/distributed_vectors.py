@@ -1,10 +1,11 @@
-"""Vectors on a Dask cluster: exact neighbours as block tasks, without gathering the vectors anywhere.
+"""Vectors on a Dask cluster: neighbours as block tasks, without gathering the vectors anywhere.
 
     rows of block r  --  columns of block 0, 1, 2 ...        one chain of tasks for each r
                          each adds to the lists of r
 
-The distances of a pair are the same in every block, and lists are merged in a way that does not depend on the parts:
-the result is that of one process, bit by bit, whatever the blocks, the workers, or what was computed twice.
+That is the exact search; the approximate one is in ``_regions``. The distances of a pair are the same in every block,
+and lists are merged in a way that does not depend on the parts: the result of an exact search is that of one process,
+bit by bit, whatever the blocks, the workers, or what was computed twice.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ import numpy as np
 
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
-from protoset._cluster import RETRIES, as_dask_rows, gather, is_dask
+from protoset._cluster import RETRIES, TASK_BYTES, as_dask_rows, cut_rows, gather, is_dask, send, submit
 from protoset._storage import Storage
 from protoset._validation import check_vectors
+from protoset.spaces._cluster_sample import ClusterSample
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
+from protoset.spaces._regions import ClusterLists, lists_by_region
 from protoset.spaces.base import Progress, Rows, Space
-from protoset.spaces.vectors import VectorSpace
+from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
 """Metrics that learn nothing from the training set."""
 
-BLOCK_BYTES, BLOCK_ROWS = 4 * 2**20, 16_384
-"""Limits of a block of rows of an array in memory; a task carries one."""
+BLOCK_ROWS, MOST_BLOCKS = 16_384, 200
+"""Rows of a block of an array in memory; from so many blocks on they grow instead, because every two make a task."""
 
 
 class DistributedVectorSpace(Space):
@@ -48,6 +51,8 @@ class DistributedVectorSpace(Space):
     Attributes
     ----------
     client : distributed.Client
+    blocks : list of Future
+        Spaces of the blocks of rows.
     starts : ndarray of int
         First row of each block, and the number of rows.
     """
@@ -58,8 +63,9 @@ class DistributedVectorSpace(Space):
         self, client: Any, metric: str, blocks: list[Any], sizes: list[int], n_features: int, object_bytes: int
     ):
         super().__init__(metric, range(sum(sizes)), range(sum(sizes)))
-        self.client, self._blocks, self.starts = client, blocks, row_pointers(np.array(sizes))
+        self.client, self.blocks, self.starts = client, blocks, row_pointers(np.array(sizes))
         self._n_features, self._object_bytes = n_features, object_bytes
+        self._approximable: bool | None = None if metric in ANGULAR else True
 
     @classmethod
     def from_objects(
@@ -74,16 +80,17 @@ class DistributedVectorSpace(Space):
             parts = client.compute(list(rows.to_delayed().ravel()), retries=RETRIES)
             sizes, width = list(rows.chunks[0]), rows.shape[1]
             itemsize = 4 if rows.dtype == np.float32 else 8
-            blocks = client.map(_make_block, parts, list(row_pointers(np.array(sizes))[:-1]), metric=metric, pure=False)
+            starts = row_pointers(np.array(sizes))[:-1].tolist()
+            blocks = [submit(client, _make_block, metric, *pair) for pair in zip(starts, parts, strict=True)]
         else:
             X = check_vectors(X)
             width, itemsize = X.shape[1], X.itemsize
-            step = max(1, min(BLOCK_ROWS, BLOCK_BYTES // (width * itemsize)))
+            step = max(1, min(BLOCK_ROWS, TASK_BYTES // (width * itemsize)), -(-len(X) // MOST_BLOCKS))
             starts = list(range(0, len(X), step))
             sizes = [min(step, len(X) - start) for start in starts]
             blocks = [
-                client.submit(_make_block, X[start : start + size].copy(), start, metric=metric, pure=False)
-                for start, size in zip(starts, sizes, strict=True)
+                submit(client, _make_block, metric, start, *_in_pieces(client, X[start : start + step]))
+                for start in starts
             ]
         return cls(client, metric, blocks, [int(size) for size in sizes], int(width), int(width) * itemsize)
 
@@ -97,40 +104,62 @@ class DistributedVectorSpace(Space):
         """Memory of one vector."""
         return self._object_bytes
 
+    @property
+    def approximable(self) -> bool:
+        """Whether distances of images are all there is, in every block; the workers are asked once."""
+        if self._approximable is None:
+            answers = [submit(self.client, _is_approximable, block) for block in self.blocks]
+            self._approximable = all(gather(self.client, answers))
+        return self._approximable
+
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:
         """Exact neighbours; the lists come here."""
-        futures = self.kneighbors_on_workers(n_neighbors, limit=limit)
-        return RawLists.concatenate(gather(self.client, futures))
+        lists = self.kneighbors_on_workers(n_neighbors, limit=limit)
+        return RawLists.concatenate(gather(self.client, lists.blocks))
 
-    def kneighbors_on_workers(self, n_neighbors: int, *, limit: int) -> list[Any]:
-        """Exact neighbours of each block of rows, as futures: the lists stay where they are."""
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+    ) -> RawLists:
+        """Most neighbours, by regions; the lists come here, block by block."""
+        lists = self.approximate_on_workers(n_neighbors)
+        counts = np.concatenate(gather(self.client, [submit(self.client, _counts, block) for block in lists.blocks]))
+        ends = row_pointers(counts)[self.starts]
+        indices = storage.empty("neighbor_indices", (int(ends[-1]),), np.int32)
+        distances = storage.empty("neighbor_distances", (int(ends[-1]),), np.float64)
+        for block, start, stop in zip(lists.blocks, ends[:-1], ends[1:], strict=True):
+            part = gather(self.client, [block])[0]
+            indices[start:stop], distances[start:stop] = part.indices, part.distances
+        return RawLists(counts, indices, distances, np.zeros(len(counts), bool), recall=lists.recall)
+
+    def approximate_on_workers(self, n_neighbors: int) -> ClusterLists:
+        """Most neighbours of each block of rows: the lists stay where they are, their recall comes here."""
+        return lists_by_region(self, n_neighbors)
+
+    def kneighbors_on_workers(self, n_neighbors: int, *, limit: int) -> ClusterLists:
+        """Exact neighbours of each block of rows: the lists stay where they are."""
         k = min(n_neighbors, self.shape[0] - 1)
         limit = max(limit, k)
         chains = []
-        for number, block in enumerate(self._blocks):
+        for number, block in enumerate(self.blocks):
             lists = None
-            for other, columns in enumerate(self._blocks):
+            for other, columns in enumerate(self.blocks):
                 own = other == number
-                lists = self._submit(_extend, lists, block, columns, int(self.starts[other]), own, k, limit)
+                lists = submit(self.client, _extend, lists, block, columns, int(self.starts[other]), own, k, limit)
             chains.append(lists)
-        return chains
-
-    def _submit(self, function: Any, *arguments: Any) -> Any:
-        """Make a task of its own, which is done again from its arguments where its result is lost."""
-        return self.client.submit(function, *arguments, pure=False, retries=RETRIES)
+        return ClusterLists(chains)
 
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns, which come here and go to every worker, to each row."""
         wanted = np.arange(self.shape[0])[rows]
-        among = self.fetch(np.arange(self.shape[1])[columns])
+        among = send(self.client, self.fetch(np.arange(self.shape[1])[columns]).images)
         owner = np.searchsorted(self.starts, wanted, side="right") - 1
         numbers = np.unique(owner)
         futures = [
-            self._submit(_nearest, self._blocks[number], wanted[owner == number] - self.starts[number], among)
+            submit(self.client, _nearest, self.blocks[number], wanted[owner == number] - self.starts[number], among)
             for number in numbers
         ]
         positions, distances = np.empty(len(wanted), np.int64), np.empty(len(wanted))
@@ -143,7 +172,7 @@ class DistributedVectorSpace(Space):
         owner = np.searchsorted(self.starts, members, side="right") - 1
         numbers = np.unique(owner)
         futures = [
-            self._submit(_rows_of, self._blocks[number], members[owner == number] - self.starts[number])
+            submit(self.client, _rows_of, self.blocks[number], members[owner == number] - self.starts[number])
             for number in numbers
         ]
         parts = gather(self.client, futures)
@@ -152,9 +181,10 @@ class DistributedVectorSpace(Space):
             images[owner == number] = part
         return VectorSpace(self.metric, images, images)
 
-    def subset(self, members: np.ndarray) -> VectorSpace:
-        """Space of some of the vectors, here: what refinement works on."""
-        return self.fetch(members)
+    def subset(self, members: np.ndarray) -> ClusterSample:
+        """Space of some of the vectors, here, whose neighbours the workers search: what refinement works on."""
+        images = self.fetch(members).images
+        return ClusterSample(self.metric, images, images, client=self.client)
 
     def prototypes(self, indices: np.ndarray) -> Any:
         """Space of the prototypes, here."""
@@ -165,12 +195,6 @@ class DistributedVectorSpace(Space):
         of_rows, of_columns = (np.arange(self.shape[0])[which] for which in (rows, columns))
         members, place = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
         return self.fetch(members).block(place[: len(of_rows)], place[len(of_rows) :])
-
-    def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
-    ) -> RawLists:
-        """There is none on a cluster."""
-        raise NotImplementedError("there is no approximate search on a Dask client")
 
     def cross(self, queries: Any) -> Self:
         """Not from here: predictions cross from ``prototypes``."""
@@ -186,10 +210,16 @@ class DistributedVectorSpace(Space):
         raise NotImplementedError("files hold the prototypes alone")
 
 
-def _make_block(rows: Any, start: int, *, metric: str) -> VectorSpace:
+def _in_pieces(client: Any, rows: np.ndarray) -> list[Any]:
+    """Rows as a task carries them: one piece as it is, several as results of tasks of their own."""
+    pieces = cut_rows(rows)
+    return pieces if len(pieces) == 1 else [send(client, piece) for piece in pieces]
+
+
+def _make_block(metric: str, start: int, *pieces: Any) -> VectorSpace:
     """Check a block of rows and make its space, on a worker."""
     try:
-        return VectorSpace.from_objects(np.asarray(rows), metric, {})
+        return VectorSpace.from_objects(np.concatenate([np.asarray(rows) for rows in pieces]), metric, {})
     except ValueError as error:
         raise ValueError(f"in the block of X from row {start} on: {error}") from error
 
@@ -198,7 +228,7 @@ def _extend(
     lists: RawLists | None, rows: VectorSpace, columns: VectorSpace, first: int, is_own: bool, k: int, limit: int
 ) -> RawLists:
     """Add the columns of a block, the ``first`` on, to the lists of the rows of a block, on a worker."""
-    pair = VectorSpace(rows.metric, rows._rows, columns._columns)
+    pair = VectorSpace(rows.metric, rows.images, columns.images)
     n_rows, n_columns = pair.shape
     found = []
     for part in row_slices(n_rows, n_columns * 8):
@@ -214,9 +244,17 @@ def _extend(
     return raw if lists is None else merge_lists(lists, raw, k, limit)
 
 
-def _nearest(rows: VectorSpace, wanted: np.ndarray, among: VectorSpace) -> tuple[np.ndarray, np.ndarray]:
-    return VectorSpace(rows.metric, rows._rows[wanted], among._columns).nearest(n_jobs=1)
+def _nearest(rows: VectorSpace, wanted: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return VectorSpace(rows.metric, rows.images[wanted], among).nearest(n_jobs=1)
 
 
 def _rows_of(rows: VectorSpace, wanted: np.ndarray) -> np.ndarray:
-    return rows._rows[wanted]
+    return rows.images[wanted]
+
+
+def _is_approximable(rows: VectorSpace) -> bool:
+    return rows.approximable
+
+
+def _counts(lists: RawLists) -> np.ndarray:
+    return lists.counts

@@ -71,7 +71,7 @@ def search_levenshtein(
 
     step = max(1, min(STRINGS_AT_ONCE, _blocks.BLOCK_BYTES // (ENTRY_BYTES * (limit + 1))))
     edges = [*range(0, len(distinct), step), len(distinct)]
-    workers = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    workers = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     parts = []
     for part, last in zip(workers(delayed(search)(*ends) for ends in pairwise(edges)), edges[1:], strict=True):
         parts.append(part)

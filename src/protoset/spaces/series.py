@@ -150,7 +150,7 @@ class SeriesSpace(Space):
             )
 
         parts = np.array_split(wanted, max(1, min(len(wanted), effective_n_jobs(n_jobs))))
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(part) for part in parts)
+        found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(part) for part in parts)
         return np.concatenate([p for p, _ in found]), np.concatenate([d for _, d in found])
 
     def _radius(self) -> int:

@@ -147,7 +147,7 @@ class _Search:
                     self.progress(pairs * done // self.STRIPES, pairs)
             return found
 
-        for found in Parallel(n_jobs=workers, prefer="threads")(delayed(work)(worker) for worker in range(workers)):
+        for found in Parallel(n_jobs=workers, require="sharedmem")(delayed(work)(worker) for worker in range(workers)):
             totals += np.sum(found, axis=0, dtype=np.int64)
         for nearest in own:
             if nearest is not self.nearest:

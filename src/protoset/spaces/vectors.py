@@ -73,6 +73,11 @@ class VectorSpace(Space):
         """Number of columns of the vectors."""
         return self._columns.shape[1] - (self.metric in ANGULAR)
 
+    @property
+    def images(self) -> np.ndarray:
+        """What distances are computed from: the column vectors, or what the metric makes of them."""
+        return self._columns
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
         a, b = self._rows[rows], self._columns[columns]

@@ -1,0 +1,175 @@
+"""What workers do for the search by regions (see ``_regions``): functions of what tasks carry, without a state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset import kernels
+from protoset._arrays import row_pointers
+from protoset._blocks import row_slices
+from protoset._storage import Storage
+from protoset.spaces._approximate import approximate_library
+from protoset.spaces._lists import RawLists, smallest_of
+from protoset.spaces.vectors import VectorSpace
+
+APPROXIMATE_ROWS, APPROXIMATE_FEATURES = 20_000, 5
+"""Rows and features from which on the approximate search of one process is the faster one within a region."""
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Rows of a block by region.
+
+    Attributes
+    ----------
+    indptr : ndarray of int64, shape (n_regions + 1,)
+    rows : ndarray of int32
+        The rows in each region, ascending, by their places in the block.
+    """
+
+    indptr: np.ndarray
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Vectors that are in a region.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Their numbers among everyone, ascending.
+    space : VectorSpace
+    """
+
+    rows: np.ndarray
+    space: VectorSpace
+
+
+@dataclass(frozen=True, eq=False)
+class PartialLists:
+    """Lists of some rows, from one region.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Whose lists these are, ascending.
+    lists : RawLists
+        Neighbours by their numbers among everyone.
+    """
+
+    rows: np.ndarray
+    lists: RawLists
+
+
+def visit(block: VectorSpace, centres: np.ndarray, n_visited: int) -> Visits:
+    """Find the regions that each row of a block is in: those whose centres are nearest."""
+    n, n_regions = block.shape[0], len(centres)
+    pair = VectorSpace("euclidean", block.images, centres)
+    regions = np.empty((n, n_visited), np.int32)
+    for part in row_slices(n, n_regions * 8):
+        distances = pair.block(part, slice(None))
+        nearest = smallest_of(distances, np.full(len(distances), -1), n_visited, n_visited)
+        regions[part] = nearest.indices.reshape(-1, n_visited)
+    order = np.argsort(regions.reshape(-1), kind="stable")
+    counts = np.bincount(regions.reshape(-1), minlength=n_regions)
+    return Visits(row_pointers(counts), (order // n_visited).astype(np.int32))
+
+
+def count(visits: Visits) -> np.ndarray:
+    """Count the rows of a block in each region."""
+    return np.diff(visits.indptr)
+
+
+def pick(block: VectorSpace, visits: Visits, start: int, region: int, part: int, n_parts: int) -> Members:
+    """Take the rows of a block, whose first has the number ``start``, that are in a part of a region."""
+    rows = visits.rows[visits.indptr[region] : visits.indptr[region + 1]].astype(np.int64)
+    rows = rows[(start + rows) % n_parts == part]
+    return Members(start + rows, block.subset(rows))
+
+
+def search_region(n_neighbors: int, approximately: bool, *members: Members) -> PartialLists:
+    """Find the nearest of the members of a region, which come from consecutive blocks, to each of them."""
+    rows = np.concatenate([part.rows for part in members])
+    images = np.concatenate([part.space.images for part in members])
+    k = min(n_neighbors, len(rows) - 1)
+    if k < 1:
+        counts = np.zeros(len(rows), np.int64)
+        return PartialLists(rows, RawLists(counts, np.empty(0, np.int32), np.empty(0), counts > 0))
+    space = VectorSpace(members[0].space.metric, images, images)
+    if approximately and len(rows) >= APPROXIMATE_ROWS and images.shape[1] >= APPROXIMATE_FEATURES:
+        if approximate_library() != "faiss":
+            raise RuntimeError("a worker lacks faiss, which another has: install it on all workers or on none")
+        raw = space.approximate_kneighbors(k, storage=Storage(), n_jobs=1)
+    else:
+        raw = space.kneighbors(k, limit=k, n_jobs=1)
+    return PartialLists(rows, RawLists(raw.counts, rows.astype(np.int32)[raw.indices], raw.distances, raw.closed))
+
+
+def share(found: PartialLists, start: int, stop: int) -> PartialLists:
+    """Take the lists of the rows of a block, which has the rows from ``start`` to ``stop``; by places in it."""
+    first, last = np.searchsorted(found.rows, [start, stop])
+    indptr = row_pointers(found.lists.counts)
+    entries = slice(indptr[first], indptr[last])
+    # Copies, which do not keep the lists of the region alive.
+    counts, indices, distances, closed = (
+        values.copy()
+        for values in (
+            found.lists.counts[first:last],
+            found.lists.indices[entries],
+            found.lists.distances[entries],
+            found.lists.closed[first:last],
+        )
+    )
+    return PartialLists(found.rows[first:last] - start, RawLists(counts, indices, distances, closed))
+
+
+def merge(n_rows: int, n_neighbors: int, lists: RawLists | None, *shares: PartialLists) -> RawLists:
+    """Lists of a block from those that there are and from what regions found: the nearest of all of them, each once."""
+    parts = [PartialLists(np.arange(n_rows), lists)] if lists is not None else []
+    parts += shares
+    counts = np.zeros(n_rows, np.int64)
+    for part in parts:
+        counts[part.rows] += part.lists.counts
+    indptr = row_pointers(counts)
+    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    ends = indptr[:-1].copy()
+    for part in parts:
+        own = part.lists.counts
+        targets = np.repeat(ends[part.rows] - row_pointers(own)[:-1], own) + np.arange(own.sum())
+        indices[targets], distances[targets] = part.lists.indices, part.lists.distances
+        ends[part.rows] += own
+    indptr, indices, distances = kernels.lists.nearest_distinct(indptr, indices, distances, n_neighbors)
+    return RawLists(np.diff(indptr), indices, distances, np.zeros(n_rows, bool))
+
+
+def nearest_distances(block: VectorSpace, images: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
+    """Distances of some vectors to the k nearest of a block; infinite where it has no more.
+
+    ``own`` are the places of the vectors themselves, which do not count, in the block; those of others lie outside.
+    """
+    pair = VectorSpace(block.metric, images, block.images)
+    nearest = np.full((len(images), k), np.inf)
+    for part in row_slices(len(images), block.shape[0] * 8):
+        distances = pair.block(part, slice(None))
+        inside = np.flatnonzero((own[part] >= 0) & (own[part] < block.shape[0]))
+        distances[inside, own[part][inside]] = np.inf
+        few = min(k, distances.shape[1])
+        nearest[part, :few] = np.sort(np.partition(distances, few - 1, axis=1)[:, :few], axis=1)
+    return nearest
+
+
+def closest(k: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Take the k smallest of two rows of distances."""
+    return np.sort(np.hstack([a, b]), axis=1)[:, :k]
+
+
+def count_listed(lists: RawLists, rows: np.ndarray, farthest: np.ndarray) -> int:
+    """Count what is listed for some rows at a distance of at most ``farthest``."""
+    indptr = row_pointers(lists.counts)
+    return sum(
+        int(np.count_nonzero(lists.distances[indptr[row] : indptr[row + 1]] <= last))
+        for row, last in zip(rows, farthest, strict=True)
+    )

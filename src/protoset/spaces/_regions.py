@@ -1,0 +1,226 @@
+"""Approximate neighbours of vectors on a Dask cluster: near vectors are likely to be in one region.
+
+    blocks of rows --> the nearest regions of each row --> rows of a region, from every block --> lists among them
+                                                                                                        |
+    lists of a block, the nearest kept <-- what each region found for the rows of the block <-----------+
+
+The centres of the regions are learned here, from a sample. Each row is in the ``VISITED`` regions whose centres are
+nearest; two rows can find each other if they share one of them. Within a region the search is that of one process.
+What the regions found for a row is merged, and rounds with other regions follow until ``RECALL_TARGET`` of the
+neighbours of a sample of rows, searched among everyone, are found. Another sample measures what was reached.
+
+Which regions a row is in is decided by distances that are the same on every machine, as are those of the lists, and the
+nearest of several lists do not depend on their order: so the result does not depend on the workers, or on what was
+computed twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from protoset._cluster import gather, send, submit, submit_each
+from protoset.spaces._approximate import RECALL_ROWS, RECALL_TARGET, TUNING_ROWS, approximate_library
+from protoset.spaces._region_tasks import (
+    closest,
+    count,
+    count_listed,
+    merge,
+    nearest_distances,
+    pick,
+    search_region,
+    share,
+    visit,
+)
+from protoset.spaces.vectors import VectorSpace
+
+if TYPE_CHECKING:
+    from protoset.spaces.distributed_vectors import DistributedVectorSpace
+
+REGION_ROWS, MOST_REGIONS, GROWN_ROWS = 50_000, 200, 500_000
+"""Rows of a region, with those that are in others too. From so many regions on they grow instead, because a region and
+a block of rows make two tasks; up to so many rows, because a worker has to hold them."""
+
+VISITED = 4
+"""Regions that a row is in; fewer where there are few."""
+
+LARGEST = 3
+"""A region of more than so many times the usual rows is cut into parts: workers have to hold it."""
+
+SAMPLED_PER_REGION, SAMPLE_BYTES, LLOYD_STEPS = 200, 256 * 2**20, 2
+"""Rows that a centre is learned from, and steps of that. More steps make the regions of all rounds alike."""
+
+MERGED = 32
+"""Regions whose lists are merged before those of the next: what waits for that takes memory on the workers."""
+
+MOST_ROUNDS, LEAST_GAIN = 6, 0.005
+"""How often rows are searched in other regions, and the recall that the last time must have gained."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How rows are spread over regions.
+
+    Attributes
+    ----------
+    n_regions, n_visited : int
+        Regions, and how many of them a row is in.
+    most_rows : int
+        Rows of a region from which on it is cut into parts.
+    n_neighbors : int
+    approximately : bool
+        Whether the search within a large region is approximate: where the workers have faiss.
+    """
+
+    n_regions: int
+    n_visited: int
+    most_rows: int
+    n_neighbors: int
+    approximately: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterLists:
+    """Neighbour lists that stay on the workers.
+
+    Attributes
+    ----------
+    blocks : list of Future
+        Lists of each block of rows.
+    recall : float or None
+        Part of the true neighbours that are listed, measured on a sample of rows; None where all are.
+    recall_by_round : tuple of float
+        The same of another sample, after each round.
+    """
+
+    blocks: list[Any]
+    recall: float | None = None
+    recall_by_round: tuple[float, ...] = ()
+
+
+def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterLists:
+    """Find most of everyone's nearest others; none of the lists is known to be closed.
+
+    Parameters
+    ----------
+    space : DistributedVectorSpace
+        Vectors whose images' distances are all there is to those of the metric.
+    n_neighbors : int
+    """
+    plan = make_plan(space, n_neighbors)
+    tuning, measuring = _samples(space.shape[0])
+    farthest = _farthest_neighbors(space, np.concatenate([tuning, measuring]), plan.n_neighbors)
+    lists: list[Any] = [None] * (len(space.starts) - 1)
+    reached: list[float] = []
+    while not reached or _is_worthwhile(reached, plan):
+        lists = _search_round(space, lists, plan, seed=len(reached))
+        reached.append(_recall(space, lists, tuning, farthest[: len(tuning)], plan.n_neighbors))
+    recall = _recall(space, lists, measuring, farthest[len(tuning) :], plan.n_neighbors)
+    return ClusterLists(lists, recall, tuple(reached))
+
+
+def make_plan(space: DistributedVectorSpace, n_neighbors: int) -> Plan:
+    """Choose the number of regions, and ask a worker whether it has faiss: all are taken to be alike."""
+    n = space.shape[0]
+    n_regions = n_visited = 1
+    if n > REGION_ROWS:
+        # Among few regions, two objects share one sooner.
+        n_visited = min(VISITED, 1 + math.ceil(math.log2(n / REGION_ROWS)))
+        rows = n * n_visited
+        n_regions = max(n_visited + 1, min(MOST_REGIONS, rows // REGION_ROWS), rows // max(GROWN_ROWS, REGION_ROWS))
+    library = gather(space.client, [submit(space.client, approximate_library)])[0]
+    most_rows = LARGEST * max(REGION_ROWS, -(-n * n_visited // n_regions))
+    return Plan(n_regions, n_visited, most_rows, min(n_neighbors, n - 1), library == "faiss")
+
+
+def _is_worthwhile(reached: list[float], plan: Plan) -> bool:
+    """Whether another round may help."""
+    if reached[-1] >= RECALL_TARGET or plan.n_regions == 1 or len(reached) >= MOST_ROUNDS:
+        return False
+    return len(reached) < 2 or reached[-1] - reached[-2] >= LEAST_GAIN
+
+
+def _samples(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to tune by and others to measure by, always the same."""
+    drawn = np.random.default_rng(0).choice(n, min(n, TUNING_ROWS + RECALL_ROWS), replace=False)
+    return np.sort(drawn[: len(drawn) // 3]), np.sort(drawn[len(drawn) // 3 :])
+
+
+def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, seed: int) -> list[Any]:
+    """Add what one set of regions finds to the lists of each block.
+
+    Regions are searched group by group, each as soon as its rows are together: the priorities see to that.
+    """
+    client, blocks, starts = space.client, space.blocks, space.starts
+    centres = send(client, _learn_centres(space, plan.n_regions, seed))
+    visits = [submit(client, visit, block, centres, plan.n_visited) for block in blocks]
+    counts = np.stack(gather(client, [submit(client, count, part) for part in visits]))
+    for group, first in enumerate(range(0, plan.n_regions, MERGED)):
+        shares: list[list[Any]] = [[] for _ in blocks]
+        for region in range(first, min(first + MERGED, plan.n_regions)):
+            for b, found in _search_one(space, visits, counts[:, region], region, plan, priority=-group):
+                shares[b].append(found)
+        lists = [
+            submit(client, merge, size, plan.n_neighbors, old, *found, priority=3)
+            for size, old, found in zip(np.diff(starts).tolist(), lists, shares, strict=True)
+        ]
+    return lists
+
+
+def _search_one(
+    space: DistributedVectorSpace, visits: list[Any], counts: np.ndarray, region: int, plan: Plan, *, priority: int
+) -> Iterator[tuple[int, Any]]:
+    """Search a region; what it finds, block by block. A very large one is searched in parts, each row in one."""
+    client, starts, owners = space.client, space.starts.tolist(), np.flatnonzero(counts).tolist()
+    n_parts = -(-int(counts.sum()) // plan.most_rows)
+    for part in range(n_parts):
+        wanted = [(space.blocks[b], visits[b], starts[b], region, part, n_parts) for b in owners]
+        picked = submit_each(client, pick, *zip(*wanted, strict=True), priority=priority)
+        found = submit(client, search_region, plan.n_neighbors, plan.approximately, *picked, priority=1)
+        of_blocks = [(found, starts[b], starts[b + 1]) for b in owners]
+        yield from zip(owners, submit_each(client, share, *zip(*of_blocks, strict=True), priority=2), strict=True)
+
+
+def _learn_centres(space: DistributedVectorSpace, n_regions: int, seed: int) -> np.ndarray:
+    """Centres of regions of about equal size, from a sample of the rows."""
+    n = space.shape[0]
+    size = min(n, SAMPLED_PER_REGION * n_regions, max(n_regions, SAMPLE_BYTES // space.object_bytes))
+    rng = np.random.default_rng([seed, 1])
+    sample = space.fetch(np.sort(rng.choice(n, size, replace=False))).images
+    centres = sample[np.sort(rng.choice(size, n_regions, replace=False))]
+    for _ in range(LLOYD_STEPS):
+        nearest, _ = VectorSpace("euclidean", sample, centres).nearest()
+        counts = np.bincount(nearest, minlength=n_regions)
+        sums = np.stack([np.bincount(nearest, feature, n_regions) for feature in sample.T], axis=1)
+        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres).astype(sample.dtype)
+    return centres
+
+
+def _farthest_neighbors(space: DistributedVectorSpace, rows: np.ndarray, k: int) -> np.ndarray:
+    """Distance of the last true neighbour of each of some rows, among everyone."""
+    client = space.client
+    sent = send(client, space.fetch(rows).images)
+    nearest = [
+        submit(client, nearest_distances, block, sent, rows - start, k)
+        for block, start in zip(space.blocks, space.starts[:-1], strict=True)
+    ]
+    while len(nearest) > 1:
+        pairs = [submit(client, closest, k, a, b) for a, b in zip(nearest[::2], nearest[1::2], strict=False)]
+        nearest = pairs + ([nearest[-1]] if len(nearest) % 2 else [])
+    return gather(client, nearest)[0][:, -1]
+
+
+def _recall(
+    space: DistributedVectorSpace, lists: list[Any], rows: np.ndarray, farthest: np.ndarray, n_neighbors: int
+) -> float:
+    """Part of the true neighbours that are listed; of equally near ones any will do."""
+    owner = np.searchsorted(space.starts, rows, side="right") - 1
+    tasks = [
+        submit(space.client, count_listed, lists[b], rows[owner == b] - space.starts[b], farthest[owner == b])
+        for b in np.unique(owner)
+    ]
+    return sum(gather(space.client, tasks)) / (len(rows) * n_neighbors)
