@@ -38,6 +38,12 @@ def slow_load(name):
     return load(name)
 
 
+def lingering_load(name):
+    """Take longer, so that whoever waits for it is seen waiting."""
+    time.sleep(0.3)
+    return load(name)
+
+
 def deadly_load(name):
     """End the process that loads it."""
     if name == "deadly":

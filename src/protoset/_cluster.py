@@ -12,12 +12,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
+from threading import Thread
 from typing import Any, TypeVar
 
 import numpy as np
 
-WAIT_FOR_WORKERS, LOST_FOR = 10.0, 30.0
-"""Seconds to wait for a first worker, and for another one when all are lost."""
+WAIT_FOR_SCHEDULER, WAIT_FOR_WORKERS, LOST_FOR = 9.0, 10.0, 30.0
+"""Seconds to wait for a scheduler, for a first worker, and for another one when all are lost."""
 
 LOOK_EVERY = 1.0
 RETRIES = 3
@@ -56,6 +57,47 @@ def resolve_client(client: Any, X: Any = None) -> Any:
     if client is not None:
         check_client(client)
     return client
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address, such as "tcp://host:8786"; in bounded time."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("a Dask cluster needs distributed; run pip install 'protoset[dask]'") from error
+    # A client that does not get through takes long to end, and complains; so does a port that is not Dask's.
+    said: list[Exception | None] = []
+    asking = Thread(target=lambda: said.append(_knock(address)), daemon=True)
+    asking.start()
+    asking.join(WAIT_FOR_SCHEDULER + 1)
+    wrong = said[0] if said else TimeoutError("it does not answer as a scheduler does")
+    if isinstance(wrong, ValueError):
+        raise ValueError(f"cluster={address!r} is no address: {wrong}; write one such as tcp://host:8786") from wrong
+    if wrong is not None:
+        raise RuntimeError(
+            f"no Dask scheduler could be reached at {address!r}: {wrong}; see that it runs (dask scheduler) and that "
+            "the address is the one it shows"
+        ) from wrong
+    return Client(address, timeout=WAIT_FOR_SCHEDULER, set_as_default=False)
+
+
+def _knock(address: str) -> Exception | None:
+    """Say what is wrong with the scheduler at an address, if anything is."""
+    import asyncio
+
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def ask() -> None:
+        arguments = Security().get_connection_args("client")
+        comm = await connect(address, timeout=WAIT_FOR_SCHEDULER, **arguments)
+        await comm.close()
+
+    try:
+        asyncio.run(ask())
+    except Exception as error:  # whatever a stranger's answer leads to
+        return error
+    return None
 
 
 def check_client(client: Any) -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import pickle
 import threading
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -143,7 +142,18 @@ class Bench:
 
 def _work(bench: Bench, group: Group) -> list[CellResult]:
     with alone():
-        return list(bench.workshop.work(group))
+        return [result for result in bench.workshop.work(group) if _is_wanted()]
+
+
+def _is_wanted() -> bool:
+    """Return True where someone waits for this task; end it otherwise, as after Ctrl-C."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    if task is not None and task.state == "cancelled":
+        raise RuntimeError("nobody waits for these cells any more")
+    return True
 
 
 @contextmanager
@@ -156,14 +166,14 @@ def alone() -> Iterator[None]:
 def send(client: Any, value: Any, make: Any = None) -> Any:
     """Return the future of ``make(value)``, which Dask can make again where workers that have it are lost."""
     import cloudpickle
+    import dask
 
     try:
         packed = cloudpickle.dumps(value)
     except Exception as error:
         raise TypeError(f"data cannot be sent to the Dask workers: {error}; leave the client out") from error
-    with warnings.catch_warnings():
-        # It is sent once, for all tasks.
-        warnings.filterwarnings("ignore", message="Sending large graph")
+    # It is sent once for all tasks, however large it is.
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PiB"}):
         return client.submit(_unpack, packed, make, pure=False, retries=RETRIES)
 
 
