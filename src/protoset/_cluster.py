@@ -167,6 +167,7 @@ def as_done(
     try:
         while True:
             with _explained(remedy):
+                _check_running(client)
                 room = IN_FLIGHT * max(1, len(client.nthreads())) - len(pending)
                 for job in islice(waiting, max(0, room)):
                     future = submit(job)
@@ -194,15 +195,20 @@ def _patiently(client: Any, attempt: Callable[[], Any]) -> Any:
     last_seen = time.monotonic()
     while True:
         try:
-            return attempt()
+            with client.as_current():  # ``wait`` asks the current client, which may be another one
+                return attempt()
         except TimeoutError:
             pass
-        if client.status != "running":
-            raise RuntimeError(f"the Dask client is {client.status}")
+        _check_running(client)
         if client.scheduler_info()["workers"]:
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > LOST_FOR:
             raise RuntimeError(f"all Dask workers are lost, for more than {LOST_FOR:g} seconds")
+
+
+def _check_running(client: Any) -> None:
+    if client.status != "running":
+        raise RuntimeError(f"the Dask client is {client.status}")
 
 
 @contextmanager
