@@ -21,8 +21,7 @@ from protoset.datasets import Dataset
 from protoset.experiments import compare, read_plan, results, resume, run, status, validate
 
 import experiment_data
-from cli_cases import run as run_command
-from cli_cases import write_files
+from cli_cases import run_many, write_files
 from experiment_data import load
 
 distributed = pytest.importorskip("distributed")
@@ -362,18 +361,21 @@ def test_the_command(address, tmp_path):
         'data = [{path = "flowers.csv", target = "species", name = "mine"}]\n'
         'methods = ["NoPS", "FCNN"]\nfolds = 3\ndistances = [{metric = "gower"}]\n'
     )
-    where = ["--cluster", address, "--json"]
-    done = run_command("experiment", "run", "plan.toml", *where, cwd=folder)
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["done"] == 6
-    resumed = run_command("experiment", "resume", "plan.journal", *where, cwd=folder)
-    assert (resumed.returncode, resumed.stderr) == (0, "")
-    words = ["flowers.csv", "--target", "species", "--folds", "3"]
-    for command in (["evaluate", *words, "--method", "fcnn"], ["compare", *words, "--methods", "nops,fcnn"]):
-        here, there = run_command(*command, "--json", cwd=folder), run_command(*command, *where, cwd=folder)
-        assert (there.returncode, there.stderr) == (0, "")
-        times = lambda document: {k: v for k, v in json.loads(document).items() if k not in ("methods", "seconds")}  # noqa: E731
-        assert times(there.stdout) == times(here.stdout)
+    where, words = ["--cluster", address], ["flowers.csv", "--target", "species", "--folds", "3"]
+    commands = [
+        ["experiment", "run", "plan.toml", *where],
+        ["experiment", "resume", "plan.journal", *where],
+        ["evaluate", *words, "--method", "fcnn"],
+        ["evaluate", *words, "--method", "fcnn", *where],
+        ["compare", *words, "--methods", "nops,fcnn"],
+        ["compare", *words, "--methods", "nops,fcnn", *where],
+    ]
+    answers = run_many([[*command, "--json"] for command in commands], folder)
+    assert [(code, err) for code, _, err in answers] == [(0, "")] * len(commands)
+    run, resumed, evaluated, there, compared, compared_there = (json.loads(out) for _, out, _ in answers)
+    assert (run["done"], resumed["done"]) == (6, 6)
+    assert there == evaluated
+    assert compared_there["errors"] == compared["errors"]
 
 
 def test_the_command_without_a_cluster(tmp_path, monkeypatch, capsys):
