@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def is_idle(client):
     return not any(client.processing().values())
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(stops=st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=3), last=st.booleans())
 def test_stopped_and_resumed_here_and_there(client, alone, tmp_path_factory, stops, last):
     """Whoever computes which part, and wherever a callback ends a run: the results of one process."""
@@ -182,33 +183,28 @@ def test_a_worker_with_several_threads(alone, path):
     assert ["stopped at max_time" in row["warnings"] for row in alone["small"]] == [False, True, False] * 6
 
 
-def test_a_worker_that_is_killed_is_survived(alone, path):
-    with make_cluster(2) as cluster, distributed.Client(cluster) as client:
-        killed = []
+def test_a_worker_that_is_killed_is_survived(client, alone, path):
+    killed = []
 
-        def kill(progress):
-            if progress.done == 2:
-                address = next(address for address, tasks in client.processing().items() if tasks)
-                killed.append(client.run(os.getpid, workers=[address])[address])
-                os.kill(killed[0], signal.SIGKILL)
+    def kill(progress):
+        busy = [address for address, tasks in client.processing().items() if tasks]
+        if busy and not killed:
+            killed.append(client.run(os.getpid, workers=busy[:1])[busy[0]])
+            os.kill(killed[0], signal.SIGKILL)
 
-        progress = run(SMALL, path, data=experiment_data.lingering_load, client=client, callback=kill)
-        assert killed
-        assert killed[0] not in client.run(os.getpid).values()
+    progress = run(SMALL, path, data=experiment_data.lingering_load, client=client, callback=kill)
+    assert killed
+    assert killed[0] not in client.run(os.getpid).values()
     assert (progress.done, progress.failed) == (18, 0)
     assert made(path) == alone["small"]
 
 
-def test_workers_that_die_again_and_again(path, tmp_path):
-    """Of one data set: its cells fail, the others do not, also those that wait at the same worker."""
-    import dask
-
+def test_workers_that_die_again_and_again(client, path, tmp_path, monkeypatch):
+    """Of one data set: its cells fail, the others do not."""
     plan = SMALL | {"data": ["series", "deadly"], "folds": "default"}
     run(plan | {"data": ["series"]}, tmp_path / "alone", data=load)
-    with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
-        cluster = make_cluster(1)
-    with cluster, distributed.Client(cluster) as client:
-        progress = run(plan, path, data=experiment_data.deadly_load, client=client)
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
+    progress = run(plan, path, data=experiment_data.deadly_load, client=client)
     assert (progress.done, progress.failed) == (3, 3)
     rows = results(path)
     assert {row.failure_type for row in rows[3:]} == {"WorkerDiedError"}
@@ -245,24 +241,32 @@ def _is_computing(dask_worker):
     return bool(dask_worker.active_threads)
 
 
+@contextmanager
+def cluster_of(client, who):
+    """Give a client, and what ends it, its cluster or its workers."""
+    if who == "client":
+        other = distributed.Client(client.scheduler.address, set_as_default=False)
+        yield other, other.close
+        return
+    with make_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as other:
+        yield other, cluster.close if who == "cluster" else lambda: cluster.scale(0)
+
+
 @pytest.mark.parametrize("who", ["client", "cluster", "workers"])
-def test_a_cluster_that_goes_away(who, alone, path, monkeypatch):
+def test_a_cluster_that_goes_away(client, who, alone, path, monkeypatch):
     """One error, in bounded time; what was done is there, and the run goes on without a cluster."""
     monkeypatch.setattr(_cluster, "LOST_FOR", 0.5)
-    with make_cluster(1) as cluster:
-        client = distributed.Client(cluster)
-        ends = {"client": client.close, "cluster": cluster.close, "workers": lambda: cluster.scale(0)}
+    with cluster_of(client, who) as (other, end):
 
         def leave(progress):
             if progress.done == 3:
-                ends[who]()
+                end()
 
         with pytest.raises(RuntimeError, match=r"could not be finished: .*; see that .* run the plan again: what was"):
-            run(SMALL, path, data=load, client=client, callback=leave)
+            run(SMALL, path, data=load, client=other, callback=leave)
         if who != "workers":
             with pytest.raises(RuntimeError, match="the Dask client is"):
-                run(SMALL, path, data=load, client=client)
-        client.close()
+                run(SMALL, path, data=load, client=other)
     found = status(path)
     assert 3 <= found.done < 18
     assert (found.failed, found.running) == (0, False)
