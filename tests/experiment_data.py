@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import numpy as np
@@ -11,6 +12,8 @@ from protoset.datasets import Attribute, Dataset
 from protoset.selectors import all_selectors
 
 from conftest import overlapping
+
+LOADING = threading.Lock()
 
 
 def load(name):
@@ -42,6 +45,16 @@ def lingering_load(name):
     """Take longer, so that whoever waits for it is seen waiting."""
     time.sleep(0.3)
     return load(name)
+
+
+def exclusive_load(name):
+    """Fail where a thread of the same process loads at the same time."""
+    if not LOADING.acquire(blocking=False):
+        raise RuntimeError("two at once")
+    try:
+        return lingering_load(name)
+    finally:
+        LOADING.release()
 
 
 def deadly_load(name):

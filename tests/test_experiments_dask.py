@@ -178,7 +178,7 @@ def test_a_worker_with_several_threads(alone, path):
         n_workers=1, threads_per_worker=4, processes=True, dashboard_address=":0", memory_limit=0
     )
     with cluster, distributed.Client(cluster) as client:
-        run(SMALL, path, data=load, client=client)
+        run(SMALL, path, data=experiment_data.exclusive_load, client=client)
     assert made(path) == alone["small"]
     assert ["stopped at max_time" in row["warnings"] for row in alone["small"]] == [False, True, False] * 6
 
