@@ -222,9 +222,12 @@ def _explained(remedy: str) -> Iterator[None]:
     except KilledWorker:
         raise
     except (CancelledError, RuntimeError, OSError) as error:
+        what = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, CancelledError):  # which lists all tasks, on several lines
+            what = "its tasks were cancelled, as when the connection to the scheduler is lost"
         raise RuntimeError(
-            f"the work on the Dask cluster could not be finished: {error or type(error).__name__}; see that scheduler, "
-            f"workers and client are alive, and {remedy}"
+            f"the work on the Dask cluster could not be finished: {what}; see that scheduler, workers and client are "
+            f"alive, and {remedy}"
         ) from error
 
 
