@@ -40,8 +40,9 @@ def compute_on_cluster(groups: Sequence[Group], load: Loader, client: Any) -> It
     benches, suspects = _Benches(client, load, groups), []
     with closing(as_done(client, groups, benches.submit, REMEDY)) as outcomes:
         for group, outcome in outcomes:
-            benches.release(group)
-            if _is_fatal(outcome):
+            fatal = _is_fatal(outcome)
+            benches.release(group, anew=fatal)
+            if fatal:
                 suspects.append(group)
             else:
                 yield from outcome
@@ -51,7 +52,7 @@ def compute_on_cluster(groups: Sequence[Group], load: Loader, client: Any) -> It
 
 def _by_cells(group: Group, load: Loader, client: Any) -> Iterator[CellResult]:
     """Compute cells alone, to see of which workers die; of two in a row it is the fold, not a method."""
-    sizes, benches = dict(group.sizes), _Benches(client, load, [group])
+    sizes, benches = dict(group.sizes), _Benches(client, load, [group] * len(group.cells))
     deaths: list[Any] = []
     for one in group.cells:
         if len(deaths) == 2:
@@ -59,7 +60,9 @@ def _by_cells(group: Group, load: Loader, client: Any) -> Iterator[CellResult]:
         else:
             single = replace(group, cells=(one,), sizes=dict(sizes))
             [(_, outcome)] = as_done(client, [single], benches.submit, REMEDY)
-        if _is_fatal(outcome):
+        fatal = _is_fatal(outcome)
+        benches.release(group, anew=fatal)
+        if fatal:
             deaths = [*deaths, outcome][:2]
             result = failed(one[0], WorkerDiedError(f"Dask workers died of it, perhaps for lack of memory: {outcome}"))
         else:
@@ -116,12 +119,12 @@ class _Benches:
             self._benches[name] = send(self._client, self._load.alone(group.source), Bench)
         return self._client.submit(_work, self._benches[name], group, pure=False, retries=RETRIES)
 
-    def release(self, group: Group) -> None:
-        """Note that a group is done."""
+    def release(self, group: Group, anew: bool) -> None:
+        """Note that a group is done; the bench of one that was given up may have been given up too."""
         name = group.source.name
         self._left[name] -= 1
-        if not self._left[name]:
-            del self._benches[name]
+        if anew or not self._left[name]:
+            self._benches.pop(name, None)
 
 
 class Bench:
