@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import numpy as np
@@ -11,6 +12,8 @@ from protoset.datasets import Attribute, Dataset
 from protoset.selectors import all_selectors
 
 from conftest import overlapping
+
+LOADING = threading.Lock()
 
 
 def load(name):
@@ -36,6 +39,22 @@ def slow_load(name):
     """Take a while, so that a kill finds the run at work."""
     time.sleep(0.01)
     return load(name)
+
+
+def lingering_load(name):
+    """Take longer, so that whoever waits for it is seen waiting."""
+    time.sleep(0.3)
+    return load(name)
+
+
+def exclusive_load(name):
+    """Fail where a thread of the same process loads at the same time."""
+    if not LOADING.acquire(blocking=False):
+        raise RuntimeError("two at once")
+    try:
+        return lingering_load(name)
+    finally:
+        LOADING.release()
 
 
 def deadly_load(name):

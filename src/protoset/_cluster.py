@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import islice
+from threading import Thread
+from typing import Any, TypeVar
 
 import numpy as np
 
-WAIT_FOR_WORKERS, LOST_FOR = 10.0, 30.0
-"""Seconds to wait for a first worker, and for another one when all are lost."""
+WAIT_FOR_SCHEDULER, WAIT_FOR_WORKERS, LOST_FOR = 9.0, 10.0, 30.0
+"""Seconds to wait for a scheduler, for a first worker, and for another one when all are lost."""
 
 LOOK_EVERY = 1.0
 RETRIES = 3
@@ -22,6 +26,11 @@ RETRIES = 3
 
 TASK_BYTES = 4 * 2**20
 """Data that one task carries at most; Dask warns of much more."""
+
+IN_FLIGHT = 2
+"""Tasks per worker that are sent ahead of their results: enough to keep it busy, few enough to stop soon."""
+
+Job = TypeVar("Job")
 
 
 def is_dask(X: Any) -> bool:
@@ -51,6 +60,47 @@ def resolve_client(client: Any, X: Any = None) -> Any:
     if client is not None:
         check_client(client)
     return client
+
+
+def connect(address: str) -> Any:
+    """Return a client of the scheduler at an address, such as "tcp://host:8786"; in bounded time."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("a Dask cluster needs distributed; run pip install 'protoset[dask]'") from error
+    # A client that does not get through takes long to end, and complains; so does a port that is not Dask's.
+    said: list[Exception | None] = []
+    asking = Thread(target=lambda: said.append(_knock(address)), daemon=True)
+    asking.start()
+    asking.join(WAIT_FOR_SCHEDULER + 1)
+    wrong = said[0] if said else TimeoutError("it does not answer as a scheduler does")
+    if isinstance(wrong, ValueError):
+        raise ValueError(f"cluster={address!r} is no address: {wrong}; write one such as tcp://host:8786") from wrong
+    if wrong is not None:
+        raise RuntimeError(
+            f"no Dask scheduler could be reached at {address!r}: {wrong}; see that it runs (dask scheduler) and that "
+            "the address is the one it shows"
+        ) from wrong
+    return Client(address, timeout=WAIT_FOR_SCHEDULER, set_as_default=False)
+
+
+def _knock(address: str) -> Exception | None:
+    """Say what is wrong with the scheduler at an address, if anything is."""
+    import asyncio
+
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    async def ask() -> None:
+        arguments = Security().get_connection_args("client")
+        comm = await connect(address, timeout=WAIT_FOR_SCHEDULER, **arguments)
+        await comm.close()
+
+    try:
+        asyncio.run(ask())
+    except Exception as error:  # whatever a stranger's answer leads to
+        return error
+    return None
 
 
 def check_client(client: Any) -> None:
@@ -106,40 +156,119 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
     A worker that is lost is survived: Dask gives its tasks to others.
     """
     from distributed import KilledWorker, wait
-    from distributed.client import CancelledError
 
-    last_seen = time.monotonic()
     try:
-        while True:
-            try:
-                with client.as_current():
-                    wait(futures, timeout=LOOK_EVERY)
-                return client.gather(list(futures))
-            except TimeoutError:
-                pass
-            if client.status != "running":
-                raise RuntimeError(f"the Dask client is {client.status}")
-            if client.scheduler_info()["workers"]:
-                last_seen = time.monotonic()
-            elif time.monotonic() - last_seen > LOST_FOR:
-                raise RuntimeError(f"all Dask workers are lost, for more than {LOST_FOR:g} seconds")
+        with _explained("fit again"):
+            _patiently(client, lambda: wait(futures, timeout=LOOK_EVERY))
+            return client.gather(list(futures))
     except KilledWorker as error:
-        _cancel(client, futures)
+        cancel(client, futures)
         raise RuntimeError(
             f"Dask gave up a task of which several workers died ({error}); they may lack memory: pass smaller "
             "chunks, or start workers with a larger memory limit"
         ) from error
+    except RuntimeError:
+        cancel(client, futures)
+        raise
+
+
+def as_done(
+    client: Any, jobs: Iterable[Job], submit: Callable[[Job], Any], remedy: str
+) -> Generator[tuple[Job, Any], None, None]:
+    """Have jobs done as tasks, a few at a time, and return each with what became of it, as it is done.
+
+    What is not done is cancelled where the caller wants no more, or is interrupted.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    jobs : iterable
+    submit : callable
+        Makes a future of a job.
+    remedy : str
+        What to do when the cluster cannot go on, in the words of an error.
+
+    Yields
+    ------
+    job, outcome
+        The result, or the exception that Dask gave the task up with.
+    """
+    from distributed import wait
+
+    waiting = iter(jobs)
+    pending: dict[str, tuple[Job, Any]] = {}
+    try:
+        while True:
+            with _explained(remedy):
+                _check_running(client)
+                room = IN_FLIGHT * max(1, len(client.nthreads())) - len(pending)
+                for job in islice(waiting, max(0, room)):
+                    future = submit(job)
+                    pending[future.key] = job, future
+                if not pending:
+                    return
+                futures = [future for _, future in pending.values()]
+                some = partial(wait, futures, timeout=LOOK_EVERY, return_when="FIRST_COMPLETED")
+                done = _patiently(client, some).done
+            for future in done:
+                with _explained(remedy):
+                    outcome = _patiently(client, partial(_outcome, future))
+                yield pending.pop(future.key)[0], outcome
+    finally:
+        cancel(client, [future for _, future in pending.values()])
+
+
+def _outcome(future: Any) -> Any | Exception:
+    """Bring a result here; time runs out only where its workers are lost, and then it is computed again."""
+    return future.exception(LOST_FOR) if future.status == "error" else future.result(LOST_FOR)
+
+
+def _patiently(client: Any, attempt: Callable[[], Any]) -> Any:
+    """Try again what has run out of time, as long as there is hope."""
+    last_seen = time.monotonic()
+    while True:
+        try:
+            with client.as_current():  # ``wait`` asks the current client, which may be another one
+                return attempt()
+        except TimeoutError:
+            pass
+        _check_running(client)
+        if client.scheduler_info()["workers"]:
+            last_seen = time.monotonic()
+        elif time.monotonic() - last_seen > LOST_FOR:
+            raise RuntimeError(f"all Dask workers are lost, for more than {LOST_FOR:g} seconds")
+
+
+def _check_running(client: Any) -> None:
+    if client.status != "running":
+        raise RuntimeError(f"the Dask client is {client.status}")
+
+
+@contextmanager
+def _explained(remedy: str) -> Iterator[None]:
+    """Make one clear error of what a cluster that goes away leaves."""
+    from distributed import KilledWorker
+    from distributed.client import CancelledError
+
+    try:
+        yield
+    except KilledWorker:
+        raise
     except (CancelledError, RuntimeError, OSError) as error:
-        _cancel(client, futures)
+        what = " ".join(str(error).split()) or type(error).__name__
+        if isinstance(error, CancelledError):  # which lists all tasks, on several lines
+            what = "its tasks were cancelled, as when the connection to the scheduler is lost"
         raise RuntimeError(
-            f"the work on the Dask cluster could not be finished: {error or type(error).__name__}; see that scheduler, "
-            "workers and client are alive, and fit again"
+            f"the work on the Dask cluster could not be finished: {what}; see that scheduler, workers and client are "
+            f"alive, and {remedy}"
         ) from error
 
 
-def _cancel(client: Any, futures: Sequence[Any]) -> None:
-    if client.status == "running":
-        client.cancel(list(futures))
+def cancel(client: Any, futures: Sequence[Any]) -> None:
+    """Tell the cluster, if it is there, that nobody waits for tasks any more."""
+    if futures and client.status == "running":
+        with suppress(OSError, RuntimeError, TimeoutError):
+            client.cancel(list(futures))
 
 
 def gathered_labels(y: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,6 +97,10 @@ Folds = Annotated[
 ]
 Seed = Annotated[int | None, _option("--seed", text="Of everything random.", metavar="NUMBER")]
 Jobs = Annotated[int | None, _option("--n-jobs", text="Threads or processes; -1 for all.", metavar="COUNT")]
+Cluster = Annotated[
+    str | None,
+    _option("--cluster", text="Compute on the Dask cluster of this scheduler.", metavar="ADDRESS"),
+]
 Json = Annotated[bool, _option("--json", text="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, _option("--quiet", "-q", text="No progress and no remarks on the standard error.")]
 Force = Annotated[bool, _option("--force", text="Replace outputs that are there.")]
@@ -104,6 +109,18 @@ DataFolder = Annotated[
     Path | None,
     _option("--data", text="Folder with the paper's data sets; else PROTOSET_DATA.", metavar="FOLDER"),
 ]
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[Any]:
+    """Connect to a Dask cluster, if one is named; it goes on without this process."""
+    if address is None:
+        yield None
+        return
+    from protoset._cluster import connect
+
+    with connect(address) as client:
+        yield client
 
 
 def to_size(text: str) -> int | float | str:

@@ -27,7 +27,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 OPTIONS = (
     "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|random_state|n_neighbors|data|"
-    "studies|datasets|without"
+    "studies|datasets|without|cluster"
 )
 SPELLED = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
 """Options that are not called as the argument of the library."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from protoset.cli._options import (
+    Cluster,
     DataArgument,
     Debug,
     Folds,
@@ -23,6 +24,7 @@ from protoset.cli._options import (
     ScalingOption,
     Seed,
     Target,
+    connected,
     read_data,
     to_parameters,
     to_size,
@@ -57,6 +59,7 @@ def compare(
     ] = None,
     seed: Seed = None,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -77,7 +80,7 @@ def compare(
     from protoset import experiments
 
     names = experiments.USUAL if methods is None else [name for name in methods.split(",") if name.strip()]
-    with working("comparing", quiet) as tell:
+    with working("comparing", quiet) as tell, connected(cluster) as client:
         found = experiments.compare(
             dataset,
             names,
@@ -89,6 +92,7 @@ def compare(
             random_state=0 if seed is None else seed,
             n_jobs=n_jobs,
             callback=lambda progress: tell(progress.done + progress.failed, progress.total),
+            client=client,
         )
     if len(found.failures) == len(found.methods):
         name, message = next(iter(found.failures.items()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from protoset.cli._options import (
+    Cluster,
     DataArgument,
     Debug,
     Folds,
@@ -25,6 +26,7 @@ from protoset.cli._options import (
     ScalingOption,
     Seed,
     Target,
+    connected,
     open_model,
     read_data,
     read_for,
@@ -52,6 +54,7 @@ OF_METHODS = [
     "scaling",
     "folds",
     "holdout",
+    "cluster",
 ]
 """Options that say something of a method, which a model has decided already."""
 
@@ -78,6 +81,7 @@ def evaluate(
     ] = None,
     seed: Seed = None,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -85,7 +89,7 @@ def evaluate(
     """Measure the error of a method by cross-validation or holding out, or of a saved model on a labelled file."""
     if model is not None:
         _refuse_options_of_methods(context)
-    with working("evaluating", quiet) as tell:
+    with working("evaluating", quiet) as tell, connected(cluster) as client:
         if model is not None:
             found = _of_model(model, path, labels)
         else:
@@ -98,6 +102,7 @@ def evaluate(
                 holdout=holdout,
                 random_state=0 if seed is None else seed,
                 progress=tell,
+                client=client,
                 metric=metric,
                 metric_params=to_parameters("--metric-param", metric_param),
                 scaling=scaling,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protoset.cli._options import DataFolder, Debug, Force, Jobs, Json, Quiet
+from protoset.cli._options import Cluster, DataFolder, Debug, Force, Jobs, Json, Quiet, connected
 from protoset.cli._output import check_outputs, note, plain, say, say_json, say_table
 from protoset.cli._work import Tell, working
 
@@ -31,6 +31,7 @@ def run(
     data: DataFolder = None,
     retry_failed: Retry = False,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -39,9 +40,9 @@ def run(
     from protoset import experiments
 
     place = plan.with_suffix(".journal") if journal is None else journal
-    with working("running", quiet) as tell:
+    with working("running", quiet) as tell, connected(cluster) as client:
         done = experiments.run(
-            plan, place, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed
+            plan, place, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed, client=client
         )
     _end(done, place, json)
 
@@ -52,6 +53,7 @@ def resume(
     data: DataFolder = None,
     retry_failed: Retry = False,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -59,9 +61,9 @@ def resume(
     """Go on with the plan that is in a journal."""
     from protoset import experiments
 
-    with working("running", quiet) as tell:
+    with working("running", quiet) as tell, connected(cluster) as client:
         done = experiments.resume(
-            journal, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed
+            journal, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed, client=client
         )
     _end(done, journal, json)
 

@@ -75,6 +75,7 @@ def compare(
     random_state: int = 0,
     n_jobs: int | None = None,
     callback: Callback | None = None,
+    client: Any = None,
 ) -> Comparison:
     """Run several methods on the same folds and the same dissimilarities.
 
@@ -96,6 +97,8 @@ def compare(
         Processes.
     callback : callable, optional
         Told how far it is, with a ``Progress``; ends the run by returning True.
+    client : distributed.Client, optional
+        Computes on its Dask cluster, a task per fold; see :func:`run`.
 
     Returns
     -------
@@ -124,7 +127,8 @@ def compare(
     }
     with tempfile.TemporaryDirectory(prefix="protoset-") as folder:
         journal = Path(folder) / "journal"
-        run(document, journal, n_jobs=n_jobs, data={dataset.name or "data": dataset}, callback=callback)
+        own = {dataset.name or "data": dataset}
+        run(document, journal, n_jobs=n_jobs, data=own, callback=callback, client=client)
         rows = results(journal)
     labels = tuple(entry.get("label", EVERYTHING) for entry in entries)
     n_folds = 1 if own_split else n_folds

@@ -42,6 +42,16 @@ class Loader:
             )
         return found
 
+    def alone(self, source: Source) -> Loader:
+        """Return what loads this data set elsewhere: folders as absolute paths, without the data of others."""
+        data = self._data
+        if type(data) is dict:
+            # The other names stay, for the error of one that is missing.
+            data = {name: found if name == source.name else None for name, found in data.items()}  # type: ignore[misc]
+        elif isinstance(data, (str, os.PathLike)):
+            data = Path(data).absolute()
+        return Loader(data, self._folder.absolute())
+
     def _load(self, source: Source) -> Any:
         if source.path is not None:
             return read(self._folder / source.path, target=source.target)

@@ -121,11 +121,21 @@ def resume(
     callback: Callback | None = None,
     retry_failed: bool = False,
     verbose: int = 0,
+    client: Any = None,
 ) -> Progress:
     """Go on with the plan that is in a journal; the arguments are those of :func:`run`."""
     with Journal.to_read(journal) as opened:
         plan = opened.plan
-    return run(plan, journal, n_jobs=n_jobs, data=data, callback=callback, retry_failed=retry_failed, verbose=verbose)
+    return run(
+        plan,
+        journal,
+        n_jobs=n_jobs,
+        data=data,
+        callback=callback,
+        retry_failed=retry_failed,
+        verbose=verbose,
+        client=client,
+    )
 
 
 def results(journal: str | os.PathLike[str], *, kept: bool = False) -> list[CellResult]:

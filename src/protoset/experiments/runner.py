@@ -8,15 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from protoset._cluster import resolve_client
 from protoset._progress import INTERVAL, report
 from protoset._validation import check_flag, check_jobs
 from protoset.experiments.cells import CellResult, Group
+from protoset.experiments.cluster import compute_on_cluster
 from protoset.experiments.journal import Journal
 from protoset.experiments.loading import Data, Loader
 from protoset.experiments.parsing import read_plan
@@ -62,11 +65,13 @@ def run(
     callback: Callback | None = None,
     retry_failed: bool = False,
     verbose: int = 0,
+    client: Any = None,
 ) -> Progress:
     """Compute the cells of a plan that a journal does not have yet.
 
     A run may be ended at any moment and started again: no cell is lost or computed twice. Results depend neither on
-    ``n_jobs`` nor on the order of the cells. A cell that fails is recorded with its message, and the run goes on.
+    ``n_jobs`` or ``client`` nor on the order of the cells. A cell that fails is recorded with its message, and the run
+    goes on.
 
     Parameters
     ----------
@@ -75,16 +80,22 @@ def run(
     journal : path-like
         The SQLite file that results are written to; made if it is not there.
     n_jobs : int, optional
-        Processes. With one (the default) everything is computed in this process. Each uses one thread.
+        Processes. With one (the default) everything is computed in this process. Each uses one thread. Of no
+        account where there is a client.
     data : callable, dict or path-like, optional
         A function from names to data sets, data sets by name, or a folder for ``protoset.datasets.load``. With
-        several processes it is sent to them.
+        several processes or on a cluster it is sent to them; a folder, and files of the plan, must be readable there.
     callback : callable, optional
         Called after each cell with a :class:`Progress`; the run ends when it returns True.
     retry_failed : bool, default=False
         Whether cells that failed are computed again.
     verbose : int, default=0
         Above 0, say on stderr how far it is.
+    client : distributed.Client, optional
+        Computes on its Dask cluster; by default that of ``joblib.parallel_config("dask")``, if there is one. The cells
+        of a fold, of series and strings those of all folds, are a task and come back together; this process alone
+        writes. A worker takes one task at a time, also if it has several threads. Tasks of workers that are lost go
+        to others.
 
     Returns
     -------
@@ -97,26 +108,37 @@ def run(
         The plan cannot be read.
     JournalError
         The journal cannot be written to: it is locked, read-only, of another version or plan, or not a journal.
+    RuntimeError
+        The cluster has no workers, or cannot finish the work. What was done is in the journal.
     """
     check_jobs(n_jobs)
     check_flag("retry_failed", retry_failed)
     plan = read_plan(plan)
     loader = Loader(data, plan.folder)
+    client = resolve_client(client)
     with Journal.to_write(journal, plan) as opened:
-        return _run(opened, loader, effective_n_jobs(n_jobs), callback, retry_failed, verbose)
+        if client is not None:
+            work = partial(compute_on_cluster, load=loader, client=client)
+        else:
+            work = partial(compute, load=loader, n_jobs=effective_n_jobs(n_jobs))
+        return _run(opened, work, callback, retry_failed, verbose)
 
 
 def _run(
-    journal: Journal, loader: Loader, n_jobs: int, callback: Callback | None, retry_failed: bool, verbose: int
+    journal: Journal,
+    work: Callable[[list[Group]], Iterator[CellResult]],
+    callback: Callback | None,
+    retry_failed: bool,
+    verbose: int,
 ) -> Progress:
     sizes = journal.sizes()
     is_done = {identifier for identifier, size in sizes.items() if size is not None or not retry_failed}
     pending = [cell for cell in journal.plan.cells if cell.id not in is_done]
     watch = _Watch(journal, sizes, pending)
     groups = list(grouped(journal.plan, pending, {name: size for name, size in sizes.items() if name in is_done}))
-    report(verbose, "%d of %d cells are to be computed, by %d processes", len(pending), watch.total, n_jobs)
+    report(verbose, "%d of %d cells are to be computed", len(pending), watch.total)
     last = time.monotonic()
-    with closing(compute(groups, loader, n_jobs)) as results:  # type: ignore[type-var]
+    with closing(work(groups)) as results:  # type: ignore[type-var]
         for result in results:
             journal.add([result])
             watch.add(result)

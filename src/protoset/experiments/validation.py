@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
+from protoset._cluster import RETRIES, as_done, resolve_client
 from protoset._validation import check_count, is_number
 from protoset.datasets import Dataset, take
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
+from protoset.experiments.cluster import alone, send, unable
 from protoset.experiments.distances import split
 from protoset.experiments.plan import Folds
 from protoset.models import REFINED, DataModel, fit_model
@@ -53,6 +57,7 @@ def validate(
     holdout: float | None = None,
     random_state: int = 0,
     progress: Callable[[int, int], Any] | None = None,
+    client: Any = None,
     **options: Any,
 ) -> Validation:
     """Fit a method on parts of a data set, and predict the rest.
@@ -72,25 +77,90 @@ def validate(
         Deals the objects, and seeds the method.
     progress : callable, optional
         Called as ``progress(folds_done, folds)``.
+    client : distributed.Client, optional
+        Computes on its Dask cluster, a task per fold, in one thread each; by default that of
+        ``joblib.parallel_config("dask")``, if there is one.
     **options
-        As in ``protoset.models.fit_model``.
+        As in ``protoset.models.fit_model``. On a cluster ``n_jobs`` is of no account, and ``callback`` is not called.
 
     Returns
     -------
     Validation
     """
     parts = list(_parts(dataset, folds, holdout, random_state))
-    truths, answers, sizes = [], [], []
-    for done, (train, test) in enumerate(parts):
-        if progress is not None:
-            progress(done, len(parts))
-        model = fit_model(take(dataset, train), method, random_state=random_state, **options)
-        truths.append(dataset.labels[test])
-        answers.append(model.predict(_held_out(dataset, train, test)))
-        sizes.append(len(model.sample_indices_))
+    options = {"random_state": random_state, **options}
+    client = resolve_client(client)
+    if client is None:
+        found = _here(dataset, parts, method, options)
+    else:
+        found = _on_cluster(dataset, parts, method, options, client)
+    answers: dict[int, tuple[np.ndarray, int]] = {}
+    with closing(found):
+        while len(answers) < len(parts):
+            if progress is not None:
+                progress(len(answers), len(parts))
+            number, answer = next(found)
+            answers[number] = answer
     if progress is not None:
         progress(len(parts), len(parts))
-    return _measured(truths, answers, sizes, [len(train) for train, _ in parts])
+    predictions, sizes = zip(*(answers[number] for number in range(len(parts))), strict=True)
+    truths = [dataset.labels[test] for _, test in parts]
+    return _measured(truths, list(predictions), list(sizes), [len(train) for train, _ in parts])
+
+
+Part = tuple[np.ndarray, np.ndarray]
+"""Rows for training and for testing."""
+
+Answer = tuple[np.ndarray, int]
+"""Predictions of a test part, and the number of prototypes that they were made with."""
+
+
+def _answer(dataset: Dataset, part: Part, method: str, options: dict[str, Any]) -> Answer:
+    train, test = part
+    model = fit_model(take(dataset, train), method, **options)
+    return model.predict(_held_out(dataset, train, test)), len(model.sample_indices_)
+
+
+def _here(
+    dataset: Dataset, parts: list[Part], method: str, options: dict[str, Any]
+) -> Generator[tuple[int, Answer], None, None]:
+    for number, part in enumerate(parts):
+        yield number, _answer(dataset, part, method, options)
+
+
+def _on_cluster(
+    dataset: Dataset, parts: list[Part], method: str, options: dict[str, Any], client: Any
+) -> Generator[tuple[int, Answer], None, None]:
+    """Have folds done as tasks; what they warn of and fail with is said here."""
+    options = {name: value for name, value in options.items() if name not in ("n_jobs", "callback")}
+    sent = send(client, dataset)
+
+    def submit(number: int) -> Any:
+        return client.submit(_attempt, sent, parts[number], method, options, pure=False, retries=RETRIES)
+
+    with closing(as_done(client, range(len(parts)), submit, "validate again")) as outcomes:
+        for number, outcome in outcomes:
+            if isinstance(outcome, Exception):
+                raise unable(outcome) from outcome
+            answer, told = outcome
+            for warning in told:
+                warnings.warn(warning, stacklevel=3)
+            if isinstance(answer, Exception):
+                raise answer
+            yield number, answer
+
+
+def _attempt(
+    dataset: Dataset, part: Part, method: str, options: dict[str, Any]
+) -> tuple[Answer | Exception, list[Warning]]:
+    with alone(), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        answer: Answer | Exception
+        try:
+            answer = _answer(dataset, part, method, options)
+        except Exception as error:  # of the data or of the options: not the cluster's
+            answer = error
+    return answer, [one.message for one in told if isinstance(one.message, Warning)]
 
 
 def validate_model(model: DataModel, objects: Any, labels: np.ndarray) -> Validation:
