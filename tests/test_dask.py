@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 
-from protoset import REPS, PrototypeClassifier, _cluster, neighbors
+from protoset import REPS, PrototypeClassifier, _cluster
 from protoset.neighbors import NeighborLists, build_lists, choose_search
 from protoset.selectors import FCNN, _refinable_set
 from protoset.spaces import _cluster_sample, _region_tasks, _regions, distributed_vectors, make_space, smallest_of
@@ -437,7 +437,7 @@ def test_rounds_go_on_while_they_help(client, small_regions, monkeypatch):
 
 
 def test_many_objects_are_searched_by_regions_unless_some_have_no_direction(client, monkeypatch):
-    monkeypatch.setattr(neighbors, "APPROXIMATE_FROM", 300)
+    monkeypatch.setattr("protoset.neighbors.search.APPROXIMATE_FROM", 300)
     X = uniform(301) + 0.1
     assert choose_search(make_space(X, client=client), "auto") == "approximate"
     assert choose_search(make_space(X[:299], client=client), "auto") == "exact"

@@ -15,7 +15,7 @@ their neighbour lists. What a move seems to save is computed exactly before it i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,6 +39,9 @@ class Schedule:
         How many sets are refined.
     tolerance : float
         Part of the objective that a move must save.
+    share : float
+        Part of the objective per prototype that a move must save, where that is less: among many
+        prototypes, each has little to save.
     worthwhile : float
         Part of the objective that a pass must save if another is to follow it.
     """
@@ -47,10 +50,12 @@ class Schedule:
     n_starts: int
     tolerance: float
     worthwhile: float
+    share: float = np.inf
 
 
 PATIENT = Schedule((10.0, 20.0, 40.0), n_starts=8, tolerance=1e-4, worthwhile=0.0)
 HASTY = Schedule((10.0, 40.0), n_starts=1, tolerance=5e-4, worthwhile=0.02)
+CROWDED = replace(HASTY, share=0.1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +105,10 @@ def improve(
     before = counted.n_distances
     sight = Sight(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
     search = _Search(schedule, limits, random_state)
+    tolerance = min(schedule.tolerance, schedule.share / budget)
 
     def make(members: np.ndarray, steepness: float) -> RefinableSet:
-        return RefinableSet(sight, codes, members, budget, steepness, schedule.tolerance)
+        return RefinableSet(sight, codes, members, budget, steepness, tolerance)
 
     given = make(start, steps[-1])
     best = (given.objective, start)

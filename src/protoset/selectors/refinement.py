@@ -14,13 +14,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from protoset._validation import check_count, check_jobs, check_labels, check_real, check_seed, is_count, name_rows
-from protoset.selectors._improving import HASTY, PATIENT, Refinement, Schedule, improve
+from protoset.selectors._improving import CROWDED, HASTY, PATIENT, Refinement, Schedule, improve
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.spaces import CountedSpace, Space, TrainingSpace
 from protoset.spaces._subset import SubsetSpace
 
-FEW_OBJECTS = 2048
-"""Up to so many objects the search is patient by default, beyond it is hasty."""
+FEW_OBJECTS, MANY_OBJECTS = 2048, 20_000
+"""Up to the first number of objects the search is patient by default, beyond it is hasty; beyond the second it takes
+into account that each of many prototypes matters little."""
 
 
 REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 6
@@ -91,7 +92,8 @@ def refine(
     True
     """
     codes, start, budget = _check_set(space, y, indices, n_prototypes)
-    schedule = _check_schedule(PATIENT if len(codes) <= FEW_OBJECTS else HASTY, steepness, n_starts)
+    hasty = HASTY if len(codes) <= MANY_OBJECTS else CROWDED
+    schedule = _check_schedule(PATIENT if len(codes) <= FEW_OBJECTS else hasty, steepness, n_starts)
     check_limits(max_time, callback)
     check_jobs(n_jobs)
     check_seed(random_state)
