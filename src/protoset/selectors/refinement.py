@@ -24,7 +24,7 @@ FEW_OBJECTS, MANY_OBJECTS = 2048, 20_000
 into account that each of many prototypes matters little."""
 
 
-REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 6
+REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 16
 """Of more objects a sample is looked at; it holds at least so many per prototype."""
 
 
@@ -62,7 +62,7 @@ def refine(
         up to 2,048 objects, else 1.
     max_objects : int, optional
         Objects to look at: of more, the given prototypes and a random sample, among which the refined
-        prototypes are found. By default 50,000, or 6 per prototype if those are more. docs/scaling.md has what
+        prototypes are found. By default 50,000, or 16 per prototype if those are more. docs/scaling.md has what
         that costs in error.
     max_time : float, optional
         Seconds after which the best set so far is returned, with a ``ConvergenceWarning``; first the distances, or
