@@ -4,6 +4,9 @@ Every object has its two nearest prototypes of its own class and its two nearest
 columns 0, 1 and 2, 3 of ``near`` (places in the set, -1 for none) and ``distances`` (infinite for none).
 A prototype that leaves concerns the objects that it is the first of; a candidate that enters, those
 that it is nearer to than their second.
+
+The ``SPARES`` next ones of either side are in ``spare`` and ``spare_distances``, and move up when one leaves. All members
+nearer than the ``bound`` of their side are among these.
 """
 
 import numpy as np
@@ -17,6 +20,9 @@ OTHER_FAR, SAME_FAR = TABLE_SIZE + 2.0, TABLE_SIZE + 4.0
 
 FEW_CLASSES = 32
 """Up to so many classes there is a table of how near a candidate of each class must come to everyone."""
+
+SPARES = 4
+"""Prototypes of either side that are known beyond the two nearest, so that these need not be searched anew so often."""
 
 FAINT = 1e-3
 """Change of an object's loss that pricing a candidate may leave out; moves are judged without leaving anything out."""
@@ -35,20 +41,24 @@ def loss(same, other, steepness):
 
 
 @njit(cache=True, nogil=True)
-def two_nearest(rows, columns, column_of, row_of, places, members, codes, near, distances):
-    """Find the two nearest members of either side anew, for the objects ``rows``.
+def two_nearest(
+    rows, columns, column_of, row_of, places, members, codes, near, distances, spare, spare_distances, bound
+):  # fmt: skip
+    """Find the nearest members of either side anew, for the objects ``rows``.
 
     ``columns[column_of[p], row_of[r]]`` is the distance of object ``rows[r]`` to the member in ``places[p]`` of the
     set. An object is not its own neighbour.
     """
     for row in rows:
-        for side in range(4):
-            near[row, side], distances[row, side] = -1, np.inf
+        near[row, :], distances[row, :] = -1, np.inf
+        spare[row, :], spare_distances[row, :], bound[row, :] = -1, np.inf, np.inf
     for p in range(places.shape[0]):
         place, member, column = places[p], members[places[p]], columns[column_of[p]]
         for r in range(rows.shape[0]):
-            if member != rows[r]:
-                enter(rows[r], place, column[row_of[r]], codes[member] == codes[rows[r]], near, distances)
+            row, distance = rows[r], column[row_of[r]]
+            side = np.int64(codes[member] != codes[row])
+            if member != row and distance < bound[row, side]:
+                enter(row, place, distance, side, near, distances, spare, spare_distances, bound)
 
 
 @njit(cache=True, nogil=True)
@@ -69,8 +79,8 @@ def change_of(place, candidate, column, codes, near, distances, losing, steepnes
 
 
 @njit(cache=True, nogil=True)
-def touched(place, candidate, column, codes, near, distances):
-    """Objects that lose the prototype in a place, and others that would take a candidate among their two nearest.
+def touched(place, candidate, column, codes, near, spare, bound):
+    """Objects that know the prototype in a place, and others that would know a candidate.
 
     ``column`` has the distances to the candidate; empty where nobody enters.
     """
@@ -78,33 +88,88 @@ def touched(place, candidate, column, codes, near, distances):
     lost, seen = np.empty(n, np.int64), np.empty(n, np.int64)
     n_lost = n_seen = 0
     for row in range(n):
-        if near[row, 0] == place or near[row, 1] == place or near[row, 2] == place or near[row, 3] == place:
+        knows = False
+        for side in range(near.shape[1]):
+            knows |= near[row, side] == place
+        for side in range(spare.shape[1]):
+            knows |= spare[row, side] == place
+        if knows:
             lost[n_lost] = row
             n_lost += 1
         elif column.shape[0] == 0 or row == candidate:
             continue
-        elif column[row] < distances[row, 1 if codes[row] == codes[candidate] else 3]:
+        elif column[row] < bound[row, np.int64(codes[row] != codes[candidate])]:
             seen[n_seen] = row
             n_seen += 1
     return lost[:n_lost], seen[:n_seen]
 
 
 @njit(cache=True, nogil=True)
-def enter_all(rows, place, member, column, codes, near, distances):
-    """Let a new member into the two nearest of the objects ``rows``."""
+def leave_all(rows, place, near, distances, spare, spare_distances):
+    """Let the member in a place out of what the objects ``rows`` know; the next nearest take its place."""
     for row in rows:
-        enter(row, place, column[row], codes[row] == codes[member], near, distances)
+        for side in range(2):
+            hole, first, last = -1, 2 * side, SPARES * (side + 1)
+            if near[row, first] == place:
+                near[row, first], distances[row, first] = near[row, first + 1], distances[row, first + 1]
+                hole = SPARES * side
+            elif near[row, first + 1] == place:
+                hole = SPARES * side
+            if hole >= 0:
+                near[row, first + 1], distances[row, first + 1] = spare[row, hole], spare_distances[row, hole]
+            for number in range(SPARES * side, last):
+                hole = number if spare[row, number] == place else hole
+            if hole >= 0:
+                for number in range(hole, last - 1):
+                    spare[row, number], spare_distances[row, number] = (
+                        spare[row, number + 1],
+                        spare_distances[row, number + 1],
+                    )
+                spare[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
 
 
 @njit(cache=True, nogil=True)
-def enter(row, place, distance, is_same, near, distances):
-    """Let a member into an object's two nearest of its side, if it is nearer."""
-    first = 0 if is_same else 2
+def enter_all(rows, place, member, column, codes, near, distances, spare, spare_distances, bound):
+    """Let a new member into what the objects ``rows`` know, where it is near enough."""
+    for row in rows:
+        side = np.int64(codes[row] != codes[member])
+        if row != member and column[row] < bound[row, side]:
+            enter(row, place, column[row], side, near, distances, spare, spare_distances, bound)
+
+
+@njit(cache=True, nogil=True)
+def enter(row, place, distance, side, near, distances, spare, spare_distances, bound):
+    """Let a member, nearer than the bound, into an object's nearest of a side (0: its class, 1: others)."""
+    first, second = 2 * side, 2 * side + 1
+    # Who is displaced goes on to the spares.
     if distance < distances[row, first] or near[row, first] < 0:
-        near[row, first + 1], distances[row, first + 1] = near[row, first], distances[row, first]
-        near[row, first], distances[row, first] = place, distance
-    elif distance < distances[row, first + 1] or near[row, first + 1] < 0:
-        near[row, first + 1], distances[row, first + 1] = place, distance
+        near[row, first], place = place, near[row, first]
+        distances[row, first], distance = distance, distances[row, first]
+    if place >= 0 and (distance < distances[row, second] or near[row, second] < 0):
+        near[row, second], place = place, near[row, second]
+        distances[row, second], distance = distance, distances[row, second]
+    if place < 0:
+        return
+    hole, first = SPARES * (side + 1) - 1, SPARES * side
+    bound[row, side] = min(bound[row, side], max(distance, spare_distances[row, hole]))
+    if distance >= spare_distances[row, hole]:
+        return
+    while hole > first and spare_distances[row, hole - 1] > distance:
+        spare[row, hole], spare_distances[row, hole] = spare[row, hole - 1], spare_distances[row, hole - 1]
+        hole -= 1
+    spare[row, hole], spare_distances[row, hole] = place, distance
+
+
+@njit(cache=True, nogil=True)
+def incomplete(rows, near, bound):
+    """Those of the objects ``rows`` that do not know their second nearest any more."""
+    found = np.empty(rows.shape[0], np.int64)
+    n_found = 0
+    for row in rows:
+        if (near[row, 1] < 0 and bound[row, 0] < np.inf) or (near[row, 3] < 0 and bound[row, 1] < np.inf):
+            found[n_found] = row
+            n_found += 1
+    return found[:n_found]
 
 
 @njit(cache=True, nogil=True)

@@ -187,7 +187,8 @@ class _Search:
             else:
                 tried += max(found - number, 0) + 1
             number = number if found < 0 else found + 1
-            if self._limits.reached(self.n_done, self.n_steps, prototypes.accuracy, prototypes.size):
+            accuracy = prototypes.accuracy if self._limits.is_watched else np.nan
+            if self._limits.reached(self.n_done, self.n_steps, accuracy, prototypes.size):
                 return False
             if number >= n:
                 number, self.n_passes = 0, self.n_passes + 1

@@ -76,6 +76,11 @@ class SearchLimits:
         self._what = what
         self.reason: str | None = None
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody is told the accuracy."""
+        return self._callback is not None
+
     def reached(self, n_evaluations: float, max_evaluations: float, accuracy: float, n_prototypes: int) -> bool:
         """Whether to stop now; tells the callback, but not after the end."""
         if self.reason is not None:

@@ -95,7 +95,10 @@ class RefinableSet:
         self._is_member = np.zeros(n, bool)
         self._is_member[start] = True
         self._class_counts = np.bincount(codes[start], minlength=int(codes.max()) + 1)
-        self._near, self._distances = np.full((n, 4), -1, np.int32), np.full((n, 4), np.inf)
+        self._near, self._distances = np.empty((n, 4), np.int32), np.empty((n, 4))
+        n_spares = 2 * kernels.refining.SPARES
+        self._spare, self._spare_distances = np.empty((n, n_spares), np.int32), np.empty((n, n_spares))
+        self._bound = np.empty((n, 2))
         self._losing, self._reach, self._rises = np.zeros((n, 3)), np.zeros((n, 2)), np.zeros(budget)
         self._changes = np.empty(budget + 1)
         self._find_two_nearest(self._everyone)
@@ -162,17 +165,21 @@ class RefinableSet:
         change = kernels.refining.change_of(place, candidate, column, *arrays, self._losing, self._steepness)
         if change >= -self.least:
             return False
-        lost, seen = kernels.refining.touched(place, candidate, column, *arrays)
+        known = (self._near, self._distances, self._spare, self._spare_distances)
+        lost, seen = kernels.refining.touched(
+            place, candidate, column, self._codes, self._near, self._spare, self._bound
+        )
         for member, step in ((int(self.members[place]), -1), (candidate, 1)):
             if member >= 0:
                 self._is_member[member] = step > 0
                 self._class_counts[self._codes[member]] += step
         self.members[place] = candidate
-        kernels.refining.enter_all(seen, place, candidate, column, *arrays)
-        self._find_two_nearest(lost)
-        kernels.refining.losses(
-            np.concatenate([lost, seen]), self._distances, self._steepness, self._losing, self._reach
-        )
+        changed = np.concatenate([lost, seen])
+        kernels.refining.leave_all(lost, place, *known)
+        if candidate >= 0:
+            kernels.refining.enter_all(changed, place, candidate, column, self._codes, *known, self._bound)
+        self._find_two_nearest(kernels.refining.incomplete(lost, self._near, self._bound))
+        kernels.refining.losses(changed, self._distances, self._steepness, self._losing, self._reach)
         self.objective += change
         kernels.refining.leaving_rises(self._near, self._losing, self._rises)
         return True
@@ -180,6 +187,7 @@ class RefinableSet:
     def _find_two_nearest(self, rows: np.ndarray) -> None:
         places = np.flatnonzero(self.members >= 0)
         arrays = (places, self.members, self._codes, self._near, self._distances)
+        arrays += (self._spare, self._spare_distances, self._bound)
         for part in row_slices(len(rows), len(places) * 8):
             columns = self._sight.columns_of(self.members[places], rows[part])
             kernels.refining.two_nearest(rows[part], *columns, *arrays)
