@@ -5,8 +5,8 @@ columns 0, 1 and 2, 3 of ``near`` (places in the set, -1 for none) and ``distanc
 A prototype that leaves concerns the objects that it is the first of; a candidate that enters, those
 that it is nearer to than their second.
 
-The ``SPARES`` next ones of either side are in ``spare`` and ``spare_distances``, and move up when one leaves. All members
-nearer than the ``bound`` of their side are among these.
+The ``SPARES`` next ones of either side are in ``spare`` and ``spare_distances``, and move up when one leaves. All
+members nearer than the ``bound`` of their side are among these.
 """
 
 import numpy as np

@@ -186,8 +186,7 @@ class RefinableSet:
 
     def _find_two_nearest(self, rows: np.ndarray) -> None:
         places = np.flatnonzero(self.members >= 0)
-        arrays = (places, self.members, self._codes, self._near, self._distances)
-        arrays += (self._spare, self._spare_distances, self._bound)
+        known = (self._near, self._distances, self._spare, self._spare_distances, self._bound)
         for part in row_slices(len(rows), len(places) * 8):
             columns = self._sight.columns_of(self.members[places], rows[part])
-            kernels.refining.two_nearest(rows[part], *columns, *arrays)
+            kernels.refining.two_nearest(rows[part], *columns, places, self.members, self._codes, *known)
