@@ -38,7 +38,8 @@ class StageClock(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Take a new stage from the first word of a message."""
         stage = STAGES.get(str(record.msg).split()[0])
-        if stage is not None:
+        # Samples are searched as well while a stage after the search goes on.
+        if stage is not None and not (stage == "neighbours" and self._stage in ("size", "overlap")):
             self._switch(stage)
 
     def _switch(self, stage: str) -> None:

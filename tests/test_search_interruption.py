@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from protoset.selectors._limits import SearchLimits
+
 PROGRAM = """
 import sys, warnings
 import numpy as np
@@ -53,3 +55,16 @@ def test_ctrl_c_keeps_the_best_set(selector):
         process.kill()
     assert process.returncode == 0, errors
     assert out == "ConvergenceWarning True\n"
+
+
+def test_an_interruption_inside_compiled_code():
+    """Numba may report it as a SystemError; others stay what they are."""
+    limits = SearchLimits()
+    with limits.interruptible():
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interruption:
+            raise SystemError("returned a result with an exception set") from interruption
+    assert limits.reason == "by an interruption"
+    with pytest.raises(SystemError, match="another"), SearchLimits().interruptible():
+        raise SystemError("another") from ValueError("else")

@@ -106,6 +106,11 @@ class SearchLimits:
             yield
         except KeyboardInterrupt:
             self.reason = "by an interruption"
+        except SystemError as error:
+            # What Numba makes of an interruption on the way into or out of compiled code.
+            if not isinstance(_first_cause(error), KeyboardInterrupt):
+                raise
+            self.reason = "by an interruption"
 
     def warn(self, n_evaluations: float, max_evaluations: float) -> None:
         """Warn if the search ended early."""
@@ -116,6 +121,12 @@ class SearchLimits:
                 ConvergenceWarning,
                 stacklevel=_levels_to_caller(),
             )
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _levels_to_caller() -> int:
