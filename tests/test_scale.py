@@ -61,10 +61,53 @@ def test_approximate_lists_are_the_exact_ones_where_nothing_is_missed():
     assert exact.recall is None
 
 
-def test_approximate_search_does_not_depend_on_workers():
+def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
+    """With small cells of which few are looked into, so that several rounds follow."""
+    for name, value in (("CELL", 40), ("PROBED", 3), ("PROBED_GROWTH", 0.0), ("VISITORS", 500), ("FIRST_WIDTH", 4)):
+        monkeypatch.setattr(_cells, name, value)
+    made, improve = [], _cells.CellCandidates.improve
+    monkeypatch.setattr(_cells.CellCandidates, "improve", lambda self: made.append(improve(self)) or made[-1])
     X, _ = overlapping(3000, d=8)
     one, two = (approximate(make_space(X), 15, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert (one.indices == two.indices).all()
+    assert (one.distances == two.distances).all()
+    assert one.recall == two.recall > 0.95
+    assert sum(made) >= 4, "rounds of both"
+    monkeypatch.setattr(_cells, "MOST_ROUNDS", 0)
+    assert approximate(make_space(X), 15).recall < 0.9
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_very_few_objects(n):
+    X, _ = overlapping(n, d=2)
+    lists = approximate(make_space(X), 10)
+    assert lists.recall == 1.0
+    assert (lists.indices == build_lists(make_space(X), 10, search="exact").indices).all()
+
+
+def test_crowds_are_cut_in_parts():
+    """So that a million like vectors do not all visit each other; everybody visits their own part."""
+    starts = np.array([0, 3, 3, 25, 26])
+    crowds = _cells.Crowds.of(starts, 5)
+    assert crowds.part_starts.tolist() == [0, 3, 3, 7, 11, 16, 20, 25, 26]
+    places = np.arange(26)
+    cells = np.tile(np.array([2, 0, -1], np.int32), (26, 1))
+    chosen = crowds.choose(places, cells)
+    assert (chosen[:, 1] == 0).all()
+    assert (chosen[:, 2] == -1).all()
+    assert ((chosen[:, 0] >= 2) & (chosen[:, 0] <= 6)).all()
+    inside = (places >= 3) & (places < 25)
+    first, stop = crowds.part_starts[chosen[inside, 0]], crowds.part_starts[chosen[inside, 0] + 1]
+    assert ((first <= places[inside]) & (places[inside] < stop)).all()
+
+
+def test_a_crowd_of_duplicates_is_searched_in_parts(monkeypatch):
+    monkeypatch.setattr(_cells, "CELL", 20)
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    X[:700] = X[0]
+    lists = approximate(make_space(X), 10)
+    assert (lists.distances.reshape(1000, 10)[:700] == 0).all()
+    assert lists.recall > 0.95
 
 
 def test_many_duplicates_do_not_break_the_search():
@@ -453,6 +496,32 @@ def test_the_smallest_of_blocks(seed, n_columns, k):
         others = np.sort(np.delete(block[row], own[row]) if 0 <= own[row] < n_columns else block[row])
         padded = np.concatenate([others, np.full(k, np.inf)])[:k]
         assert nearest[row].tolist() == padded.tolist()
+
+
+def test_expansion_meets_objects_that_share_a_slot():
+    """Objects that have the same slot may be met twice; none is listed twice."""
+    rng = np.random.default_rng(5)
+    n, k = 2 * kernels.graphs.SLOTS + 50, 6
+    vectors = rng.normal(size=(n, 2)).astype(np.float32)
+    crowd = np.concatenate([np.arange(50) + step * kernels.graphs.SLOTS for step in range(3)])
+    indices = np.full((n, k), -1, np.int32)
+    indices[crowd] = [rng.permutation(crowd[crowd != own])[:k] for own in crowd]
+    squared = np.full((n, k), np.inf, np.float32)
+    true = ((vectors[:, None] - vectors[crowd][None]) ** 2).sum(axis=2)
+    position = {int(j): place for place, j in enumerate(crowd)}
+    for own in crowd:
+        order = np.argsort([true[own, position[j]] for j in indices[own]])
+        indices[own] = indices[own][order]
+        squared[own] = [true[own, position[j]] for j in indices[own]]
+    edges = kernels.graphs.both_ways(indices, k)
+    found, found_squared = np.empty_like(indices), np.empty_like(squared)
+    kernels.graphs.expand(vectors, 0, n, indices, squared, edges, edges >= 0, found, found_squared)
+    for own in crowd:
+        reached = set(edges[own][edges[own] >= 0])
+        for middle in list(reached):
+            reached |= set(edges[middle][edges[middle] >= 0])
+        best = sorted(reached - {own}, key=lambda j: true[own, position[j]])[:k]
+        assert found[own].tolist() == best
 
 
 def test_importing_takes_no_library_of_scale():

@@ -51,7 +51,7 @@ def build_lists(
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked.
     search : {"auto", "exact", "approximate"}
-        See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``.
+        See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``, and their recall.
     storage : Storage, optional
         Where the lists are kept. An approximate search fills files as it goes; an exact one moves its
         lists there when it is done.
@@ -71,7 +71,6 @@ def build_lists(
     place = Storage() if storage is None else storage
     if choose_search(space, search) == "approximate":
         raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
-        check_recall(raw.recall)
     else:
         raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         indices = place.keep("neighbor_indices", raw.indices, np.int32)

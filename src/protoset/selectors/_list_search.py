@@ -10,7 +10,7 @@ import numpy as np
 from protoset._progress import report, reporter
 from protoset._storage import Storage
 from protoset.features import negligible_rank
-from protoset.neighbors import NeighborLists, Search, Ties, build_lists, choose_search
+from protoset.neighbors import NeighborLists, Search, Ties, build_lists, check_recall, choose_search
 from protoset.selectors.allocation import Allocation, cut, resolve_size
 from protoset.spaces import TrainingSpace
 
@@ -39,11 +39,12 @@ def find_lists(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NeighborLists:
-    """Find lists of the length that a fit needs; warn where ties do not fit."""
+    """Find lists of the length that a fit needs; warn where ties do not fit or neighbours are missing."""
     k, n = list_length(n_neighbors, beta, choose_search(space, search)), space.shape[0]
     report(verbose, "searching %d neighbours of %d objects", min(k, n - 1), n)
     progress = reporter(verbose, "pairs compared")
     lists = build_lists(space, k, ties=ties, search=search, storage=storage, n_jobs=n_jobs, progress=progress)
+    check_recall(lists.recall)
     n_open = int((~lists.closed).sum())
     if n_open and not space.partial and lists.recall is None:
         warnings.warn(

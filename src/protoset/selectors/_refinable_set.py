@@ -13,6 +13,8 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
+from protoset._storage import Storage
+from protoset.neighbors import choose_search
 from protoset.spaces import TrainingSpace
 
 MATRIX_BYTES = 256 * 2**20
@@ -54,7 +56,10 @@ class Sight:
 
             Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(start) for start in range(0, n, COLUMNS))
             return
-        raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
+        if choose_search(space, "auto") == "approximate":
+            raw = space.approximate_kneighbors(length, storage=Storage(), n_jobs=n_jobs)
+        else:
+            raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
         lists = sparse.csr_array((raw.distances, raw.indices, row_pointers(raw.counts)), shape=(n, n))
         turned = lists.tocsc()
         self.indptr, self.rows, self.seen_at = turned.indptr, turned.indices, turned.data

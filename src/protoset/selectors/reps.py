@@ -21,7 +21,7 @@ from protoset._memory import MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import report, reporter
 from protoset._storage import Storage
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real, check_seed
-from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, choose_search
+from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, build_lists, choose_search
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._list_search import find_lists, list_length, prototype_overlap
 from protoset.selectors._memory_plan import NUMBER, WAYS_OUT, estimate_memory
@@ -359,8 +359,16 @@ class REPS(BaseSelector):
             lists = as_lists(neighbors, space.shape[0], self.ties)
             self.neighbor_recall_, self.neighbor_search_ = float("nan"), "given"
         else:
-            storage = Storage.at(self.lists_folder)
-            lists = self._lists(space, search=self.neighbors, storage=storage, verbose=self.verbose)
+            lists = find_lists(
+                space,
+                self.n_neighbors,
+                self.beta,
+                ties=self.ties,
+                search=self.neighbors,
+                storage=Storage.at(self.lists_folder),
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
             self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
             self.neighbor_search_ = "exact" if lists.recall is None else "approximate"
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
@@ -499,23 +507,10 @@ class REPS(BaseSelector):
         check_fits(estimate, limit, WAYS_OUT)
         return estimate
 
-    def _lists(
-        self, space: TrainingSpace, *, search: Search, storage: Storage | None = None, verbose: int = 0
-    ) -> NeighborLists:
-        return find_lists(
-            space,
-            self.n_neighbors,
-            self.beta,
-            ties=self.ties,
-            search=search,
-            storage=storage,
-            n_jobs=self.n_jobs,
-            verbose=verbose,
-        )
-
     def _ranking_of(self, space: TrainingSpace, codes: np.ndarray, search: Search) -> np.ndarray:
         """Ranking of some objects by themselves."""
-        return self._rank(self._lists(space, search=search), codes).ranking
+        k = list_length(self.n_neighbors, self.beta, search)
+        return self._rank(build_lists(space, k, ties=self.ties, search=search, n_jobs=self.n_jobs), codes).ranking
 
     def _rank(self, lists: NeighborLists, codes: np.ndarray) -> RankedPrototypes:
         return rank_prototypes(

@@ -81,8 +81,7 @@ def approximate_lists(
     k = min(n_neighbors, n - 1)
     kind = CellCandidates if approximate_library() == "faiss" else NNDescentCandidates
     candidates: Candidates = kind(vectors, min(k + MARGIN, n - 1), n_jobs)
-    drawn = np.random.default_rng(0).permutation(n)[: TUNING_ROWS + RECALL_ROWS]
-    tuning, measuring = np.sort(drawn[: len(drawn) // 3]), np.sort(drawn[len(drawn) // 3 :])
+    tuning, measuring = sampled_rows(n)
     farthest = _farthest_neighbors(space, tuning, k, n_jobs)
     while _recall(_rerank(candidates, vectors, tuning, k, space, n_jobs)[1], farthest) < RECALL_TARGET:
         if not candidates.improve():
@@ -97,6 +96,13 @@ def approximate_lists(
     recall = _recall(distances[measuring], _farthest_neighbors(space, measuring, k, n_jobs))
     counts = np.full(n, k, np.int64)
     return RawLists(counts, indices.reshape(-1), distances.reshape(-1), np.zeros(n, bool), recall=recall)
+
+
+def sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to tune a search with, and others to measure it with; of very few, some serve for both."""
+    drawn = np.random.default_rng(0).permutation(n)[: TUNING_ROWS + RECALL_ROWS]
+    n_tuning = min(TUNING_ROWS, max(1, len(drawn) // 3))
+    return np.sort(drawn[:n_tuning]), np.sort(drawn[min(n_tuning, len(drawn) - 1) :])
 
 
 def _rerank(
@@ -126,7 +132,7 @@ def _farthest_neighbors(space: Space, rows: np.ndarray, k: int, n_jobs: int | No
         return nearest[:, -1]
 
     parts = np.array_split(rows, min(len(rows), 4 * effective_n_jobs(n_jobs)))
-    return np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(search)(part) for part in parts))
+    return np.concatenate(Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(part) for part in parts))
 
 
 def _recall(distances: np.ndarray, farthest: np.ndarray) -> float:
@@ -141,8 +147,9 @@ class NNDescentCandidates:
         from pynndescent import NNDescent
 
         centred = np.asarray(vectors - vectors.mean(axis=0, dtype=np.float64), np.float32)
-        jobs = None if n_jobs is None else effective_n_jobs(n_jobs)
-        found = NNDescent(centred, n_neighbors=length + 1, random_state=0, n_jobs=jobs).neighbor_graph
+        found = NNDescent(
+            centred, n_neighbors=length + 1, random_state=0, n_jobs=effective_n_jobs(n_jobs)
+        ).neighbor_graph
         self._indices = np.asarray(found[0], np.int64)
 
     def improve(self) -> bool:

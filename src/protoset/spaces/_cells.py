@@ -23,8 +23,9 @@ from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 
-CELL, TRAINING, MEANS_ROUNDS = 500, 48, 8
-"""Vectors in a cell, vectors that its centre is learned from, and in how many rounds."""
+CELL, LARGEST, TRAINING, MEANS_ROUNDS = 500, 4, 48, 8
+"""Vectors in a cell, how many times as many it may have before it is cut in parts, vectors that its centre is learned
+from, and in how many rounds."""
 
 NEAR_GROUPS, PROBED, PROBED_GROWTH = 8, 16, 0.3
 """Groups whose cells are looked at, and cells that the first lists of 100,000 vectors are from, more of them for more
@@ -71,6 +72,44 @@ class Cells:
         return _nearest(vectors, self.centres, self.starts, groups, min(n_nearest, len(self.centres)))
 
 
+@dataclass(frozen=True, eq=False)
+class Crowds:
+    """Cells cut in parts where too many vectors are alike, so that not all of them visit each other.
+
+    Attributes
+    ----------
+    starts : ndarray of int
+        First vector of each cell, and the number of vectors.
+    first_part : ndarray of int
+        First part of each cell, and the number of parts.
+    part_starts : ndarray of int
+        First vector of each part, and the number of vectors.
+    """
+
+    starts: np.ndarray
+    first_part: np.ndarray
+    part_starts: np.ndarray
+
+    @classmethod
+    def of(cls, starts: np.ndarray, largest: int) -> Crowds:
+        """Cut cells into parts of about the same size, of at most ``largest`` vectors."""
+        sizes = np.diff(starts)
+        n_parts = np.maximum(1, -(-sizes // largest))
+        first_part = row_pointers(n_parts)
+        cell = np.repeat(np.arange(len(sizes)), n_parts)
+        number = np.arange(first_part[-1]) - first_part[cell]
+        part_starts = starts[cell] + sizes[cell] * number // n_parts[cell]
+        return cls(starts, first_part, np.append(part_starts, starts[-1]))
+
+    def choose(self, places: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Return a part of each cell that the vectors at some places visit: their own, or one of the others in turn."""
+        n_parts = np.diff(self.first_part)[cells]
+        own_part = np.searchsorted(self.part_starts, places, side="right")[:, None] - 1
+        own_cell = np.searchsorted(self.first_part, own_part, side="right") - 1
+        parts = np.where(cells == own_cell, own_part, self.first_part[cells] + places[:, None] % n_parts)
+        return np.where(cells >= 0, parts, -1).astype(np.int32)
+
+
 class CellCandidates:
     """Lists from cells of like vectors, improved along their edges.
 
@@ -110,12 +149,19 @@ class CellCandidates:
     def _look_into_cells(self, cells: Cells, starts: np.ndarray) -> None:
         n = len(self._vectors)
         n_probed = max(1, round(PROBED * (n / 100_000) ** PROBED_GROWTH))
+        crowds = Crowds.of(starts, LARGEST * CELL)
 
         def look(first: int) -> None:
             part = slice(first, min(first + VISITORS, n))
-            visited = cells.nearest(self._vectors[part], n_probed)
+            visited = crowds.choose(np.arange(first, part.stop), cells.nearest(self._vectors[part], n_probed))
             kernels.graphs.search_cells(
-                self._vectors[part], first, self._vectors, starts, visited, self._indices[part], self._squared[part]
+                self._vectors[part],
+                first,
+                self._vectors,
+                crowds.part_starts,
+                visited,
+                self._indices[part],
+                self._squared[part],
             )
 
         Parallel(n_jobs=self._n_jobs, require="sharedmem")(delayed(look)(first) for first in range(0, n, VISITORS))
