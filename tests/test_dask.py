@@ -161,6 +161,14 @@ def test_dask_arrays_stay_on_the_workers(client):
     assert (predicted.compute() == one.predict(X)).all()
 
 
+def test_the_automatic_metric_looks_at_no_row(client):
+    X, y = overlapping(200, d=3)
+    rows = da.from_array(X, chunks=(70, 3))
+    assert REPS(15, metric="auto").fit(rows, y).metric_ == "euclidean"
+    with pytest.raises(ValueError, match="metric='auto' does not know what Array"):
+        REPS(15, metric="auto").fit(rows.astype(str), y)
+
+
 def test_dask_frames(client):
     pd = pytest.importorskip("pandas")
     dd = pytest.importorskip("dask.dataframe")

@@ -183,6 +183,14 @@ def test_too_low_recall_ends_the_fit(monkeypatch):
     assert not hasattr(selector, "sample_indices_")
 
 
+def test_ties_that_approximate_lists_do_not_hold_are_named():
+    X = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 60, axis=0)
+    y = np.arange(600) % 3
+    with pytest.warns(UserWarning, match="600 of 600 objects have more equally .* than approximate lists hold.*exact"):
+        REPS(0.1, neighbors="approximate").fit(X, y)
+    REPS(0.1, neighbors="exact").fit(X, y)
+
+
 def test_overlap_of_prototypes_with_exact_ones(monkeypatch):
     X, y = overlapping(1500, d=6)
     assert REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ > 0.9

@@ -45,11 +45,17 @@ def find_lists(
     progress = reporter(verbose, "pairs compared")
     lists = build_lists(space, k, ties=ties, search=search, storage=storage, n_jobs=n_jobs, progress=progress)
     check_recall(lists.recall)
-    n_open = int((~lists.closed).sum())
-    if n_open and not space.partial and lists.recall is None:
+    if lists.recall is not None:
+        # Approximate lists do not know what they leave out, but where most of a list ties with its end, more will.
+        last_ranks = lists.ranks[lists.indptr[1:] - 1]
+        n_open, room = int((last_ranks <= min(k, n - 1) // 2).sum()), "approximate lists hold"
+        way_out = "; use neighbors='exact', or leave out duplicates"
+    else:
+        n_open, room, way_out = 0 if space.partial else int((~lists.closed).sum()), "fit in memory", ""
+    if n_open:
         warnings.warn(
-            f"{n_open} of {n} objects have more equally distant neighbours than fit in memory; "
-            "which of them count depends on the row order (see truncation_bound_)",
+            f"{n_open} of {n} objects have more equally distant neighbours than {room}; "
+            f"which of them count depends on the row order (see truncation_bound_){way_out}",
             UserWarning,
             stacklevel=2,
         )

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from protoset._cluster import is_dask
+
 NUMERIC = "fiub"
 
 
@@ -23,9 +25,10 @@ def choose_metric(X: Any) -> str:
         return "euclidean"
     if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
         X = X.tolist()  # plain numbers, or else
-    if isinstance(X, np.ndarray) and X.dtype.kind in NUMERIC:
+    if (isinstance(X, np.ndarray) or is_dask(X)) and getattr(X, "dtype", np.dtype(object)).kind in NUMERIC:
         return "dtw" if X.ndim == 3 else "euclidean"
-    objects = list(X) if hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)) else []
+    # Rows of a Dask collection would be computed one by one.
+    objects = list(X) if not is_dask(X) and hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)) else []
     if objects and all(isinstance(one, (str, bytes)) for one in objects):
         return "levenshtein"
     shapes = {_shape_of_numbers(one) for one in objects}
