@@ -164,7 +164,7 @@ def test_places_that_cannot_be_written(tmp_path):
     folder.mkdir()
     with pytest.raises(FileExistsError, match=r"folder\.py.*not a file; choose another name"):
         export(fitted, folder)
-    with pytest.raises(OSError, match=r"^cannot write path='.*nnn\.py': .*; choose another place") as refusal:
+    with pytest.raises(OSError, match=r"^cannot write path='.*nnn\.py': .*; choose a place") as refusal:
         export(fitted, tmp_path / f"{'n' * 300}.py")
     assert ".protoset-" not in str(refusal.value)
     assert list(tmp_path.rglob("*")) == [folder]
@@ -175,7 +175,7 @@ def test_a_folder_that_is_read_only(tmp_path):
     X, y = overlapping(40)
     tmp_path.chmod(0o555)
     try:
-        with pytest.raises(PermissionError, match=r"^cannot write path='.*model\.py': .*; choose another") as refusal:
+        with pytest.raises(PermissionError, match=r"^cannot write path='.*model\.py': .*; choose a place") as refusal:
             export(PrototypeClassifier(REPS(6)).fit(X, y), tmp_path / "model.py")
     finally:
         tmp_path.chmod(0o755)

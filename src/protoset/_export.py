@@ -79,7 +79,7 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
             raise
         # The system's own words name the file beside the place, which nobody asked for.
         raise type(error)(
-            f"cannot write path={place!r}: {error.strerror}; choose another place, where you may write and there is room"
+            f"cannot write path={place!r}: {error.strerror}; choose a place with room where you may write"
         ) from error
 
 
