@@ -1,6 +1,7 @@
 """Exported files: predictions with NumPy alone, the same to the last tie."""
 
 import io
+import os
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protoset import REPS, PrototypeClassifier, export
-from protoset.selectors import RandomSelector
+from protoset.selectors import CNN, RandomSelector
 
 from conftest import labelled_vectors, overlapping
 
@@ -126,6 +127,166 @@ def test_the_file_refuses_what_are_no_queries(tmp_path, queries, message):
     export(PrototypeClassifier(REPS(6)).fit(X, y), tmp_path / "model.py")
     with pytest.raises(ValueError, match=message):
         run_file(tmp_path / "model.py")["predict"](queries)
+
+
+def test_masked_queries_are_refused_as_the_classifier_refuses_them(tmp_path):
+    X, y = overlapping(40)
+    classifier = PrototypeClassifier(REPS(6)).fit(X, y)
+    export(classifier, tmp_path / "model.py")
+    said = []
+    for predict in (classifier.predict, run_file(tmp_path / "model.py")["predict"]):
+        with pytest.raises(TypeError, match="X is a masked array") as refusal:
+            predict(np.ma.masked_greater(X, 0))
+        said.append(str(refusal.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("path", [3, None, 2.5, ["model.py"]])
+def test_what_is_no_path(tmp_path, path):
+    X, y = overlapping(40)
+    with pytest.raises(TypeError, match=r"^path=.* must be a str or a path"):
+        export(PrototypeClassifier(REPS(6)).fit(X, y), path)
+
+
+@pytest.mark.parametrize("name", ["x\0.py", "x\0/x.py", "\ud800.py"])
+def test_names_that_no_file_can_have(tmp_path, name):
+    X, y = overlapping(40)
+    with pytest.raises(ValueError, match=r"^path=.* no file name can have; choose another name"):
+        export(PrototypeClassifier(REPS(6)).fit(X, y), f"{tmp_path}/{name}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    """The error names what was asked for, never the file beside it, and nothing is left behind."""
+    X, y = overlapping(40)
+    fitted = PrototypeClassifier(REPS(6)).fit(X, y)
+    folder = tmp_path / "folder.py"
+    folder.mkdir()
+    with pytest.raises(FileExistsError, match=r"folder\.py.*not a file; choose another name"):
+        export(fitted, folder)
+    with pytest.raises(OSError, match=r"^cannot write path='.*nnn\.py': .*; choose a place") as refusal:
+        export(fitted, tmp_path / f"{'n' * 300}.py")
+    assert ".protoset-" not in str(refusal.value)
+    assert list(tmp_path.rglob("*")) == [folder]
+
+
+@pytest.mark.skipif(os.name == "nt" or (hasattr(os, "geteuid") and os.geteuid() == 0), reason="root may write anywhere")
+def test_a_folder_that_is_read_only(tmp_path):
+    X, y = overlapping(40)
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(PermissionError, match=r"^cannot write path='.*model\.py': .*; choose a place") as refusal:
+            export(PrototypeClassifier(REPS(6)).fit(X, y), tmp_path / "model.py")
+    finally:
+        tmp_path.chmod(0o755)
+    assert ".protoset-" not in str(refusal.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("rule", ["foo", None, ["nearest"]])
+def test_a_rule_that_predict_refuses_is_not_exported(tmp_path, rule):
+    X, y = overlapping(40)
+    classifier = PrototypeClassifier(CNN()).fit(X, y).set_params(rule=rule)
+    for attempt in (lambda: classifier.predict(X), lambda: export(classifier, tmp_path / "model.py")):
+        with pytest.raises(ValueError, match=r"rule=.* is not known"):
+            attempt()
+    assert list(tmp_path.iterdir()) == []
+
+
+@settings(max_examples=25)
+@given(labelled_vectors(tied=True), st.sampled_from([CNN(), REPS(0.7)]), st.permutations(["nearest", "adjusted"]))
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+def test_a_rule_changed_after_fit_is_the_one_exported(tmp_path_factory, data, selector, rules):
+    X, y = data
+    before, after = rules if isinstance(selector, REPS) else ("nearest", "adjusted")
+    classifier = PrototypeClassifier(selector, rule=before).fit(X, y).set_params(rule=after)
+    path = tmp_path_factory.mktemp("changed") / "model.py"
+    export(classifier, path)
+    queries = np.vstack([X, X + 0.5, X - 0.5])
+    assert (run_file(path)["predict"](queries) == classifier.predict(queries)).all()
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """A file of three features as a program, with its classifier."""
+    X, y = overlapping(60)
+    classifier = PrototypeClassifier(REPS(6)).fit(X, y)
+    path = tmp_path_factory.mktemp("program") / "model.py"
+    export(classifier, path)
+    return path, classifier
+
+
+EXPECTED = "expected 3 numbers on every line, separated by commas, and no header"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a,b,c\n1,2,3\n", f"line 1 holds 'a', which is not a number; {EXPECTED}"),
+        (b"", f"standard input holds no queries; {EXPECTED}"),
+        (b"\n \n# 1,2,3\n", f"standard input holds no queries; {EXPECTED}"),
+        (b"1;2;3\n", f"line 1 holds '1;2;3', which is not a number; {EXPECTED}"),
+        (b"1,2,3\n\n1,2\n", f"line 3 holds 2 numbers; {EXPECTED}"),
+        (b"1,2,3\r\n1,2,3,\r\n", f"line 2 holds '', which is not a number; {EXPECTED}"),
+        (b"1,2,3,4\n" * 2, f"line 1 holds 4 numbers; {EXPECTED}"),
+        (b"1,2,1_000\n", f"line 1 holds '1_000', which is not a number; {EXPECTED}"),
+        (b"1,2,3\n1,\xff,3\n", f"line 2 holds '\ufffd', which is not a number; {EXPECTED}"),
+        (b"1,2,3\n\n1,nan,3\n", "line 3 holds nan; expected finite numbers of at most 1e+150"),
+        (b"1,2,3\n1,2,-1e400\n", "line 2 holds -inf; expected finite numbers of at most 1e+150"),
+        (b"1,2,3\n1,2e150,3\n", "line 2 holds 2e+150; expected finite numbers of at most 1e+150"),
+    ],
+)
+def test_the_program_names_the_line_that_it_cannot_read(program, text, message):
+    command = [sys.executable, "-X", "utf8", str(program[0])]
+    ended = subprocess.run(command, input=text, capture_output=True)
+    assert ended.returncode == 2
+    assert ended.stdout == b""
+    said = ended.stderr.decode()
+    assert said.startswith(f"model.py: {message}")
+    assert said.count("\n") == 1
+    assert said.endswith("\n")
+
+
+def test_the_program_passes_over_empty_lines_and_comments(program):
+    path, classifier = program
+    text = b"\xef\xbb\xbf# a,b,c\n0.5, -1,2 # here\r\n\n3,1e0,.5"
+    ended = subprocess.run([sys.executable, str(path)], input=text, capture_output=True, check=True)
+    assert ended.stdout.decode().split() == [str(label) for label in classifier.predict([[0.5, -1, 2], [3, 1, 0.5]])]
+    assert ended.stderr == b""
+
+
+@given(st.lists(st.lists(st.floats(-1e150, 1e150), min_size=3, max_size=3), min_size=1))
+def test_numbers_are_read_as_they_were_written(program, rows):
+    read = run_file(program[0])["_read"]
+    assert read([",".join(map(repr, row)) + "\n" for row in rows]).tolist() == rows
+
+
+@given(st.lists(st.text(st.sampled_from("0123456789.,;-+e_#naif \x00\u0661"), max_size=12)))
+def test_any_lines_are_rows_or_one_clear_error(program, lines):
+    names = run_file(program[0])
+    try:
+        X = names["_read"](lines)
+    except ValueError as error:
+        assert "expected" in str(error)
+        assert "\n" not in str(error)
+        assert str(error).startswith(("line ", "standard input holds no queries"))
+    else:
+        assert X.shape == (sum(bool(line.split("#")[0].strip()) for line in lines), 3)
+        assert len(names["predict"](X)) == len(X)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of Windows end otherwise")
+def test_a_reader_that_has_enough_ends_the_program_quietly(program):
+    ended = subprocess.Popen(
+        [sys.executable, str(program[0])], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    # Closed before anything is written: the program reads all of its input first.
+    ended.stdout.close()
+    ended.stdin.write(b"1,2,3\n" * 50_000)
+    ended.stdin.close()
+    assert ended.stderr.read() == b""
+    assert ended.wait() == 1
+    ended.stderr.close()
 
 
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])

@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._files import write_atomically
+from protoset._validation import check_choice
 from protoset._version import __version__
-from protoset.classifier import PrototypeClassifier
+from protoset.classifier import RULES, PrototypeClassifier
 from protoset.persistence import encode_classes
 from protoset.spaces.vectors import VectorSpace
 
@@ -45,31 +46,58 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
             "last step, pipeline[-1], and apply the steps before it to the queries yourself"
         )
     check_is_fitted(classifier, "classes_")
+    # As predict does: the rule may have been changed since fit.
+    rule = check_choice("rule", classifier.rule, RULES)
     space = classifier._prototypes
     if not isinstance(space, VectorSpace):
         raise ValueError(
             f"metric={space.metric!r} cannot be exported, which serves dense vectors under Euclidean-like metrics; "
             "use protoset.save, whose files protoset.load reads"
         )
-    if not os.fsdecode(path).endswith(".py"):
-        raise ValueError(f"path={os.fsdecode(path)!r} must end in .py, as Python's modules do")
+    place = _check_path(path)
     _, state = space.state()
     arrays: dict[str, np.ndarray] = {"images": state["images"], "codes": classifier._codes}
     if "learned" in state:
         learned = state["learned"]
         arrays["learned"] = learned if learned.ndim == 1 else np.linalg.cholesky(learned)
-    if classifier.rule == "adjusted" and classifier.degradations_ is not None:
+    if rule == "adjusted" and classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
     labels = encode_classes(classifier.classes_)
     about: dict[str, Any] = {
         "protoset": __version__,
         "metric": space.metric,
-        "rule": classifier.rule,
+        "rule": rule,
         "n_features": space.n_features,
         "classes": labels["values"],
         "dtype": labels["dtype"],
     }
-    write_atomically(path, _fill_in(json.dumps(about), arrays).encode())
+    content = _fill_in(json.dumps(about), arrays).encode()
+    try:
+        write_atomically(place, content)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # The system's own words name the file beside the place, which nobody asked for.
+        raise type(error)(
+            f"cannot write path={place!r}: {error.strerror}; choose a place with room where you may write"
+        ) from error
+
+
+def _check_path(path: Any) -> str:
+    """Return a path as text if it can be that of a Python module."""
+    try:
+        place = os.fsdecode(path)
+    except TypeError as error:
+        raise TypeError(f"path={path!r} must be a str or a path, such as 'model.py'") from error
+    if not place.endswith(".py"):
+        raise ValueError(f"path={place!r} must end in .py, as Python's modules do")
+    try:
+        possible = b"\0" not in os.fsencode(place)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ValueError(f"path={place!r} holds a character that no file name can have; choose another name")
+    return place
 
 
 def _fill_in(description: str, arrays: dict[str, np.ndarray]) -> str:

@@ -9,12 +9,17 @@ or from a shell, with rows of numbers separated by commas, one label per line in
 
     python classifier_file.py < queries.csv > labels.txt
 
+Empty lines and what follows a # are passed over. Input that it cannot read ends it with one line that says where, and
+with the exit code 2, before any label is written.
+
 It predicts what the classifier that it was written from predicts, ties included.
 """
 
+import array
 import base64
 import io
 import json
+import os
 import sys
 import zlib
 
@@ -27,6 +32,7 @@ ARRAYS = ""
 
 EPSILON = 2.0**-52
 BLOCK = 2**21
+LARGEST = 1e150
 
 
 def _load():
@@ -43,14 +49,16 @@ ANGULAR = METRIC in ("cosine", "correlation")
 
 
 def _check(X):
+    if isinstance(X, np.ma.MaskedArray):
+        raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
     X = np.asarray(X)
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X must be numbers, got the dtype {X.dtype}")
     X = np.ascontiguousarray(X, np.float32 if X.dtype == np.float32 else np.float64)
     if X.ndim != 2 or X.shape[1] != _about["n_features"]:
         raise ValueError(f"X must have the shape (n_queries, {_about['n_features']}), got {X.shape}")
-    if not np.isfinite(X).all() or float(np.abs(X).max(initial=0)) > 1e150:
-        raise ValueError("X must hold finite numbers of at most 1e150")
+    if not np.isfinite(X).all() or float(np.abs(X).max(initial=0)) > LARGEST:
+        raise ValueError(f"X must hold finite numbers of at most {LARGEST:g}")
     return X
 
 
@@ -115,7 +123,9 @@ def _adjusted(block):
     ordered = np.take_along_axis(block, order, axis=1)
     steps = np.hstack([np.ones((len(block), 1), bool), ordered[:, 1:] != ordered[:, :-1]])
     ranks = np.maximum.accumulate(np.where(steps, np.arange(1, block.shape[1] + 1), 0), axis=1)
-    places = (ranks + _arrays["degradations"][order]).argmin(axis=1)
+    # A selector that learns no degradations leaves the plain ranks.
+    adjusted = ranks + _arrays["degradations"][order] if "degradations" in _arrays else ranks
+    places = adjusted.argmin(axis=1)
     return order[np.arange(len(order)), places]
 
 
@@ -140,6 +150,68 @@ def predict(X):
     return CLASSES[codes]
 
 
+def _is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    # Python reads 1_000 as a number; tables do not mean one.
+    return "_" not in cell
+
+
+def _read(lines):
+    """Rows of numbers, one of each line that is not empty; an error names the line."""
+    width = _about["n_features"]
+    expected = f"expected {width} number{'s' if width > 1 else ''} on every line, separated by commas, and no header"
+    values, places = array.array("d"), []
+    for place, line in enumerate(lines, 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        cells = line.split(",")
+        try:
+            row = array.array("d", map(float, cells))
+        except ValueError:
+            row = None
+        if row is None or "_" in line:
+            wrong = next(cell.strip() for cell in cells if not _is_number(cell))
+            raise ValueError(f"line {place} holds {wrong[:40]!r}, which is not a number; {expected}")
+        if len(row) != width:
+            raise ValueError(f"line {place} holds {len(row)} number{'s' if len(row) > 1 else ''}; {expected}")
+        values += row
+        places.append(place)
+    if not places:
+        raise ValueError(f"standard input holds no queries; {expected}")
+    X = np.frombuffer(values).reshape(-1, width)
+    usable = np.abs(X) <= LARGEST
+    if not usable.all():
+        row, column = np.argwhere(~usable)[0]
+        raise ValueError(
+            f"line {places[row]} holds {X[row, column]:g}; expected finite numbers of at most {LARGEST:g}, "
+            "remove the line or fill the value in"
+        )
+    return X
+
+
+def _main():
+    if sys.stdin is not None:
+        # Bytes that are no text end as cells that are no numbers; a mark of the byte order is no cell.
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
+    try:
+        X = _read(sys.stdin or ())
+    except ValueError as error:
+        sys.stderr.write(f"{os.path.basename(__file__)}: {error}\n")
+        return 2
+    labels = predict(X)
+    try:
+        sys.stdout.writelines(f"{label}\n" for label in labels)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads has enough, as head has; the interpreter must not write at its end either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    rows = np.loadtxt(sys.stdin, delimiter=",", ndmin=2)
-    sys.stdout.writelines(f"{label}\n" for label in predict(rows))
+    sys.exit(_main())
