@@ -1,6 +1,9 @@
 """Many objects: approximate neighbours and their recall, memory, lists on disk, refinement on a sample."""
 
+import contextlib
 import importlib.util
+import os
+import stat
 import subprocess
 import sys
 
@@ -265,6 +268,105 @@ def test_folders_that_do_not_serve(tmp_path):
         NeighborLists.from_folder(tmp_path)
     with pytest.raises(OSError, match="has .* left, and huge needs .*; pass a folder on a larger disk"):
         Storage.at(tmp_path).empty("huge", (2**50,), np.float64)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system does not allocate files")
+def test_files_take_their_room_at_once(tmp_path):
+    """Otherwise each of several would be compared with room that the others will fill."""
+    array = Storage.at(tmp_path).empty("array", (2**20,), np.float64)
+    assert os.stat(tmp_path / "array.npy").st_blocks * 512 >= array.nbytes
+    array[:] = 3.0
+    assert (np.load(tmp_path / "array.npy") == 3.0).all()
+
+
+def test_a_file_that_cannot_be_allocated_is_an_error_and_leaves_nothing(tmp_path):
+    resource = pytest.importorskip("resource")
+    storage, before = Storage.at(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    storage.keep("small", np.arange(5), np.int64)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, before[1]))
+    try:
+        message = r"has .* left, and \w*array needs 8.4 MB .*; pass a folder on a larger disk"
+        with pytest.raises(OSError, match=message):
+            storage.empty("array", (2**20,), np.int64)
+        with pytest.raises(OSError, match=message):
+            storage.keep("array", np.zeros(2**20), np.int64)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["small.npy"]
+
+
+def test_what_somebody_has_mapped_stays_as_it_is(tmp_path):
+    storage = Storage.at(tmp_path)
+    storage.keep("array", np.arange(5), np.int64)
+    mapped = storage.open("array")
+    storage.keep("array", np.zeros((2, 3)), np.float32)
+    assert mapped.tolist() == [0, 1, 2, 3, 4]
+    assert storage.open("array").shape == (2, 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["array.npy"]
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_lists_of_an_unfinished_fit_are_refused(tmp_path, monkeypatch, refused):
+    """What an older fit left is no part of them."""
+    X, y = scattered(1000, 60)
+    REPS(30, neighbors="exact", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    assert NeighborLists.from_folder(tmp_path).n_objects == 1000
+    if refused:
+        lazy(monkeypatch)
+        with pytest.raises(ValueError, match="too few to learn from"):
+            REPS(30, neighbors="approximate", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    else:
+
+        def interrupt(done, total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            build_lists(make_space(X, "manhattan"), 5, storage=Storage.at(tmp_path), progress=interrupt)
+    with pytest.raises(ValueError, match=r"neighbour lists in .* are unfinished; fit again"):
+        NeighborLists.from_folder(tmp_path)
+    fitted = REPS(30, neighbors="exact", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    again = REPS(30).fit(X, y, neighbors=NeighborLists.from_folder(tmp_path))
+    assert (again.ranking_ == fitted.ranking_).all()
+
+
+def test_a_fit_that_cannot_start_leaves_the_lists_alone(tmp_path):
+    X, _ = overlapping(50)
+    build_lists(make_space(X), 5, storage=Storage.at(tmp_path))
+    with pytest.raises(ValueError, match="serves dense vectors"):
+        build_lists(make_space(X, "manhattan"), 5, search="approximate", storage=Storage.at(tmp_path))
+    assert NeighborLists.from_folder(tmp_path).n_objects == 50
+
+
+@contextlib.contextmanager
+def without_rights(folder):
+    """Stand in a folder where nothing may be written, as somebody who may not either."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    folder.chmod(0o555)
+    own = os.geteuid()
+    try:
+        with contextlib.chdir(folder):
+            try:
+                if own == 0:
+                    os.seteuid(65534)
+                yield
+            finally:
+                os.seteuid(own)
+    finally:
+        folder.chmod(mode)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such rights")
+def test_lists_are_read_from_a_folder_that_is_read_only(tmp_path):
+    X, _ = overlapping(200)
+    found = build_lists(make_space(X), 10, storage=Storage.at(tmp_path))
+    with without_rights(tmp_path):
+        with pytest.raises(PermissionError):
+            open("other", "wb")
+        lists = NeighborLists.from_folder(".", ties="average")
+        with pytest.raises(PermissionError):
+            Storage.at(".").empty("other", (3,), float)
+    assert (lists.indices == found.indices).all()
+    assert (lists.ranks == NeighborLists.from_folder(tmp_path, ties="average").ranks).all()
 
 
 def test_memory_mapped_single_precision_stays_as_it_is(tmp_path):
