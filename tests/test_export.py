@@ -72,11 +72,22 @@ assert "protoset" not in sys.modules
     assert (np.load(tmp_path / "labels.npy") == classifier.predict(X)).all()
     text = io.StringIO()
     np.savetxt(text, X[:7], delimiter=",", fmt="%.17g")
-    command = [sys.executable, "-I", str(tmp_path / "model.py")]
-    environment = {"PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "1"}
-    shown = subprocess.run(command[:1] + command[2:], input=text.getvalue(), capture_output=True, text=True, check=True,
-                           encoding="utf-8", env=environment)  # fmt: skip
+    command = [sys.executable, "-I", "-X", "utf8", str(tmp_path / "model.py")]
+    queries, nowhere = text.getvalue(), tmp_path / "nowhere"
+    nowhere.mkdir()
+    shown = subprocess.run(
+        command, input=queries, capture_output=True, check=True, encoding="utf-8", cwd=nowhere, env={}
+    )
     assert shown.stdout.split() == classifier.predict(X[:7]).tolist()
+
+
+def test_lines_of_the_file_are_short(tmp_path):
+    X, y = overlapping(600, d=20)
+    classifier = PrototypeClassifier(REPS(300)).fit(X, y)
+    export(classifier, tmp_path / "model.py")
+    lines = (tmp_path / "model.py").read_text(encoding="utf-8").splitlines()
+    assert max(len(line) for line in lines if not line.startswith("DESCRIPTION")) <= 122
+    assert (run_file(tmp_path / "model.py")["predict"](X) == classifier.predict(X)).all()
 
 
 @pytest.mark.parametrize("labels", [[True, False], [1.5, 2.5], ["a", "b"], [3, 1]])

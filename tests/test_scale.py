@@ -1,8 +1,13 @@
 """Many objects: approximate neighbours and their recall, memory, lists on disk, refinement on a sample."""
 
+import contextlib
+import gc
 import importlib.util
+import os
+import stat
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -14,8 +19,10 @@ from protoset import REPS, NeighborLists, PrototypeClassifier, kernels, load, re
 from protoset._memory import MemoryEstimate, available_memory, check_fits, format_bytes, parse_bytes
 from protoset._storage import Storage
 from protoset.neighbors import build_lists, choose_search
-from protoset.selectors import _list_search
+from protoset.selectors import _list_search, _refinable_set
+from protoset.selectors._memory_plan import WORK, estimate_memory
 from protoset.selectors.allocation import cut
+from protoset.selectors.refinement import sample_with
 from protoset.spaces import CountedSpace, _approximate, _cells, make_space
 
 from conftest import overlapping
@@ -254,12 +261,150 @@ def test_without_a_limit_the_machine_is_the_limit(monkeypatch):
     assert REPS(10).fit(*overlapping(50)).memory_estimate_.peak > 1000
 
 
-def test_lists_on_disk_need_less_memory():
+def test_lists_on_disk_need_less_memory(tmp_path):
     X, y = overlapping(3000)
     whole = REPS(10).fit(X, y).memory_estimate_
     assert set(whole.stages) == {"search", "solve"}
     assert whole.lists == 3000 * 53 * 20
     assert "neighbour lists" in str(whole)
+    on_disk = REPS(10, lists_folder=tmp_path).fit(X, y).memory_estimate_
+    assert on_disk.lists == whole.lists
+    assert whole.stages["solve"] - on_disk.stages["solve"] == whole.lists
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    named = sum(sizes[f"neighbor_{part}.npy"] for part in ("indices", "distances", "ranks"))
+    assert named == pytest.approx(whole.lists, rel=0.01)
+
+
+def held_by_lists(space, folder):
+    """Bytes that Python holds more when lists of 20 neighbours were found."""
+    approximate(space, 20)
+    tracemalloc.start()
+    try:
+        lists = approximate(space, 20, storage=Storage.at(folder))
+        assert len(lists.indices) == 20 * space.shape[0]
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+def test_lists_on_disk_are_not_in_memory(tmp_path):
+    space = make_space(overlapping(3000, d=4)[0])
+    entries = 20 * 3000
+    assert held_by_lists(space, None) >= 20 * entries
+    assert held_by_lists(space, tmp_path) < 5 * entries
+
+
+@pytest.mark.parametrize(
+    ("n_objects", "object_bytes", "measured"),
+    [(100_000, 80, 0.48e9), (300_000, 80, 0.68e9), (1_000_000, 80, 1.4e9), (522_910, 216, 0.66e9)],
+)
+def test_estimates_against_measured_fits(n_objects, object_bytes, measured):
+    """Peaks of fits of float32 vectors that keep 1 % and refine them, beyond X and the libraries."""
+    refined = n_objects // 100
+    estimate = estimate_memory(n_objects, 30, object_bytes, approximate=True, on_disk=False, refined=refined)
+    assert measured <= estimate.peak <= 1.6 * measured
+
+
+@given(st.integers(1, 200), st.integers(1, 400))
+def test_estimates_of_the_search_grow_with_its_edges(k, object_bytes):
+    """Against a count of the arrays of a round: candidates and edges twice, and which edges are new."""
+    n = 10**6
+    found = estimate_memory(n, k, object_bytes, approximate=True, on_disk=True, refined=None).stages["search"]
+    lists, edges = np.empty((1, k + 4), np.int32), np.empty((1, 2 * min(64, k + 4)), np.int32)
+    a_round = 2 * (2 * lists.nbytes + edges.nbytes) + edges.astype(bool).nbytes
+    assert found - n * (object_bytes + a_round) == 4 * 64 * 2**20 + 16 * n
+
+
+def test_the_automatic_size_needs_lists_of_the_folds(tmp_path):
+    X, y = overlapping(300)
+    plain = REPS(10, lists_folder=tmp_path).fit(X, y).memory_estimate_
+    sized = REPS(n_prototypes="auto", lists_folder=tmp_path).fit(X, y).memory_estimate_
+    assert set(sized.stages) == {"search", "solve", "size"}
+    assert sized.stages["solve"] == plain.stages["solve"]
+    # On disk are those of everyone alone.
+    assert sized.stages["size"] - WORK == pytest.approx(0.8 * (sized.lists + plain.stages["solve"] - WORK), rel=1e-6)
+    refined = REPS(n_prototypes="auto", refine=True).fit(X, y).memory_estimate_
+    assert set(refined.stages) == {"search", "solve", "refine"}
+
+
+def test_objects_elsewhere_need_no_memory_but_the_sample_does():
+    sizes = {"approximate": False, "on_disk": False, "refined": 100}
+    here, there = (estimate_memory(10**6, 30, 400, remote=remote, **sizes).stages for remote in (False, True))
+    assert here["search"] - there["search"] == 2 * 10**6 * 400
+    light = estimate_memory(10**6, 30, 0, remote=True, **sizes).stages
+    assert there["search"] == light["search"]
+    assert there["refine"] - light["refine"] == 3 * 50_000 * 400
+
+
+@pytest.mark.parametrize(("n", "n_prototypes"), [(300, 30), (900, 30), (900, 300)])
+def test_the_estimate_of_refinement_is_what_it_takes(monkeypatch, n, n_prototypes):
+    """With bounds so small that there is a matrix of some and lists of others."""
+    monkeypatch.setattr(_refinable_set, "MATRIX_BYTES", 2**20)
+    monkeypatch.setattr(_refinable_set, "LIST_ENTRIES", 2**14)
+    wanted = -(-6 * n // n_prototypes)
+    sight = _refinable_set.Sight(make_space(overlapping(n)[0]), n_neighbors=wanted, n_jobs=None)
+    length, size = _refinable_set.plan_sight(n, wanted)
+    assert (length == 0) == (n == 300) == (len(sight.columns) == n)
+    if n == 300:
+        assert sight.columns.nbytes == size
+    else:
+        assert len(sight.seen_at) == n * length == n * min(wanted, 2**14 // n)
+        assert sight.seen_at.nbytes + sight.rows.nbytes < size == n * length * 40
+    estimate = estimate_memory(n, 5, 0, approximate=False, on_disk=True, refined=n_prototypes)
+    assert estimate.stages["refine"] == WORK + size + 256 * n
+
+
+def machine(folder, available=None, **files):
+    """A folder with what a system says of its memory."""
+    contents = {"proc/self/cgroup": "", **files}
+    if available is not None:
+        contents["proc/meminfo"] = f"MemTotal: 99999 kB\nMemAvailable:  {available} kB\n"
+    for name, text in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return str(folder)
+
+
+def group(folder, version, limit, usage, cache=0):
+    """Files of a control group."""
+    names = {1: ("memory.limit_in_bytes", "memory.usage_in_bytes"), 2: ("memory.max", "memory.current")}[version]
+    line = f"inactive_file {cache}\n" if version == 2 else f"inactive_file 7\ntotal_inactive_file {cache}\n"
+    values = (*((name, f"{value}\n") for name, value in zip(names, (limit, usage), strict=True)), ("memory.stat", line))
+    return {f"{folder}/{name}": text for name, text in values}
+
+
+TOP, JOB = "sys/fs/cgroup", "sys/fs/cgroup/jobs/one"
+OLD_TOP, OLD_JOB = "sys/fs/cgroup/memory", "sys/fs/cgroup/memory/jobs/one"
+NEW, OLD = {"proc/self/cgroup": "0::/jobs/one\n"}, {"proc/self/cgroup": "5:cpu:/\n4:memory,pids:/jobs/one\n0::/\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "left"),
+    [
+        ({}, 5000 * 1024),
+        (NEW, 5000 * 1024),
+        ({**NEW, **group(JOB, 2, 9000, 2500)}, 6500),
+        ({**NEW, **group(JOB, 2, 9000, 2500, cache=1000)}, 7500),
+        ({**NEW, **group(JOB, 2, "max", 2500)}, 5000 * 1024),
+        ({**NEW, **group(JOB, 2, 10**12, 2500)}, 5000 * 1024),
+        ({**NEW, **group(JOB, 2, 9000, 2500), **group("sys/fs/cgroup/jobs", 2, 8000, 4000)}, 4000),
+        ({**NEW, **group(TOP, 2, 3000, 1000)}, 2000),
+        ({**NEW, **group(JOB, 2, 1000, 2500)}, 0),
+        ({**OLD, **group(OLD_JOB, 1, 9000, 2500, cache=1000)}, 7500),
+        ({**OLD, **group(OLD_TOP, 1, 2**63 - 4096, 2500), **group(OLD_JOB, 1, 9000, 8000)}, 1000),
+        ({"proc/self/cgroup": "nonsense\n\n::\n"}, 5000 * 1024),
+    ],
+)
+def test_the_least_of_machine_and_control_groups_is_left(tmp_path, files, left):
+    assert available_memory(machine(tmp_path, 5000, **files)) == left
+
+
+def test_control_groups_say_it_where_the_machine_does_not(tmp_path):
+    assert available_memory(machine(tmp_path, **NEW)) is None
+    assert available_memory(machine(tmp_path, **NEW, **group(JOB, 2, 9000, 1000))) == 8000
+    assert available_memory(str(tmp_path / "nowhere")) is None
 
 
 def test_check_fits_compares_with_the_peak():
@@ -318,6 +463,103 @@ def test_folders_that_do_not_serve(tmp_path):
         Storage.at(tmp_path).empty("huge", (2**50,), np.float64)
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the system does not allocate files")
+def test_files_take_their_room_at_once(tmp_path):
+    """Otherwise each of several would be compared with room that the others will fill."""
+    array = Storage.at(tmp_path).empty("array", (2**20,), np.float64)
+    assert os.stat(tmp_path / "array.npy").st_blocks * 512 >= array.nbytes
+    array[:] = 3.0
+    assert (np.load(tmp_path / "array.npy") == 3.0).all()
+
+
+def test_a_file_that_cannot_be_allocated_is_an_error_and_leaves_nothing(tmp_path):
+    resource = pytest.importorskip("resource")
+    storage, before = Storage.at(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    storage.keep("small", np.arange(5), np.int64)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, before[1]))
+    try:
+        message = r"has .* left, and \w*array needs 8.4 MB .*; pass a folder on a larger disk"
+        with pytest.raises(OSError, match=message):
+            storage.empty("array", (2**20,), np.int64)
+        with pytest.raises(OSError, match=message):
+            storage.keep("array", np.zeros(2**20), np.int64)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["small.npy"]
+
+
+def test_what_somebody_has_mapped_stays_as_it_is(tmp_path):
+    storage = Storage.at(tmp_path)
+    storage.keep("array", np.arange(5), np.int64)
+    mapped = storage.open("array")
+    storage.keep("array", np.zeros((2, 3)), np.float32)
+    assert mapped.tolist() == [0, 1, 2, 3, 4]
+    assert storage.open("array").shape == (2, 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["array.npy"]
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_lists_of_an_unfinished_fit_are_refused(tmp_path, monkeypatch, refused):
+    """What an older fit left is no part of them."""
+    X, y = scattered(1000, 60)
+    REPS(30, neighbors="exact", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    assert NeighborLists.from_folder(tmp_path).n_objects == 1000
+    if refused:
+        lazy(monkeypatch)
+        with pytest.raises(ValueError, match="too few to learn from"):
+            REPS(30, neighbors="approximate", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    else:
+
+        def interrupt(done, total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            build_lists(make_space(X, "manhattan"), 5, storage=Storage.at(tmp_path), progress=interrupt)
+    with pytest.raises(ValueError, match=r"neighbour lists in .* are unfinished; fit again"):
+        NeighborLists.from_folder(tmp_path)
+    fitted = REPS(30, neighbors="exact", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    again = REPS(30).fit(X, y, neighbors=NeighborLists.from_folder(tmp_path))
+    assert (again.ranking_ == fitted.ranking_).all()
+
+
+def test_a_fit_that_cannot_start_leaves_the_lists_alone(tmp_path):
+    X, _ = overlapping(50)
+    build_lists(make_space(X), 5, storage=Storage.at(tmp_path))
+    with pytest.raises(ValueError, match="serves dense vectors"):
+        build_lists(make_space(X, "manhattan"), 5, search="approximate", storage=Storage.at(tmp_path))
+    assert NeighborLists.from_folder(tmp_path).n_objects == 50
+
+
+@contextlib.contextmanager
+def without_rights(folder):
+    """Stand in a folder where nothing may be written, as somebody who may not either."""
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    folder.chmod(0o555)
+    own = os.geteuid()
+    try:
+        with contextlib.chdir(folder):
+            try:
+                if own == 0:
+                    os.seteuid(65534)
+                yield
+            finally:
+                os.seteuid(own)
+    finally:
+        folder.chmod(mode)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no such rights")
+def test_lists_are_read_from_a_folder_that_is_read_only(tmp_path):
+    X, _ = overlapping(200)
+    found = build_lists(make_space(X), 10, storage=Storage.at(tmp_path))
+    with without_rights(tmp_path):
+        lists = NeighborLists.from_folder(".", ties="average")
+        with pytest.raises(PermissionError):
+            Storage.at(".").empty("other", (3,), float)
+    assert (lists.indices == found.indices).all()
+    assert (lists.ranks == NeighborLists.from_folder(tmp_path, ties="average").ranks).all()
+
+
 def test_memory_mapped_single_precision_stays_as_it_is(tmp_path):
     """Nothing of the size of X in double precision is allocated by an approximate search."""
     program = f"""
@@ -361,10 +603,17 @@ def test_refinement_on_a_sample_keeps_its_promises():
 
 
 def test_refinement_of_a_sample_is_that_of_its_objects():
+    """As if there were no others."""
     X, y = overlapping(300, d=3)
-    start = np.array([np.flatnonzero(y == c)[0] for c in range(3)])
-    everyone = refine(make_space(X), y, start, random_state=5)
-    assert everyone.n_objects == 300
+    start = np.sort([np.flatnonzero(y == c)[i] for c in range(3) for i in (0, 4)])
+    sampled = refine(make_space(X), y, start, max_objects=90, random_state=5)
+    assert sampled.n_objects == 90
+    generator = np.random.RandomState(5)
+    members = sample_with(start, y, 90, generator)
+    alone = refine(make_space(X[members]), y[members], np.searchsorted(members, start), random_state=generator)
+    assert (sampled.indices == members[alone.indices]).all()
+    assert sampled.objective_after == alone.objective_after < alone.objective_before == sampled.objective_before
+    assert refine(make_space(X), y, start, random_state=5).n_objects == 300
     with pytest.raises(ValueError, match="max_objects=0 must be"):
         refine(make_space(X), y, start, max_objects=0)
 

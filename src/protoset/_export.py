@@ -6,7 +6,6 @@ import base64
 import io
 import json
 import os
-import textwrap
 import zlib
 from pathlib import Path
 from typing import Any
@@ -107,5 +106,5 @@ def _fill_in(description: str, arrays: dict[str, np.ndarray]) -> str:
     packed = io.BytesIO()
     np.savez(packed, allow_pickle=False, **arrays)
     text = base64.b64encode(zlib.compress(packed.getvalue(), 6)).decode()
-    lines = "\n".join(f'    "{line}"' for line in textwrap.wrap(text, LINE))
+    lines = "\n".join(f'    "{text[start : start + LINE]}"' for start in range(0, len(text), LINE))
     return f"{before}{START}DESCRIPTION = {description!r}\nARRAYS = (\n{lines}\n)\n{END}{after}"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from protoset._validation import is_count
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+GROUP_FILES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+"""By version of control groups: files of the limit and of the use, and in memory.stat the part that is cache."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +27,7 @@ class MemoryEstimate:
     Attributes
     ----------
     stages : dict of str to int
-        What is held at the height of each stage: "search", "solve", and where there are such, "refine".
+        What is held at the height of each stage: "search", "solve", and where there are such, "size" and "refine".
     lists : int
         The neighbour lists alone, which may live on disk.
     """
@@ -55,16 +64,62 @@ def format_bytes(size: float) -> str:
     return f"{size:.0f} B"
 
 
-def available_memory() -> int | None:
-    """Bytes that programs can still take on this machine; None where the system does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
+def available_memory(root: str = "/") -> int | None:
+    """Bytes that programs can still take: the least of what the machine and the process's control groups have left.
+
+    Parameters
+    ----------
+    root : str
+        Folder of ``proc`` and ``sys``.
+
+    Returns
+    -------
+    int or None
+        None where the system does not say.
+    """
+    left = list(_left_in_groups(root))
+    kilobytes = _number_after("MemAvailable:", os.path.join(root, "proc", "meminfo"))
+    return min(left if kilobytes is None else [kilobytes * 1024, *left], default=None)
+
+
+def _left_in_groups(root: str) -> Iterator[int]:
+    """What each control group of the process allows, and those around it, which containers and job queues limit."""
+    for line in _lines(os.path.join(root, "proc", "self", "cgroup")):
+        _, controllers, group = [*line.split(":", 2), "", ""][:3]
+        if controllers == "":
+            version, folder = 2, os.path.join(root, "sys", "fs", "cgroup")
+        elif "memory" in controllers.split(","):
+            version, folder = 1, os.path.join(root, "sys", "fs", "cgroup", "memory")
+        else:
+            continue
+        limit_name, usage_name, cache_name = GROUP_FILES[version]
+        for part in ["", *group.strip("/").split("/")]:
+            folder = os.path.join(folder, part)
+            limit = _number_after("", os.path.join(folder, limit_name))
+            usage = _number_after("", os.path.join(folder, usage_name))
+            if limit is not None and usage is not None:
+                # Files that were read and are no longer in use make room for what is needed.
+                cache = _number_after(cache_name, os.path.join(folder, "memory.stat")) or 0
+                yield max(0, limit - max(0, usage - cache))
+
+
+def _number_after(name: str, path: str) -> int | None:
+    """The number after a name at the start of a line, in the first line that has both; None where there is none."""
+    for line in _lines(path):
+        words = line.split()
+        if name:
+            words = words[1:] if words[:1] == [name] else []
+        if words and words[0].isdecimal():
+            return int(words[0])
     return None
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
 
 
 def check_fits(estimate: MemoryEstimate, limit: int | None, ways_out: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 from dataclasses import dataclass
@@ -10,6 +12,12 @@ from typing import Any
 import numpy as np
 
 from protoset._memory import format_bytes
+
+NO_ROOM = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
+"""What a system says where a file does not fit: the disk, the quota, or a limit on files."""
+
+READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+"""What it says where nothing may be written."""
 
 
 @dataclass(frozen=True)
@@ -40,34 +48,85 @@ class Storage:
         """Return an array to be filled; refuses what the disk has no room for."""
         if self.folder is None:
             return np.empty(shape, dtype)
-        needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        # Before it is mapped: writing to a mapped file on a full disk ends the process.
-        free = shutil.disk_usage(self.folder).free
-        if needed > free:
-            raise OSError(
-                f"lists_folder={self.folder!r} has {format_bytes(free)} left, and {name} needs {format_bytes(needed)}; "
-                "pass a folder on a larger disk"
-            )
-        path = os.path.join(self.folder, f"{name}.npy")
-        # Beside an older file, which somebody may still have mapped.
-        if os.path.exists(path):
-            os.unlink(path)
+        # Not over an older file, which somebody may still have mapped.
+        self.discard(name)
+        path, needed = self._path(name), int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         if needed == 0:
             np.save(path, np.empty(shape, dtype))
             return np.empty(shape, dtype)
-        return np.asarray(np.lib.format.open_memmap(path, "w+", np.dtype(dtype), shape))
+        try:
+            self._allocate(path, shape, np.dtype(dtype), needed)
+            return np.asarray(np.lib.format.open_memmap(path, "r+"))
+        except BaseException as error:
+            self.discard(name)
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                free = shutil.disk_usage(self.folder).free
+                raise OSError(
+                    f"lists_folder={self.folder!r} has {format_bytes(free)} left, and {name} needs "
+                    f"{format_bytes(needed)} ({error.strerror}); pass a folder on a larger disk"
+                ) from error
+            raise
 
     def keep(self, name: str, values: np.ndarray, dtype: Any) -> np.ndarray:
-        """Put values where the storage is; nothing is copied in memory if they have the dtype."""
+        """Put values where the storage is; nothing is copied in memory if they have the dtype.
+
+        A file has its name only when it is whole.
+        """
         if self.folder is None:
             return np.ascontiguousarray(values, dtype)
-        kept = self.empty(name, values.shape, dtype)
-        kept[...] = values
+        self.discard(name)
+        beside = f"unfinished_{name}"
+        kept = self.empty(beside, values.shape, dtype)
+        try:
+            kept[...] = values
+            os.replace(self._path(beside), self._path(name))
+        except BaseException:
+            self.discard(beside)
+            raise
         return kept
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return an array to be filled that can be made again: in memory where the folder is read-only."""
+        try:
+            return self.empty(name, shape, dtype)
+        except OSError as error:
+            if error.errno not in READ_ONLY:
+                raise
+            return np.empty(shape, dtype)
+
+    def holds(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+        return self.folder is not None and os.path.exists(self._path(name))
+
+    def discard(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        if self.folder is not None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._path(name))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(str(self.folder), f"{name}.npy")
+
+    def _allocate(self, path: str, shape: tuple[int, ...], dtype: np.dtype, needed: int) -> None:
+        """Write a header and take the room behind it: writing to a mapped file on a full disk ends the process."""
+        if needed > shutil.disk_usage(str(self.folder)).free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        with open(path, "xb") as file:
+            np.lib.format.write_array_header_1_0(file, about)
+            size = file.tell() + needed
+            file.truncate(size)
+            if hasattr(os, "posix_fallocate"):
+                try:
+                    os.posix_fallocate(file.fileno(), 0, size)
+                except OSError as error:
+                    # Some file systems cannot; what is left is the comparison above.
+                    if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                        raise
 
     def open(self, name: str) -> np.ndarray:
         """Map an array that was kept in the folder, read-only."""
-        path = os.path.join(str(self.folder), f"{name}.npy")
+        path = self._path(name)
         try:
             return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
         except FileNotFoundError as error:

@@ -78,7 +78,7 @@ class NeighborLists:
         twice = np.flatnonzero(kernels.lists.rows_with_repeats(self.indptr, self.indices))
         if len(twice):
             raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
-        ranks = self.storage.empty("neighbor_ranks", self.distances.shape, np.float64)
+        ranks = self.storage.scratch("neighbor_ranks", self.distances.shape, np.float64)
         for rows, entries in self._parts():
             self._check_distances(rows, self.distances[entries])
             local = self.indptr[rows.start : rows.stop + 1] - self.indptr[rows.start]
@@ -158,6 +158,8 @@ class NeighborLists:
     def from_folder(cls, folder: str | os.PathLike[str], ties: Ties = "min") -> NeighborLists:
         """Map the lists that a fit with ``lists_folder`` left in a folder; they stay on disk.
 
+        Their ranks are written beside them, or kept in memory where the folder is read-only.
+
         Parameters
         ----------
         folder : path-like
@@ -165,6 +167,10 @@ class NeighborLists:
             How equal distances are ranked.
         """
         storage = Storage.at(folder)
+        if storage.holds("neighbor_indices") and not storage.holds("neighbor_counts"):
+            raise ValueError(
+                f"the neighbour lists in {storage.folder!r} are unfinished; fit again with REPS(lists_folder=...)"
+            )
         names = ("neighbor_counts", "neighbor_indices", "neighbor_distances", "neighbor_closed")
         counts, indices, distances, closed = (storage.open(name) for name in names)
         return cls(row_pointers(counts), indices.reshape(-1), distances.reshape(-1), closed, ties, storage=storage)

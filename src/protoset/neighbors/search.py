@@ -69,16 +69,21 @@ def build_lists(
     n_neighbors = min(n_neighbors, n - 1)
     limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
     place = Storage() if storage is None else storage
-    if choose_search(space, search) == "approximate":
+    chosen = choose_search(space, search)
+    # The counts come last: a folder without them is known to be unfinished, whatever ended the search.
+    place.discard("neighbor_counts")
+    if chosen == "approximate":
         raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
     else:
         raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         indices = place.keep("neighbor_indices", raw.indices, np.int32)
         raw = replace(raw, indices=indices, distances=place.keep("neighbor_distances", raw.distances, np.float64))
     if place.folder is not None:
-        place.keep("neighbor_counts", raw.counts, np.int64)
         place.keep("neighbor_closed", raw.closed, np.bool_)
-    return NeighborLists.from_raw(raw, ties, place)
+    lists = NeighborLists.from_raw(raw, ties, place)
+    if place.folder is not None:
+        place.keep("neighbor_counts", raw.counts, np.int64)
+    return lists
 
 
 def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "approximate"]:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from protoset._blocks import BLOCK_BYTES
 from protoset._memory import MemoryEstimate
-from protoset.selectors._refinable_set import LIST_ENTRIES, MATRIX_BYTES
+from protoset.selectors._improving import REACH
+from protoset.selectors._refinable_set import plan_sight
 from protoset.selectors.refinement import objects_to_refine_on
+from protoset.spaces._approximate import MARGIN
+from protoset.spaces._cells import MOST_WIDTH
 
 INDEX, NUMBER = 4, 8
 LISTED = INDEX + 2 * NUMBER
 """Bytes of an entry of a list: index, distance, rank."""
 
-EDGE_BYTES, CANDIDATE_BYTES, MORE_CANDIDATES = 700, 16, 4
-"""Bytes that an approximate search holds per object: edges, old and new, and per candidate in two rounds' lists."""
+FOUND = INDEX + NUMBER
+"""Bytes of an entry while it is searched: index, distance."""
+
+PLACED, CANDIDATE, EDGE = 2 * NUMBER, 2 * INDEX, INDEX
+"""Bytes that an approximate search holds of each object, its row and place; of each candidate; and of each edge."""
+
+REFINED = 256
+"""Bytes that a refinement knows of each object: its nearest prototypes and the next, and what they cost."""
 
 WORK = 4 * BLOCK_BYTES
 """Blocks that are worked on, and what the libraries hold."""
@@ -31,6 +40,8 @@ def estimate_memory(
     approximate: bool,
     on_disk: bool,
     refined: int | None,
+    remote: bool = False,
+    automatic: bool = False,
 ) -> MemoryEstimate:
     """Estimate the memory of each stage beyond the objects themselves.
 
@@ -40,29 +51,42 @@ def estimate_memory(
     object_bytes : int
         Memory of one object.
     approximate : bool
-        Whether the search is.
+        Whether the search is, and here.
     on_disk : bool
         Whether the lists are kept on disk.
     refined : int or None
         How many prototypes are refined.
+    remote : bool
+        Whether the objects are elsewhere: the lists come here, and the sample that is refined on.
+    automatic : bool
+        Whether folds of the lists say how many prototypes to keep.
     """
-    entries = n_objects * min(n_neighbors, n_objects - 1)
+    k = min(n_neighbors, n_objects - 1)
+    entries = n_objects * k
     lists = 0 if on_disk else entries * LISTED
     if approximate:
-        candidates = CANDIDATE_BYTES * (n_neighbors + MORE_CANDIDATES)
-        # A copy of the vectors, cell by cell.
-        search = n_objects * (object_bytes + EDGE_BYTES + candidates)
-        search += 0 if on_disk else entries * (INDEX + NUMBER)
+        search = n_objects * _searched_approximately(min(k + MARGIN, n_objects - 1), object_bytes, 0 if on_disk else k)
     else:
         # The vectors in double precision; the lists in parts and as a whole.
-        search = 2 * n_objects * object_bytes + 2 * entries * (INDEX + NUMBER)
-    stages = {
-        "search": WORK + max(search, lists),
-        # The features, and one copy of them for each of the sums that certify the weights.
-        "solve": WORK + lists + 3 * entries * NUMBER + 16 * n_objects * NUMBER,
-    }
+        search = 2 * entries * FOUND + (0 if remote else 2 * n_objects * object_bytes)
+    # The features, and one copy of them for each of the sums that certify the weights.
+    solve = 3 * entries * NUMBER + 16 * n_objects * NUMBER
+    stages = {"search": WORK + max(search, lists), "solve": WORK + lists + solve}
+    if automatic:
+        # Four of five objects at a time, whose lists are in memory wherever those of everyone are.
+        stages["size"] = WORK + lists + 4 * (entries * LISTED + solve) // 5
     if refined is not None:
         m = objects_to_refine_on(n_objects, refined)
-        seen = MATRIX_BYTES if m * m * NUMBER <= MATRIX_BYTES else LIST_ENTRIES * 3 * NUMBER
-        stages["refine"] = WORK + lists + seen + 3 * m * object_bytes + 24 * m * NUMBER
+        _, seen = plan_sight(m, -(-REACH * m // refined))
+        stages["refine"] = WORK + lists + seen + m * (3 * object_bytes + REFINED)
     return MemoryEstimate(stages, entries * LISTED)
+
+
+def _searched_approximately(n_candidates: int, object_bytes: int, n_listed: int) -> int:
+    """Bytes of one object at the height of an approximate search: in a round, or when its lists are written."""
+    edges = 2 * min(MOST_WIDTH, n_candidates)
+    # Candidates and edges of a round and of the one before, and which of the edges are new.
+    in_a_round = 2 * n_candidates * CANDIDATE + edges * (2 * EDGE + 1)
+    at_the_end = n_candidates * CANDIDATE + edges * EDGE + n_listed * FOUND
+    # A copy of the vectors, cell by cell.
+    return object_bytes + PLACED + max(in_a_round, at_the_end)

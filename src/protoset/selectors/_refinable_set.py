@@ -30,6 +30,13 @@ NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
 
 
+def plan_sight(n_objects: int, n_neighbors: int) -> tuple[int, int]:
+    """Length of the lists by which objects see candidates, 0 where a matrix of all distances serves, and its memory."""
+    length = max(1, min(n_objects - 1, n_neighbors, LIST_ENTRIES // n_objects))
+    matrix, lists = n_objects * n_objects * 8, n_objects * length * ENTRY_BYTES
+    return (0, matrix) if matrix <= max(MATRIX_BYTES, lists) else (length, lists)
+
+
 class Sight:
     """Distances, and who sees which candidate.
 
@@ -43,11 +50,11 @@ class Sight:
 
     def __init__(self, space: TrainingSpace, *, n_neighbors: int, n_jobs: int | None):
         n = space.shape[0]
-        length = max(1, min(n - 1, n_neighbors, LIST_ENTRIES // n))
+        length, _ = plan_sight(n, n_neighbors)
         self._space = space
         self.columns, self.indptr, self.seen_at = np.empty((0, 0)), np.zeros(1, np.int32), np.empty(0)
         self.rows = np.empty(0, np.int32)
-        if n * n * 8 <= max(MATRIX_BYTES, n * length * ENTRY_BYTES):
+        if length == 0:
             self.columns = np.empty((n, n))
 
             def fill(start: int) -> None:

@@ -497,7 +497,9 @@ class REPS(BaseSelector):
         estimate = estimate_memory(
             space.shape[0],
             list_length(self.n_neighbors, self.beta, search),
-            0 if space.remote else space.object_bytes,
+            space.object_bytes,
+            remote=space.remote,
+            automatic=self.n_prototypes == "auto" and not self.refine,
             approximate=search == "approximate" and not space.remote,
             on_disk=self.lists_folder is not None,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
