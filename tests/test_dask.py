@@ -16,7 +16,7 @@ from joblib import parallel_config
 
 from protoset import REPS, PrototypeClassifier, _cluster
 from protoset.neighbors import NeighborLists, build_lists, choose_search
-from protoset.selectors import FCNN, _refinable_set
+from protoset.selectors import FCNN, _refinable_set, cluster_ranking
 from protoset.spaces import _cluster_sample, _region_tasks, _regions, distributed_vectors, make_space, smallest_of
 from protoset.spaces._lists import RawLists
 from protoset.spaces._merging import merge_lists
@@ -177,6 +177,63 @@ def test_dask_frames(client):
     assert (REPS(15).fit(frame, y).sample_indices_ == REPS(15).fit(X, y).sample_indices_).all()
 
 
+def test_partitions_that_a_filter_leaves_empty(client):
+    """The first, one in the middle and the last; of arrays of unknown size too."""
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = overlapping(200, d=3)
+    kept = np.isin(np.arange(200) // 25, [1, 2, 4, 5, 6])
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y, kept=kept)
+    frame = dd.from_pandas(table, npartitions=8)
+    frame = frame[frame["kept"]]
+    rows = da.from_array(X, chunks=(25, 2))[da.from_array(kept, chunks=25)]
+    one = PrototypeClassifier(REPS(15)).fit(X[kept], y[kept])
+    for some, labels in ((frame[["a", "b", "c"]], frame["y"]), (rows, y[kept])):
+        found = PrototypeClassifier(REPS(15)).fit(some, labels)
+        assert (found.sample_indices_ == one.sample_indices_).all()
+        assert (found.predict(some).compute() == one.predict(X[kept])).all()
+    nothing = frame[frame["a"] > X.max()][["a", "b", "c"]]
+    assert len(one.predict(nothing).compute()) == 0
+    with pytest.raises(ValueError, match="X has no rows; pass at least two objects"):
+        REPS(15).fit(nothing, y)
+
+
+def test_collections_are_measured_by_the_client_that_is_given(client):
+    """Also where another one is the current one, which here could not do it."""
+    X, y = overlapping(120, d=3)
+    rows, labels = da.from_array(X, chunks=(40, 3)), da.from_array(y, chunks=40)
+    unknown = rows[da.from_array(np.arange(120) < 100, chunks=40)]
+    with (
+        make_cluster(0) as nobody,
+        distributed.Client(nobody, set_as_default=False) as idle,
+        idle.as_current(),
+    ):
+        assert (_cluster.gathered_labels(labels, client) == y).all()
+        found = REPS(15).fit(unknown, y[:100], client=client)
+    assert (found.sample_indices_ == REPS(15).fit(X[:100], y[:100]).sample_indices_).all()
+
+
+def test_more_rows_than_lists_can_number_are_refused(client):
+    many = da.zeros((2**31, 1), chunks=(2**26, 1))
+    with pytest.raises(ValueError, match="X has 2147483648 rows, and neighbour lists number at most 2147483647; "):
+        REPS(9).fit(many, [0, 1], client=client)
+
+
+def test_two_objects_are_searched_by_regions(client):
+    """Of which one is there to tune by and the other to measure by."""
+    fit = REPS(2, neighbors="approximate").fit([[0.0], [1.0]], [0, 1], client=client)
+    assert fit.sample_indices_.tolist() == [0, 1]
+    assert fit.neighbor_recall_ == 1.0
+    assert np.isnan(fit.prototype_overlap_)
+
+
+@given(st.integers(1, 2000))
+def test_rows_to_tune_by_are_not_those_to_measure_by(n):
+    tuning, measuring = _regions._samples(n)
+    assert min(len(tuning), len(measuring)) >= 1
+    assert n == 1 or len(np.intersect1d(tuning, measuring)) == 0
+
+
 def test_refinement_and_size_on_a_cluster(client):
     X, y = overlapping(200, d=3)
     one, many = REPS(20, refine=True).fit(X, y), REPS(20, refine=True).fit(X, y, client=client)
@@ -249,6 +306,40 @@ def test_workers_that_all_die_end_the_fit(monkeypatch):
             _cluster.gather(client, [stuck])
 
 
+class LosesWorkers:
+    """A client whose workers go when all tasks are done, just before the results are fetched."""
+
+    def __init__(self, client, cluster):
+        self._client, self._cluster = client, cluster
+
+    def gather(self, futures, **options):
+        distributed.wait(futures)
+        self._cluster.scale(0)
+        wait_until(lambda: not self._client.scheduler_info()["workers"])
+        return self._client.gather(futures, **options)
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+
+def test_workers_that_are_lost_before_their_results_are_fetched_end_the_fit(monkeypatch):
+    monkeypatch.setattr(_cluster, "LOST_FOR", 0.5)
+    with make_cluster(1) as cluster, distributed.Client(cluster) as client:
+        done = [client.submit(np.ones, size) for size in range(20)]
+        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers are lost.*fit again"):
+            _cluster.gather(LosesWorkers(client, cluster), done)
+
+
+def test_an_interruption_cancels_what_is_waited_for():
+    with make_cluster(1) as cluster, distributed.Client(cluster) as client:
+        stuck = client.submit(time.sleep, 60)
+        wait_until(lambda: any(client.processing().values()))
+        threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            _cluster.gather(client, [stuck])
+        assert stuck.status == "cancelled"
+
+
 def test_a_client_that_closes_ends_the_fit():
     X, y = overlapping(60)
     with make_cluster(1) as cluster:
@@ -293,6 +384,45 @@ def test_solving_on_the_workers_finds_the_same_prototypes(client, C):
     assert many.weights_ == pytest.approx(one.weights_, rel=1e-4, abs=1e-4 * one.weights_.max())
     assert np.isin(many.sample_indices_, one.sample_indices_).mean() >= 0.95
     assert many.truncation_bound_ == pytest.approx(one.truncation_bound_)
+
+
+def test_solving_on_the_workers_brings_few_numbers_here(client, monkeypatch):
+    """However many blocks there are; and finds the same."""
+    X, y = overlapping(240, d=3)
+    selector = REPS(40, C=1e-6, solver="distributed")
+    few_blocks = selector.fit(X, y, client=client).weights_.copy()
+    monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 20)
+    came = []
+
+    def counting(client, futures):
+        found = _cluster.gather(client, futures)
+        came.extend(found)
+        return found
+
+    monkeypatch.setattr(cluster_ranking, "gather", counting)
+    selector.fit(X, y, client=client)
+    assert sum(np.size(value) for part in came for value in _values(part)) <= 4 * len(X) + 12
+    assert selector.weights_ == pytest.approx(few_blocks, rel=1e-9)
+    assert selector.truncation_bound_ == pytest.approx(REPS(40, C=1e-6).fit(X, y).truncation_bound_)
+
+
+def _values(part):
+    return part if isinstance(part, tuple) else vars(part).values()
+
+
+def test_memory_of_solving_on_the_workers_is_bounded(client):
+    """What does not fit here is refused before a neighbour is searched."""
+    X, y = overlapping(200, d=3)
+    searched = []
+    for refine, stages in ((False, {"solve"}), (True, {"solve", "refine"})):
+        selector = REPS(20, solver="distributed", refine=refine, max_memory="90KB")
+        with pytest.raises(MemoryError, match=r"max_memory allows 90.0 KB; pass a larger max_memory, or select from p"):
+            selector.fit(X, y, client=Watched(client, searched))
+        fit = selector.set_params(max_memory="8GB").fit(X, y, client=client)
+        assert set(fit.memory_estimate_.stages) == stages
+        assert fit.memory_estimate_.stages["solve"] == 64 * 8 * 200
+    assert searched
+    assert "_extend" not in searched
 
 
 def test_solving_on_the_workers_needs_them():

@@ -6,9 +6,12 @@ distributed are imported only where a client or a Dask collection is at hand.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -130,6 +133,16 @@ def submit_each(client: Any, function: Any, *columns: Sequence[Any], priority: i
     return client.map(function, *columns, pure=False, retries=RETRIES, priority=priority)
 
 
+def reduce_pairs(client: Any, function: Any, futures: Sequence[Any], *, priority: int = 0) -> Any:
+    """Join results two by two, and these again, on the workers; always in the same order."""
+    joined = list(futures)
+    while len(joined) > 1:
+        pairs = zip(joined[::2], joined[1::2], strict=False)
+        last = [joined[-1]] if len(joined) % 2 else []
+        joined = [submit(client, function, a, b, priority=priority) for a, b in pairs] + last
+    return joined[0]
+
+
 def send(client: Any, array: np.ndarray) -> Any:
     """Make an array the result of tasks that carry it in pieces, so that no worker is the only one to have it."""
     pieces = [submit(client, _itself, piece) for piece in cut_rows(array)]
@@ -155,21 +168,37 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
 
     A worker that is lost is survived: Dask gives its tasks to others.
     """
-    from distributed import KilledWorker, wait
+    from distributed import KilledWorker
 
     try:
         with _explained("fit again"):
-            _patiently(client, lambda: wait(futures, timeout=LOOK_EVERY))
-            return client.gather(list(futures))
+            return _fetch(client, futures)
     except KilledWorker as error:
         cancel(client, futures)
         raise RuntimeError(
             f"Dask gave up a task of which several workers died ({error}); they may lack memory: pass smaller "
             "chunks, or start workers with a larger memory limit"
         ) from error
-    except RuntimeError:
+    except BaseException:  # also where the user interrupts
         cancel(client, futures)
         raise
+
+
+def _fetch(client: Any, futures: Sequence[Any]) -> list[Any]:
+    """Bring results here in one transfer, which may take long, but is given up where the cluster is lost."""
+    transfer = client.gather(list(futures), asynchronous=True)
+    fetching = asyncio.run_coroutine_threadsafe(transfer, client.loop.asyncio_loop)
+    try:
+        _patiently(client, partial(_await, fetching))
+        return fetching.result()
+    finally:
+        fetching.cancel()
+
+
+def _await(fetching: Future[Any]) -> None:
+    """Wait a little for a transfer."""
+    if not wait_for([fetching], timeout=LOOK_EVERY).done:
+        raise TimeoutError
 
 
 def as_done(
@@ -271,23 +300,41 @@ def cancel(client: Any, futures: Sequence[Any]) -> None:
             client.cancel(list(futures))
 
 
-def gathered_labels(y: Any) -> Any:
-    """Labels as an array here; there is one small value per object."""
-    return np.asarray(y.compute()) if is_dask(y) else y
+def gathered_labels(y: Any, client: Any = None) -> Any:
+    """Labels as an array here, by a client if there is one; there is one small value per object."""
+    if not is_dask(y):
+        return y
+    return np.asarray(y.compute() if client is None else gather(client, [client.compute(y, retries=RETRIES)])[0])
 
 
 def map_rows(X: Any, function: Any, dtype: Any) -> Any:
     """Apply a function of rows to the blocks of a Dask collection, when it is computed."""
     rows = as_dask_rows(X)
-    return rows.map_blocks(function, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+    return rows.map_blocks(partial(_of_some, function, dtype), dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
 
 
-def as_dask_rows(X: Any) -> Any:
-    """Return a Dask collection as an array whose blocks are whole rows."""
+def _of_some(function: Any, dtype: Any, rows: Any) -> Any:
+    """Apply a function to rows, if there are any: a filter may leave none of a block."""
+    return function(rows) if len(rows) else np.empty(0, dtype)
+
+
+def as_dask_rows(X: Any, client: Any = None) -> Any:
+    """Return a Dask collection as an array whose blocks are whole rows; a client, if there is one, counts them."""
     if hasattr(X, "to_dask_array"):
-        X = X.to_dask_array(lengths=True)
+        X = X.to_dask_array()
     if X.ndim != 2:
         raise ValueError(f"X must be a Dask array of rows with 2 dimensions, got {X.ndim}")
-    if np.isnan(X.shape[0]):
-        X = X.compute_chunk_sizes()
+    if np.isnan(X.shape).any():
+        X = X.compute_chunk_sizes() if client is None else _measured(X, client)
     return X.rechunk({1: -1})
+
+
+def _measured(X: Any, client: Any) -> Any:
+    """Return a Dask array of unknown size as one of known size; its blocks are computed by a client."""
+    from dask import array, delayed
+
+    blocks = X.to_delayed()
+    shapes = gather(client, client.compute([delayed(np.shape)(block) for block in blocks.ravel()], retries=RETRIES))
+    sizes = np.array(shapes, np.int64).reshape(*blocks.shape, 2)
+    chunks = tuple(sizes[:, 0, 0].tolist()), tuple(sizes[0, :, 1].tolist())
+    return array.Array(X.dask, X.name, chunks, meta=X)

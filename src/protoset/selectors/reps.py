@@ -40,7 +40,7 @@ from protoset.selectors.size import (
     size_curve,
 )
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import CountedSpace, Space, TrainingSpace, approximate_library, make_space
+from protoset.spaces import CountedSpace, Space, TrainingSpace, make_space
 from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpace
 
 LARGEST_BETA = 1e6
@@ -168,8 +168,8 @@ class REPS(BaseSelector):
         not a number where lists were given. ``fit`` warns below 0.95 and refuses lists below 0.5.
     prototype_overlap_ : float
         Part of the prototypes, before refinement, that approximate and exact lists agree on, measured on 10,000
-        objects; 1 where the search was exact, and not a number where lists were given, or on a cluster where neither
-        faiss nor pynndescent is here.
+        objects; 1 where the search was exact, and not a number where lists were given, or where an approximate search
+        was that of a Dask cluster.
     memory_estimate_ : MemoryEstimate
         What the fit was expected to need beyond ``X``.
     search_counters_ : SearchCounters or None
@@ -390,7 +390,7 @@ class REPS(BaseSelector):
         """Part of the prototypes that the missing neighbours leave as they are, on a sample."""
         if self.neighbor_search_ != "approximate":
             return self.neighbor_recall_
-        if approximate_library() is None:  # on a cluster, whose sample is compared here
+        if space.remote:  # a sample that is here would measure another search than that by regions
             return float("nan")
         report(self.verbose, "comparing with prototypes of exact lists, on a sample")
         rate = resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes)
@@ -405,6 +405,18 @@ class REPS(BaseSelector):
             raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
         search, n = choose_search(space, self.neighbors), space.shape[0]
         k = list_length(self.n_neighbors, self.beta, search)
+        stages = {"solve": SUMS_PER_OBJECT * NUMBER * n}
+        if self.refine:
+            size = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
+            of_sample = estimate_memory(n, 0, space.object_bytes, approximate=False, on_disk=True, refined=size)
+            stages["refine"] = of_sample.stages["refine"]
+        self.memory_estimate_ = MemoryEstimate(stages, 0)
+        report(self.verbose, "the fit needs about %s here", self.memory_estimate_)
+        check_fits(
+            self.memory_estimate_,
+            None if self.max_memory is None else parse_bytes("max_memory", self.max_memory),
+            "pass a larger max_memory, or select from parts of the rows and then again from their prototypes",
+        )
         report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
         ranked, recall = rank_on_cluster(
             on_cluster,
@@ -419,7 +431,6 @@ class REPS(BaseSelector):
             tol=self.tol,
         )
         self._take_over(ranked, codes)
-        self.memory_estimate_ = MemoryEstimate({"here": SUMS_PER_OBJECT * NUMBER * n}, 0)
         self.neighbor_recall_, self.neighbor_search_ = 1.0 if recall is None else recall, search
         self.prototype_overlap_ = self._overlap(space, codes, self.n_prototypes)
         self.search_counters_ = self.size_curve_ = None

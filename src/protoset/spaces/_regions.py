@@ -9,9 +9,9 @@ nearest; two rows can find each other if they share one of them. Within a region
 What the regions found for a row is merged, and rounds with other regions follow until ``RECALL_TARGET`` of the
 neighbours of a sample of rows, searched among everyone, are found. Another sample measures what was reached.
 
-Which regions a row is in is decided by distances that are the same on every machine, as are those of the lists, and the
-nearest of several lists do not depend on their order: so the result does not depend on the workers, or on what was
-computed twice.
+Which regions a row is in is decided by distances that are the same on all processors of a kind, as are those of the
+lists, and the nearest of several lists do not depend on their order: so the result does not depend on how many workers
+there are, or on what was computed twice.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from protoset._cluster import gather, send, submit, submit_each
+from protoset._cluster import gather, reduce_pairs, send, submit, submit_each
 from protoset.spaces._approximate import RECALL_ROWS, RECALL_TARGET, TUNING_ROWS, approximate_library
 from protoset.spaces._region_tasks import (
     closest,
@@ -145,9 +146,10 @@ def _is_worthwhile(reached: list[float], plan: Plan) -> bool:
 
 
 def _samples(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune by and others to measure by, always the same."""
+    """Rows to tune by and others to measure by, always the same; at least one each, of a single row that one."""
     drawn = np.random.default_rng(0).choice(n, min(n, TUNING_ROWS + RECALL_ROWS), replace=False)
-    return np.sort(drawn[: len(drawn) // 3]), np.sort(drawn[len(drawn) // 3 :])
+    third = max(1, len(drawn) // 3)
+    return np.sort(drawn[:third]), np.sort(drawn[min(third, len(drawn) - 1) :])
 
 
 def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, seed: int) -> list[Any]:
@@ -208,10 +210,7 @@ def _farthest_neighbors(space: DistributedVectorSpace, rows: np.ndarray, k: int)
         submit(client, nearest_distances, block, sent, rows - start, k)
         for block, start in zip(space.blocks, space.starts[:-1], strict=True)
     ]
-    while len(nearest) > 1:
-        pairs = [submit(client, closest, k, a, b) for a, b in zip(nearest[::2], nearest[1::2], strict=False)]
-        nearest = pairs + ([nearest[-1]] if len(nearest) % 2 else [])
-    return gather(client, nearest)[0][:, -1]
+    return gather(client, [reduce_pairs(client, partial(closest, k), nearest)])[0][:, -1]
 
 
 def _recall(

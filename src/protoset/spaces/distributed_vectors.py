@@ -1,11 +1,14 @@
-"""Vectors on a Dask cluster: neighbours as block tasks, without gathering the vectors anywhere.
+"""Vectors on a Dask cluster: neighbours as tasks on blocks of rows; no worker needs all of them at once.
 
     rows of block r  --  columns of block 0, 1, 2 ...        one chain of tasks for each r
                          each adds to the lists of r
 
 That is the exact search; the approximate one is in ``_regions``. The distances of a pair are the same in every block,
 and lists are merged in a way that does not depend on the parts: the result of an exact search is that of one process,
-bit by bit, whatever the blocks, the workers, or what was computed twice.
+bit by bit, whatever the blocks, the number of workers, or what was computed twice, on processors of a kind.
+
+An array travels inside the tasks: through the scheduler, which keeps it as long as the space lives, to make again what
+a worker loses. Much data is better a Dask collection, whose blocks the workers read or compute.
 """
 
 from __future__ import annotations
@@ -29,6 +32,9 @@ from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
 """Metrics that learn nothing from the training set."""
+
+MOST_ROWS = int(np.iinfo(np.int32).max)
+"""Rows that lists can number."""
 
 BLOCK_ROWS, MOST_BLOCKS = 16_384, 200
 """Rows of a block of an array in memory; from so many blocks on they grow instead, because every two make a task."""
@@ -75,15 +81,18 @@ class DistributedVectorSpace(Space):
         if metric not in STATELESS:
             raise ValueError(f"metric={metric!r} does not work on a Dask client yet; choose one of {list(STATELESS)}")
         if is_dask(X):
-            rows = as_dask_rows(X)
+            rows = as_dask_rows(X, client)
+            _check_rows(rows.shape[0])
+            filled = np.flatnonzero(rows.chunks[0])  # a filter may leave nothing of a chunk
             # What a worker loses is made again from the collection's own graph.
-            parts = client.compute(list(rows.to_delayed().ravel()), retries=RETRIES)
-            sizes, width = list(rows.chunks[0]), rows.shape[1]
+            parts = client.compute(list(rows.to_delayed().ravel()[filled]), retries=RETRIES)
+            sizes, width = np.array(rows.chunks[0])[filled].tolist(), rows.shape[1]
             itemsize = 4 if rows.dtype == np.float32 else 8
             starts = row_pointers(np.array(sizes))[:-1].tolist()
             blocks = [submit(client, _make_block, metric, *pair) for pair in zip(starts, parts, strict=True)]
         else:
             X = check_vectors(X)
+            _check_rows(len(X))
             width, itemsize = X.shape[1], X.itemsize
             step = max(1, min(BLOCK_ROWS, TASK_BYTES // (width * itemsize)), -(-len(X) // MOST_BLOCKS))
             starts = list(range(0, len(X), step))
@@ -208,6 +217,17 @@ class DistributedVectorSpace(Space):
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Not from here: files hold the prototypes alone."""
         raise NotImplementedError("files hold the prototypes alone")
+
+
+def _check_rows(n_rows: int) -> None:
+    """Refuse what lists cannot number, and what is empty."""
+    if n_rows == 0:
+        raise ValueError("X has no rows; pass at least two objects")
+    if n_rows > MOST_ROWS:
+        raise ValueError(
+            f"X has {n_rows} rows, and neighbour lists number at most {MOST_ROWS}; select from parts of the rows and "
+            "then again from their prototypes"
+        )
 
 
 def _in_pieces(client: Any, rows: np.ndarray) -> list[Any]:
