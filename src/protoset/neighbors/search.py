@@ -36,6 +36,7 @@ def build_lists(
     *,
     ties: Ties = "min",
     search: Search = "auto",
+    checked: bool = True,
     storage: Storage | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -52,6 +53,8 @@ def build_lists(
         How equal distances are ranked.
     search : {"auto", "exact", "approximate"}
         See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``, and their recall.
+    checked : bool
+        Whether approximate lists are refused that miss most neighbours, and warned of if they miss many.
     storage : Storage, optional
         Where the lists are kept. An approximate search fills files as it goes; an exact one moves its
         lists there when it is done.
@@ -74,6 +77,8 @@ def build_lists(
     place.discard("neighbor_counts")
     if chosen == "approximate":
         raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
+        if checked:
+            check_recall(raw.recall)
     else:
         raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         indices = place.keep("neighbor_indices", raw.indices, np.int32)

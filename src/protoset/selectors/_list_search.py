@@ -10,7 +10,7 @@ import numpy as np
 from protoset._progress import report, reporter
 from protoset._storage import Storage
 from protoset.features import negligible_rank
-from protoset.neighbors import NeighborLists, Search, Ties, build_lists, check_recall, choose_search
+from protoset.neighbors import NeighborLists, Search, Ties, build_lists, choose_search
 from protoset.selectors.allocation import Allocation, cut, resolve_size
 from protoset.spaces import TrainingSpace
 
@@ -44,7 +44,6 @@ def find_lists(
     report(verbose, "searching %d neighbours of %d objects", min(k, n - 1), n)
     progress = reporter(verbose, "pairs compared")
     lists = build_lists(space, k, ties=ties, search=search, storage=storage, n_jobs=n_jobs, progress=progress)
-    check_recall(lists.recall)
     if lists.recall is not None:
         # Approximate lists do not know what they leave out, but where most of a list ties with its end, more will.
         last_ranks = lists.ranks[lists.indptr[1:] - 1]

@@ -84,7 +84,7 @@ class BaseSelector(BaseEstimator, ABC):
                 "X.compute()"
             )
         with unchanged_on_error(self):
-            y = gathered_labels(y)
+            y = gathered_labels(y, client)
             space = make_space(X, self.metric, self.metric_params, y=y, client=client)
             self.metric_ = space.metric
             if isinstance(self.metric, str) and self.metric == "auto":

@@ -523,7 +523,8 @@ class REPS(BaseSelector):
     def _ranking_of(self, space: TrainingSpace, codes: np.ndarray, search: Search) -> np.ndarray:
         """Ranking of some objects by themselves."""
         k = list_length(self.n_neighbors, self.beta, search)
-        return self._rank(build_lists(space, k, ties=self.ties, search=search, n_jobs=self.n_jobs), codes).ranking
+        lists = build_lists(space, k, ties=self.ties, search=search, checked=False, n_jobs=self.n_jobs)
+        return self._rank(lists, codes).ranking
 
     def _rank(self, lists: NeighborLists, codes: np.ndarray) -> RankedPrototypes:
         return rank_prototypes(
