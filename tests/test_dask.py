@@ -161,6 +161,52 @@ def test_dask_arrays_stay_on_the_workers(client):
     assert (predicted.compute() == one.predict(X)).all()
 
 
+def test_blocks_that_are_not_what_they_say(client):
+    """Of another width, masked, or failing by themselves: the objects' errors, not the cluster's."""
+    X, y = overlapping(200, d=4)
+    rows = da.from_array(X, chunks=(100, 4))
+    narrow = rows.map_blocks(lambda block: block[:, :3], dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(
+        ValueError, match=r"in the block of X from row \d+ on: it has the shape \(100, 3\), where X says"
+    ):
+        REPS(9).fit(narrow, y, client=client)
+    with pytest.raises(TypeError, match="in the block of X from row .* masked array"):
+        REPS(9).fit(da.ma.masked_greater(rows, 1), y, client=client)
+
+    def read(block):
+        raise FileNotFoundError("/data/part1.parquet")
+
+    with pytest.raises(FileNotFoundError, match="part1"):
+        REPS(9).fit(rows.map_blocks(read, dtype=float, meta=np.empty((0, 0))), y, client=client)
+
+
+def test_names_of_columns(client):
+    """Of Dask DataFrames as of others: kept by a fit, checked by a prediction."""
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = overlapping(200, d=3)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    parts = dd.from_pandas(frame, npartitions=3)
+    there, here = PrototypeClassifier(REPS(15)).fit(parts, y), PrototypeClassifier(REPS(15)).fit(frame, y)
+    assert there.feature_names_in_.tolist() == here.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert (here.predict(parts).compute() == there.predict(frame)).all()
+    for classifier in (there, here):
+        with pytest.raises(ValueError, match="feature names should match"):
+            classifier.predict(parts[["c", "b", "a"]])
+        with pytest.raises(ValueError, match=r"feature names|2 features"):
+            classifier.predict(parts[["a", "b"]])
+    with pytest.raises(ValueError, match="2 features"):
+        PrototypeClassifier(REPS(15)).fit(X, y).predict(da.from_array(X[:, :2], chunks=(50, 2)))
+
+
+def test_classifiers_take_a_client(client):
+    X, y = overlapping(200, d=3)
+    found = PrototypeClassifier(REPS(20, solver="distributed")).fit(X, y, client=client)
+    assert len(found.sample_indices_) == 20
+    with pytest.raises(ValueError, match="serves REPS alone, not FCNN"):
+        PrototypeClassifier(FCNN()).fit(X, y, client=client)
+
+
 def test_the_automatic_metric_looks_at_no_row(client):
     X, y = overlapping(200, d=3)
     rows = da.from_array(X, chunks=(70, 3))
@@ -193,7 +239,8 @@ def test_partitions_that_a_filter_leaves_empty(client):
         assert (found.sample_indices_ == one.sample_indices_).all()
         assert (found.predict(some).compute() == one.predict(X[kept])).all()
     nothing = frame[frame["a"] > X.max()][["a", "b", "c"]]
-    assert len(one.predict(nothing).compute()) == 0
+    named = PrototypeClassifier(REPS(15)).fit(table.loc[kept, ["a", "b", "c"]], y[kept])
+    assert len(named.predict(nothing).compute()) == 0
     with pytest.raises(ValueError, match="X has no rows; pass at least two objects"):
         REPS(15).fit(nothing, y)
 

@@ -173,15 +173,25 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
     try:
         with _explained("fit again"):
             return _fetch(client, futures)
-    except KilledWorker as error:
+    except _FailedTaskError as failed:
         cancel(client, futures)
+        if not isinstance(failed.error, KilledWorker):
+            raise failed.error from None  # the objects', or what computes them
         raise RuntimeError(
-            f"Dask gave up a task of which several workers died ({error}); they may lack memory: pass smaller "
+            f"Dask gave up a task of which several workers died ({failed.error}); they may lack memory: pass smaller "
             "chunks, or start workers with a larger memory limit"
-        ) from error
+        ) from failed.error
     except BaseException:  # also where the user interrupts
         cancel(client, futures)
         raise
+
+
+class _FailedTaskError(Exception):
+    """A task ended with an error of its own; nothing is wrong with the cluster."""
+
+    def __init__(self, error: BaseException):
+        super().__init__(str(error))
+        self.error = error
 
 
 def _fetch(client: Any, futures: Sequence[Any]) -> list[Any]:
@@ -190,6 +200,9 @@ def _fetch(client: Any, futures: Sequence[Any]) -> list[Any]:
     fetching = asyncio.run_coroutine_threadsafe(transfer, client.loop.asyncio_loop)
     try:
         _patiently(client, partial(_await, fetching))
+        error = fetching.exception()
+        if error is not None and any(future.status == "error" for future in futures):
+            raise _FailedTaskError(error)
         return fetching.result()
     finally:
         fetching.cancel()
@@ -316,6 +329,11 @@ def map_rows(X: Any, function: Any, dtype: Any) -> Any:
 def _of_some(function: Any, dtype: Any, rows: Any) -> Any:
     """Apply a function to rows, if there are any: a filter may leave none of a block."""
     return function(rows) if len(rows) else np.empty(0, dtype)
+
+
+def column_names_of(X: Any) -> Any:
+    """What has the column names of some objects: of a Dask DataFrame an empty frame, else the objects themselves."""
+    return X._meta if is_dask(X) and hasattr(X, "columns") else X
 
 
 def as_dask_rows(X: Any, client: Any = None) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset import kernels
 from protoset._blocks import map_blocks
-from protoset._cluster import is_dask, map_rows
+from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
 from protoset.selectors import REPS, BaseSelector
 from protoset.spaces import Space
@@ -157,7 +158,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """The selector's metric."""
         return getattr(self._selector_or_default(), "metric", None)
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, client: Any = None) -> Self:
         """Select prototypes and keep them.
 
         Parameters
@@ -165,6 +166,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X : array-like or sparse matrix
             The training objects, of the kind that the selector's metric takes.
         y : array-like of shape (n_objects,)
+        client : distributed.Client, optional
+            Dask client to work on, as for :meth:`REPS.fit`.
 
         Returns
         -------
@@ -173,7 +176,12 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         check_choice("rule", self.rule, RULES)
         check_jobs(self.n_jobs)
         selector = self._make_selector()
-        space, codes = selector.fit_space(X, y)
+        if client is None:
+            space, codes = selector.fit_space(X, y)
+        elif isinstance(selector, REPS):
+            space, codes = selector.fit_space(X, y, client=client)
+        else:
+            raise ValueError(f"client={client!r} serves REPS alone, not {type(selector).__name__}; leave it out")
         kept = selector.sample_indices_
         learned = getattr(selector, "degradations_", None)
         if self.rule == "adjusted" and learned is None:
@@ -183,8 +191,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             )
         with unchanged_on_error(self):
             if space.n_features is not None:
-                if not space.remote:
-                    validate_data(self, X, skip_check_array=True)
+                if not is_dask(column_names_of(X)):
+                    validate_data(self, column_names_of(X), skip_check_array=True)
                 self.n_features_in_ = space.n_features
             self.selector_ = selector
             self.classes_, self.sample_indices_ = selector.classes_, kept
@@ -212,14 +220,25 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_queries,)
         """
         if is_dask(X):
-            check_is_fitted(self, "classes_")
-            return map_rows(X, self.predict, self.classes_.dtype)
+            return self._predict_blocks(X)
         queries = self._cross(X)
         if self.rule == "nearest":
             winners, _ = queries.nearest(n_jobs=self.n_jobs)
         else:
             winners = np.concatenate(self._map(queries, _winners))
         return self.classes_[self._codes[winners]]
+
+    def _predict_blocks(self, X: Any) -> Any:
+        """Predict the rows of a Dask collection where they are; its columns are checked here and now."""
+        check_is_fitted(self, "classes_")
+        rows, names = as_dask_rows(X), getattr(self, "feature_names_in_", None)
+        if self._prototypes.metric != "precomputed":
+            columns = column_names_of(X)
+            validate_data(
+                self, np.empty((0, rows.shape[1])) if is_dask(columns) else columns, reset=False, skip_check_array=True
+            )
+        predict = self.predict if names is None else partial(_predict_named, self, list(names))
+        return map_rows(rows, predict, self.classes_.dtype)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict how clearly each class wins.
@@ -338,6 +357,13 @@ def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, class
             UserWarning,
             stacklevel=3,
         )
+
+
+def _predict_named(classifier: PrototypeClassifier, names: list[str], rows: np.ndarray) -> np.ndarray:
+    """Predict rows whose columns are known to have the names of the fit, on a worker."""
+    import pandas as pd
+
+    return classifier.predict(pd.DataFrame(rows, columns=names))
 
 
 def _winners(decision: Decision) -> np.ndarray:

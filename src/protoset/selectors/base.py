@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
-from protoset._cluster import gathered_labels, is_dask
+from protoset._cluster import column_names_of, gathered_labels, is_dask
 from protoset._progress import report
 from protoset._validation import check_count, check_jobs, check_labels, check_seed, unchanged_on_error
 from protoset.selectors._medoids import medoid
@@ -90,8 +90,8 @@ class BaseSelector(BaseEstimator, ABC):
             if isinstance(self.metric, str) and self.metric == "auto":
                 report(self.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
             if space.n_features is not None:
-                if not space.remote:
-                    validate_data(self, X, skip_check_array=True)
+                if not is_dask(column_names_of(X)):
+                    validate_data(self, column_names_of(X), skip_check_array=True)
                 self.n_features_in_ = space.n_features
             self.classes_, codes = check_labels(y, space.shape[0])
             if space.partial and not self._takes_graphs:

@@ -279,9 +279,9 @@ class REPS(BaseSelector):
         self._fit_with(select, X, y, self._client(client, X, given=neighbors is not None))
         return self
 
-    def fit_space(self, X: Any, y: Any) -> tuple[Space, np.ndarray]:
+    def fit_space(self, X: Any, y: Any, *, client: Any = None) -> tuple[Space, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
-        return self._fit_with(self._select, X, y, self._client(None, X))
+        return self._fit_with(self._select, X, y, self._client(client, X))
 
     def _client(self, client: Any, X: Any, *, given: bool = False) -> Any:
         """Dask client to work on; one that nobody named serves only what it can."""

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
@@ -89,7 +90,10 @@ class DistributedVectorSpace(Space):
             sizes, width = np.array(rows.chunks[0])[filled].tolist(), rows.shape[1]
             itemsize = 4 if rows.dtype == np.float32 else 8
             starts = row_pointers(np.array(sizes))[:-1].tolist()
-            blocks = [submit(client, _make_block, metric, *pair) for pair in zip(starts, parts, strict=True)]
+            blocks = [
+                submit(client, _make_block, metric, start, (size, width), part)
+                for start, size, part in zip(starts, sizes, parts, strict=True)
+            ]
         else:
             X = check_vectors(X)
             _check_rows(len(X))
@@ -98,8 +102,8 @@ class DistributedVectorSpace(Space):
             starts = list(range(0, len(X), step))
             sizes = [min(step, len(X) - start) for start in starts]
             blocks = [
-                submit(client, _make_block, metric, start, *_in_pieces(client, X[start : start + step]))
-                for start in starts
+                submit(client, _make_block, metric, start, (size, width), *_in_pieces(client, X[start : start + size]))
+                for start, size in zip(starts, sizes, strict=True)
             ]
         return cls(client, metric, blocks, [int(size) for size in sizes], int(width), int(width) * itemsize)
 
@@ -236,12 +240,20 @@ def _in_pieces(client: Any, rows: np.ndarray) -> list[Any]:
     return pieces if len(pieces) == 1 else [send(client, piece) for piece in pieces]
 
 
-def _make_block(metric: str, start: int, *pieces: Any) -> VectorSpace:
+def _make_block(metric: str, start: int, shape: tuple[int, int], *pieces: Any) -> VectorSpace:
     """Check a block of rows and make its space, on a worker."""
     try:
-        return VectorSpace.from_objects(np.concatenate([np.asarray(rows) for rows in pieces]), metric, {})
-    except ValueError as error:
-        raise ValueError(f"in the block of X from row {start} on: {error}") from error
+        rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        if sparse.issparse(rows):
+            raise TypeError("it is a sparse matrix, which does not work on a Dask client; pass dense blocks")
+        if np.shape(rows) != shape:
+            raise ValueError(
+                f"it has the shape {np.shape(rows)}, where X says {shape}; see that what computes X gives blocks of "
+                "the size it declares"
+            )
+        return VectorSpace.from_objects(rows, metric, {})
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"in the block of X from row {start} on: {error}") from error
 
 
 def _extend(
