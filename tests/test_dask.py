@@ -180,6 +180,12 @@ def test_blocks_that_are_not_what_they_say(client):
         REPS(9).fit(rows.map_blocks(read, dtype=float, meta=np.empty((0, 0))), y, client=client)
 
 
+def test_other_collections_are_refused(client):
+    bag = pytest.importorskip("dask.bag")
+    with pytest.raises(TypeError, match="X is a Bag; of Dask's collections pass an array of rows, or a DataFrame"):
+        REPS(9).fit(bag.from_sequence(range(30)), np.arange(30) % 3, client=client)
+
+
 def test_names_of_columns(client):
     """Of Dask DataFrames as of others: kept by a fit, checked by a prediction."""
     pd = pytest.importorskip("pandas")

@@ -621,8 +621,8 @@ def test_refinement_of_a_sample_is_that_of_its_objects():
 def test_a_sample_holds_the_budget():
     X, y = overlapping(300, d=3)
     start = np.array([np.flatnonzero(y == c)[0] for c in range(3)])
-    refined = refine(make_space(X), y, start, n_prototypes=40, max_objects=10)
-    assert refined.n_objects == 40
+    refined = refine(make_space(X), y, start, n_prototypes=40, max_objects=45)
+    assert refined.n_objects == 45
     assert len(refined.indices) <= 40
 
 
@@ -779,6 +779,12 @@ def test_expansion_meets_objects_that_share_a_slot():
             reached |= set(edges[middle][edges[middle] >= 0])
         best = sorted(reached - {own}, key=lambda j: true[own, position[j]])[:k]
         assert found[own].tolist() == best
+
+
+def test_a_sample_must_hold_more_than_the_prototypes():
+    X, y = overlapping(100)
+    with pytest.raises(ValueError, match="max_objects=5 leaves nothing to judge 12 prototypes by but themselves"):
+        refine(make_space(X), y, np.arange(12), max_objects=5)
 
 
 def test_importing_takes_no_library_of_scale():

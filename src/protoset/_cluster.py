@@ -340,6 +340,8 @@ def as_dask_rows(X: Any, client: Any = None) -> Any:
     """Return a Dask collection as an array whose blocks are whole rows; a client, if there is one, counts them."""
     if hasattr(X, "to_dask_array"):
         X = X.to_dask_array()
+    if not hasattr(X, "ndim"):
+        raise TypeError(f"X is a {type(X).__name__}; of Dask's collections pass an array of rows, or a DataFrame")
     if X.ndim != 2:
         raise ValueError(f"X must be a Dask array of rows with 2 dimensions, got {X.ndim}")
     if np.isnan(X.shape).any():

@@ -102,6 +102,11 @@ def refine(
     limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
     generator = check_random_state(0 if random_state is None else random_state)
     n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
+    if n_sampled == budget < len(codes):
+        raise ValueError(
+            f"max_objects={max_objects!r} leaves nothing to judge {budget} prototypes by but themselves; pass some ten "
+            "times as many"
+        )
     if n_sampled == len(codes) and not space.remote:
         return improve(space, codes, start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
     members = sample_with(start, codes, n_sampled, generator)
