@@ -81,7 +81,7 @@ def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
     assert one.recall == two.recall > 0.95
     assert sum(made) >= 4, "rounds of both"
     monkeypatch.setattr(_cells, "MOST_ROUNDS", 0)
-    assert approximate(make_space(X), 15).recall < 0.9
+    assert approximate(make_space(X), 15, checked=False).recall < 0.9
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
