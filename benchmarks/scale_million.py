@@ -1,6 +1,6 @@
 """One million objects: time and memory of each stage, and how they grow from 1,000 objects on.
 
-    python -m benchmarks.scale_million [n ...]        sizes; by default 1,000 to 1,000,000
+    python -m benchmarks.scale_million [n ...] [FIGURE.png]        sizes; by default 1,000 to 1,000,000
 
 20 attributes in single precision, 10 overlapping classes, 1 % of the objects kept. Each size in a process of its own,
 so that peaks of memory do not mix. CPU seconds are those of all threads; wall seconds depend on what else runs.
@@ -30,7 +30,8 @@ def measure_one(n: int, refine: bool) -> None:
     X, queries, truth = X[:n].astype(np.float32), X[n:].astype(np.float32), y[n:]
     y = y[:n]
     for search in ("exact", "approximate"):  # compiles, or loads what is compiled
-        REPS(0.1, neighbors=search, refine=refine).fit(X[:800], y[:800])
+        warm = PrototypeClassifier(REPS(0.1, neighbors=search, refine=refine)).fit(X[:800], y[:800])
+        warm.predict(queries[:100])
     before = peak_gigabytes()
     started = time.process_time(), time.perf_counter()
     with StageClock() as clock:
@@ -67,18 +68,38 @@ def exponent(sizes: list[int], values: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def main(sizes: tuple[int, ...]) -> None:
+def draw(found: dict[int, dict], path: str) -> None:
+    """Draw the curves to a file: CPU seconds of each stage, and memory, against the number of objects."""
+    import matplotlib.pyplot as plt
+
+    sizes = sorted(found)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    for stage, marker in zip(STAGES, "o^sDv", strict=True):
+        left.loglog(sizes, [found[n]["cpu"].get(stage, np.nan) for n in sizes], marker=marker, label=stage)
+    left.loglog(sizes, [found[sizes[0]]["cpu"]["fit"] * n / sizes[0] for n in sizes], ":", color="grey", label="n")
+    left.set(xlabel="objects", ylabel="CPU seconds")
+    left.legend()
+    right.loglog(sizes, [found[n]["peak"] for n in sizes], marker="o", label="peak of the process")
+    right.loglog(sizes, [found[n]["before"] for n in sizes], marker="^", label="before the fit, with X")
+    right.set(xlabel="objects", ylabel="GB", ylim=(0.1, 10))
+    right.legend()
+    figure.savefig(path, dpi=120)
+
+
+def main(sizes: tuple[int, ...], figure: str | None) -> None:
     """Print the curves, their exponents and the verdicts."""
     found = {}
     for n in sizes:
         found[n] = one = measure(n, refine=True)
-        stages = "  ".join(f"{stage} {one['cpu'].get(stage, 0.0):8.2f}" for stage in STAGES)
+        stages = "  ".join(f"{stage} {one['cpu'].get(stage, 0.0):8.3f}" for stage in STAGES)
         print(
             f"{n:>9,}  CPU s: {stages}  wall {one['wall']['fit']:7.1f}  peak {one['peak']:5.2f} GB "
             f"(before {one['before']:.2f}, estimate {one['estimate']:.2f})  {one['search']} "
             f"recall {one['recall']:.3f}  error {one['error']:.4f}",
             flush=True,
         )
+    if figure is not None:
+        draw(found, figure)
     large = [n for n in sizes if n >= 100_000]
     if len(large) > 1:
         for stage in STAGES:
@@ -100,4 +121,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["one"]:
         measure_one(int(sys.argv[2]), sys.argv[3] == "1")
     else:
-        main(tuple(map(int, sys.argv[1:])) or SIZES)
+        numbers = tuple(int(word) for word in sys.argv[1:] if word.isdigit())
+        main(numbers or SIZES, next((word for word in sys.argv[1:] if not word.isdigit()), None))
