@@ -427,7 +427,7 @@ def test_what_does_not_work_on_a_cluster(client):
         REPS(9).fit(da.from_array(broken, chunks=(30, 3)), y)
 
 
-@pytest.mark.parametrize("C", [1e-6, 0.03])
+@pytest.mark.parametrize("C", [1e-6, 0.03, 1.0])
 def test_solving_on_the_workers_finds_the_same_prototypes(client, C):
     """By the closed form and by L-BFGS-B; the lists never come here."""
     X, y = overlapping(250, d=3)

@@ -127,8 +127,8 @@ class REPS(BaseSelector):
         :meth:`NeighborLists.from_folder` reads them.
     max_time : float, optional
         Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``; the search
-        for neighbours and the automatic size come before, and take what they take. Ctrl-C during the
-        refinement does the same.
+        for neighbours and the automatic size come before, and take what they take. Ctrl-C does the same once the
+        refinement knows the distances, or the neighbours, of its objects; before that, nothing is fitted.
     callback : callable, optional
         Called during the refinement with a :class:`SearchProgress`; ends it by returning True.
     n_jobs : int, optional

@@ -10,9 +10,12 @@ from protoset.solvers.base import Solution, certify, dot, starting_point
 
 CHECK_EVERY = 5
 
+STALLED = 1e-16
+"""Gain between two checks, in squared weights, that is rounding: the weights are known to 1e-8 then."""
+
 
 class _Reached(Exception):  # noqa: N818 - not an error: leaves SciPy's loop
-    """The gap is small enough."""
+    """The gap is small enough, or does not get smaller."""
 
 
 def solve_quasi_newton(
@@ -32,32 +35,36 @@ def solve_quasi_newton(
     unit = float(best.max()) or bound
     best = best / unit
     scale = unit * float(rho.sum()) or 1.0
-    n_iter = 0
+    n_iter, n_stalled, latest, checked = 0, 0, 0.0, 0.0
 
     def weights_of(share: np.ndarray) -> np.ndarray:
         return np.maximum(transposed @ (unit * share), 0.0)
 
     def watch(share: np.ndarray) -> None:
-        nonlocal n_iter, best
+        nonlocal n_iter, n_stalled, best, checked
         n_iter += 1
         best = share.copy()
         if n_iter % CHECK_EVERY == 0:
             found = certify(features, rho, bound, unit * share, n_iter, "lbfgs")
-            if found.gap <= tol and found.weight_error <= weight_tol:
+            n_stalled = n_stalled + 1 if checked - latest <= STALLED * dot(found.weights, found.weights) else 0
+            if (found.gap <= tol and found.weight_error <= weight_tol) or n_stalled >= 3:
                 raise _Reached
+            checked = latest
 
     # The line search gives up where a step gains less than the last digit of the dual. Starting afresh, with
     # the dual measured from where it stopped, gives it new digits.
     try:
         while n_iter < max_iter:
             before, origin, origin_weights = n_iter, best, weights_of(best)
+            latest = checked = 0.0
 
             def loss_from_origin(
                 share: np.ndarray, origin: np.ndarray = origin, origin_weights: np.ndarray = origin_weights
             ) -> tuple[float, np.ndarray]:
+                nonlocal latest
                 weights = weights_of(share)
                 grown = 0.5 * dot(weights - origin_weights, weights + origin_weights)
-                value = grown - unit * dot(rho, share - origin)
+                latest = value = grown - unit * dot(rho, share - origin)
                 return value / scale, unit * (features @ weights - rho) / scale
 
             minimize(
@@ -69,7 +76,8 @@ def solve_quasi_newton(
                 callback=watch,
                 options={"maxiter": max_iter - n_iter, "maxfun": 2 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxls": 60},
             )
-            if n_iter == before or loss_from_origin(best)[0] >= 0:
+            gained = -loss_from_origin(best)[0] * scale
+            if n_iter == before or gained <= STALLED * dot(origin_weights, origin_weights):
                 break
     except _Reached:
         pass
