@@ -27,7 +27,7 @@ CELL, LARGEST, TRAINING, MEANS_ROUNDS = 500, 4, 48, 8
 """Vectors in a cell, how many times as many it may have before it is cut in parts, vectors that its centre is learned
 from, and in how many rounds."""
 
-NEAR_GROUPS, PROBED, PROBED_GROWTH = 8, 16, 0.3
+NEAR_GROUPS, PROBED, PROBED_GROWTH = 8, 16, 0.38
 """Groups whose cells are looked at, and cells that the first lists of 100,000 vectors are from, more of them for more
 vectors, as their neighbours are in more cells."""
 
