@@ -128,7 +128,8 @@ def test_any_bytes_decode_or_are_refused(content, seed, which):
     position = random.Random(seed).randint(0, len(whole))
     try:
         text = decode(whole[:position] + content + whole[position:], "x")
-    except DataError:
+    except DataError as reason:
+        assert str(reason).startswith("x")
         return
     check(which, text)
 

@@ -446,9 +446,16 @@ def test_landmarks_place_points_of_a_plane_exactly():
 def test_maps_of_what_has_no_extent():
     for matrix in (np.zeros((1, 1)), np.zeros((4, 4)), np.ones((2, 2)) - np.eye(2)):
         names = ["a"] * len(matrix)
-        pixels(plot_map(matrix, names, [0]))
-        pixels(plot_neighbor_graph(matrix, names, [0]))
-        pixels(plot_neighbor_graph(matrix, names, [], series=[[1.0]] * len(matrix)))
+        figure = plot_map(matrix, names, [0])
+        places = np.concatenate([group.get_offsets() for group in figure.axes[0].collections])
+        assert places.shape == (len(matrix), 2)
+        assert np.isfinite(places).all()
+        for drawn in (
+            figure,
+            plot_neighbor_graph(matrix, names, [0]),
+            plot_neighbor_graph(matrix, names, [], series=[[1.0]] * len(matrix)),
+        ):
+            assert len(set(pixels(drawn))) > 1, "something is on the page"
 
 
 def test_a_map_has_every_object_and_takes_spaces():

@@ -116,7 +116,7 @@ class _Benches:
         """Make a task of a group."""
         name = group.source.name
         if name not in self._benches:
-            self._benches[name] = send(self._client, self._load.alone(group.source), Bench)
+            self._benches[name] = send_object(self._client, self._load.alone(group.source), Bench)
         return self._client.submit(_work, self._benches[name], group, pure=False, retries=RETRIES)
 
     def release(self, group: Group, anew: bool) -> None:
@@ -166,7 +166,7 @@ def alone() -> Iterator[None]:
         yield
 
 
-def send(client: Any, value: Any, make: Any = None) -> Any:
+def send_object(client: Any, value: Any, make: Any = None) -> Any:
     """Return the future of ``make(value)``, which Dask can make again where workers that have it are lost."""
     import cloudpickle
     import dask

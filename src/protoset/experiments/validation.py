@@ -15,7 +15,7 @@ from protoset._cluster import RETRIES, as_done, resolve_client
 from protoset._validation import check_count, is_number
 from protoset.datasets import Dataset, take
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
-from protoset.experiments.cluster import alone, send, unable
+from protoset.experiments.cluster import alone, send_object, unable
 from protoset.experiments.distances import split
 from protoset.experiments.plan import Folds
 from protoset.models import REFINED, DataModel, fit_model
@@ -133,7 +133,7 @@ def _on_cluster(
 ) -> Generator[tuple[int, Answer], None, None]:
     """Have folds done as tasks; what they warn of and fail with is said here."""
     options = {name: value for name, value in options.items() if name not in ("n_jobs", "callback")}
-    sent = send(client, dataset)
+    sent = send_object(client, dataset)
 
     def submit(number: int) -> Any:
         return client.submit(_attempt, sent, parts[number], method, options, pure=False, retries=RETRIES)

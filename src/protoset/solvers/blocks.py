@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from protoset._cluster import gather, send, submit
+from protoset._cluster import gather, reduce_pairs, send, submit
 
 
 class BlockFeatures:
@@ -53,10 +53,7 @@ class BlockFeatures:
         sums = [
             self._submit(_pull, block, part, self._absolute) for block, part in zip(self._blocks, parts, strict=True)
         ]
-        while len(sums) > 1:
-            pairs = [self._submit(np.add, a, b) for a, b in zip(sums[::2], sums[1::2], strict=False)]
-            sums = pairs + ([sums[-1]] if len(sums) % 2 else [])
-        return gather(self._client, sums)[0]
+        return gather(self._client, [reduce_pairs(self._client, np.add, sums)])[0]
 
     def _submit(self, function: Any, *arguments: Any) -> Any:
         return submit(self._client, function, *arguments)

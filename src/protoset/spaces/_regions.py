@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset._cluster import gather, reduce_pairs, send, submit, submit_each
-from protoset.spaces._approximate import RECALL_ROWS, RECALL_TARGET, TUNING_ROWS, approximate_library
+from protoset.spaces._approximate import RECALL_TARGET, approximate_library, sampled_rows
 from protoset.spaces._region_tasks import (
     closest,
     count,
@@ -113,7 +113,7 @@ def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterL
     n_neighbors : int
     """
     plan = make_plan(space, n_neighbors)
-    tuning, measuring = _samples(space.shape[0])
+    tuning, measuring = sampled_rows(space.shape[0])
     farthest = _farthest_neighbors(space, np.concatenate([tuning, measuring]), plan.n_neighbors)
     lists: list[Any] = [None] * (len(space.starts) - 1)
     reached: list[float] = []
@@ -143,13 +143,6 @@ def _is_worthwhile(reached: list[float], plan: Plan) -> bool:
     if reached[-1] >= RECALL_TARGET or plan.n_regions == 1 or len(reached) >= MOST_ROUNDS:
         return False
     return len(reached) < 2 or reached[-1] - reached[-2] >= LEAST_GAIN
-
-
-def _samples(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune by and others to measure by, always the same; at least one each, of a single row that one."""
-    drawn = np.random.default_rng(0).choice(n, min(n, TUNING_ROWS + RECALL_ROWS), replace=False)
-    third = max(1, len(drawn) // 3)
-    return np.sort(drawn[:third]), np.sort(drawn[min(third, len(drawn) - 1) :])
 
 
 def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, seed: int) -> list[Any]:
