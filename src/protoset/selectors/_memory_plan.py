@@ -31,6 +31,11 @@ WAYS_OUT = (
     "the features), float32 instead of float64, a sample of the rows, or a larger max_memory"
 )
 
+WAYS_OUT_ON_CLUSTER = "pass a larger max_memory, or select from parts of the rows and then again from their prototypes"
+
+SUMS_PER_OBJECT = 64
+"""Numbers per object that a fit with ``solver="distributed"`` holds here, most of them L-BFGS-B's."""
+
 
 def estimate_memory(
     n_objects: int,
@@ -90,3 +95,12 @@ def _searched_approximately(n_candidates: int, object_bytes: int, n_listed: int)
     at_the_end = n_candidates * CANDIDATE + edges * EDGE + n_listed * FOUND
     # A copy of the vectors, cell by cell.
     return object_bytes + PLACED + max(in_a_round, at_the_end)
+
+
+def estimate_memory_on_cluster(n_objects: int, object_bytes: int, refined: int | None) -> MemoryEstimate:
+    """Estimate what is held here of a fit whose lists stay on workers; parameters as for ``estimate_memory``."""
+    stages = {"solve": SUMS_PER_OBJECT * NUMBER * n_objects}
+    if refined is not None:
+        here = estimate_memory(n_objects, 0, object_bytes, approximate=False, on_disk=True, refined=refined)
+        stages["refine"] = here.stages["refine"]
+    return MemoryEstimate(stages, 0)

@@ -24,7 +24,12 @@ from protoset._validation import check_choice, check_count, check_flag, check_jo
 from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, build_lists, choose_search
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._list_search import find_lists, list_length, prototype_overlap
-from protoset.selectors._memory_plan import NUMBER, WAYS_OUT, estimate_memory
+from protoset.selectors._memory_plan import (
+    WAYS_OUT,
+    WAYS_OUT_ON_CLUSTER,
+    estimate_memory,
+    estimate_memory_on_cluster,
+)
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.cluster_ranking import rank_on_cluster
@@ -45,9 +50,6 @@ from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpac
 
 LARGEST_BETA = 1e6
 SMALLEST_C, LARGEST_C = 1e-100, 1e100
-SUMS_PER_OBJECT = 64
-"""Numbers per object that a fit with ``solver="distributed"`` holds here, most of them L-BFGS-B's."""
-
 WITHOUT_CLASSES = ", or allocation='global' if classes may go without"
 
 
@@ -354,7 +356,7 @@ class REPS(BaseSelector):
             )
         if self.solver == "distributed":
             return self._select_on_cluster(space, codes, neighbors)
-        self.memory_estimate_ = self._estimate_memory(space, codes, neighbors is not None)
+        self._estimate_memory(space, codes, given=neighbors is not None)
         if neighbors is not None:
             lists = as_lists(neighbors, space.shape[0], self.ties)
             self.neighbor_recall_, self.neighbor_search_ = float("nan"), "given"
@@ -405,18 +407,8 @@ class REPS(BaseSelector):
             raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
         search, n = choose_search(space, self.neighbors), space.shape[0]
         k = list_length(self.n_neighbors, self.beta, search)
-        stages = {"solve": SUMS_PER_OBJECT * NUMBER * n}
-        if self.refine:
-            size = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)
-            of_sample = estimate_memory(n, 0, space.object_bytes, approximate=False, on_disk=True, refined=size)
-            stages["refine"] = of_sample.stages["refine"]
-        self.memory_estimate_ = MemoryEstimate(stages, 0)
-        report(self.verbose, "the fit needs about %s here", self.memory_estimate_)
-        check_fits(
-            self.memory_estimate_,
-            None if self.max_memory is None else parse_bytes("max_memory", self.max_memory),
-            "pass a larger max_memory, or select from parts of the rows and then again from their prototypes",
-        )
+        refined = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation) if self.refine else None
+        self._check_memory(estimate_memory_on_cluster(n, space.object_bytes, refined), "here", WAYS_OUT_ON_CLUSTER)
         report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
         ranked, recall = rank_on_cluster(
             on_cluster,
@@ -501,8 +493,8 @@ class REPS(BaseSelector):
     def _keeps_every_class(self) -> bool:
         return self.allocation != "global"
 
-    def _estimate_memory(self, space: TrainingSpace, codes: np.ndarray, given: bool) -> MemoryEstimate:
-        """Say what the fit will need, and refuse what does not fit."""
+    def _estimate_memory(self, space: TrainingSpace, codes: np.ndarray, *, given: bool) -> None:
+        """Check what a fit on one machine will need."""
         n_prototypes = REFINED_RATES[-1] if self.n_prototypes == "auto" else self.n_prototypes
         search = "given" if given else choose_search(space, self.neighbors)
         estimate = estimate_memory(
@@ -515,10 +507,13 @@ class REPS(BaseSelector):
             on_disk=self.lists_folder is not None,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
         )
-        report(self.verbose, "the fit needs about %s beyond X", estimate)
-        limit = None if self.max_memory is None else parse_bytes("max_memory", self.max_memory)
-        check_fits(estimate, limit, WAYS_OUT)
-        return estimate
+        self._check_memory(estimate, "beyond X", WAYS_OUT)
+
+    def _check_memory(self, estimate: MemoryEstimate, where: str, ways_out: str) -> None:
+        """Say what the fit will need, and refuse what does not fit."""
+        self.memory_estimate_ = estimate
+        report(self.verbose, "the fit needs about %s %s", estimate, where)
+        check_fits(estimate, None if self.max_memory is None else parse_bytes("max_memory", self.max_memory), ways_out)
 
     def _ranking_of(self, space: TrainingSpace, codes: np.ndarray, search: Search) -> np.ndarray:
         """Ranking of some objects by themselves."""
