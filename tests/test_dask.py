@@ -17,7 +17,15 @@ from joblib import parallel_config
 from protoset import REPS, PrototypeClassifier, _cluster
 from protoset.neighbors import NeighborLists, build_lists, choose_search
 from protoset.selectors import FCNN, _refinable_set, cluster_ranking
-from protoset.spaces import _cluster_sample, _region_tasks, _regions, distributed_vectors, make_space, smallest_of
+from protoset.spaces import (
+    _approximate,
+    _cluster_sample,
+    _region_tasks,
+    _regions,
+    distributed_vectors,
+    make_space,
+    smallest_of,
+)
 from protoset.spaces._lists import RawLists
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._region_tasks import Members, PartialLists, search_region
@@ -282,7 +290,7 @@ def test_two_objects_are_searched_by_regions(client):
 
 @given(st.integers(1, 2000))
 def test_rows_to_tune_by_are_not_those_to_measure_by(n):
-    tuning, measuring = _regions._samples(n)
+    tuning, measuring = _approximate.sampled_rows(n)
     assert min(len(tuning), len(measuring)) >= 1
     assert n == 1 or len(np.intersect1d(tuning, measuring)) == 0
 
