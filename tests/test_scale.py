@@ -70,7 +70,7 @@ def test_approximate_lists_are_the_exact_ones_where_nothing_is_missed():
 
 def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
     """With small cells of which few are looked into, so that several rounds follow."""
-    for name, value in (("CELL", 40), ("PROBED", 3), ("PROBED_GROWTH", 0.0), ("VISITORS", 500), ("FIRST_WIDTH", 4)):
+    for name, value in (("CELL", 40), ("PROBED", 2), ("VISITORS", 500), ("MOST_WIDTH", 10), ("PROPOSALS", 2000)):
         monkeypatch.setattr(_cells, name, value)
     made, improve = [], _cells.CellCandidates.improve
     monkeypatch.setattr(_cells.CellCandidates, "improve", lambda self: made.append(improve(self)) or made[-1])
@@ -115,6 +115,17 @@ def test_a_crowd_of_duplicates_is_searched_in_parts(monkeypatch):
     lists = approximate(make_space(X), 10)
     assert (lists.distances.reshape(1000, 10)[:700] == 0).all()
     assert lists.recall > 0.95
+
+
+def test_a_crowd_is_not_introduced_to_itself(monkeypatch):
+    """Where everyone is as near as the last of a list, nothing is proposed, in however many rounds."""
+    proposed, introduce = [], kernels.graphs.introduce
+    monkeypatch.setattr(
+        kernels.graphs, "introduce", lambda *args: proposed.append(introduce(*args)[1]) or introduce(*args)
+    )
+    candidates = _cells.CellCandidates(np.ones((500, 3)), 10, None)
+    assert candidates.improve()
+    assert proposed == [0]
 
 
 def test_many_duplicates_do_not_break_the_search():
@@ -308,11 +319,11 @@ def test_estimates_against_measured_fits(n_objects, object_bytes, measured):
 
 @given(st.integers(1, 200), st.integers(1, 400))
 def test_estimates_of_the_search_grow_with_its_edges(k, object_bytes):
-    """Against a count of the arrays of a round: candidates and edges twice, and which edges are new."""
+    """Against a count of the arrays of a round: candidates and how far they reach, edges twice, and which are new."""
     n = 10**6
     found = estimate_memory(n, k, object_bytes, approximate=True, on_disk=True, refined=None).stages["search"]
-    lists, edges = np.empty((1, k + 4), np.int32), np.empty((1, 2 * min(64, k + 4)), np.int32)
-    a_round = 2 * (2 * lists.nbytes + edges.nbytes) + edges.astype(bool).nbytes
+    lists, edges = np.empty((1, k + 10), np.int32), np.empty((1, 2 * min(40, k + 10)), np.int32)
+    a_round = 2 * lists.nbytes + 8 + 2 * edges.nbytes + edges.astype(bool).nbytes
     assert found - n * (object_bytes + a_round) == 4 * 64 * 2**20 + 16 * n
 
 
@@ -673,7 +684,7 @@ def slow_both_ways(indices, width):
     for place in range(indices.shape[1]):
         for own in range(n):
             other = indices[own, place]
-            if other >= 0 and len(edges[other]) < 2 * width:
+            if other >= 0 and len(edges[other]) < 2 * width and own not in edges[other]:
                 edges[other].append(own)
     return edges
 
@@ -693,25 +704,76 @@ def test_fresh_edges_are_those_that_were_not_there():
         assert fresh[own].tolist() == [j >= 0 and j not in before[own] for j in after[own]]
 
 
+def introduced(edges, fresh):
+    """Pairs that meet: the ends of two edges of somebody, or of one edge, of which one is fresh."""
+    pairs = set()
+    for middle, (row, is_fresh) in enumerate(zip(edges.tolist(), fresh.tolist(), strict=True)):
+        ends = [(middle, False)] + [(j, new) for j, new in zip(row, is_fresh, strict=True) if j >= 0]
+        pairs |= {(i, j) for i, i_new in ends for j, j_new in ends if i != j and (i_new or j_new)}
+    return pairs
+
+
+@pytest.mark.parametrize("room", [100, 10_000])
 @pytest.mark.parametrize("seed", range(4))
-def test_expansion_finds_the_nearest_at_the_ends_of_two_edges(seed):
+def test_lists_keep_the_nearest_of_those_who_were_introduced(seed, room):
+    """With much room for proposals, and with so little that they have to be accepted often."""
     vectors, squared, indices, listed = random_lists(seed)
+    known = [{j for j in row if j >= 0} for row in indices.tolist()]
     edges = kernels.graphs.both_ways(indices, 3)
-    fresh = np.random.default_rng(seed).random(edges.shape) < 0.7
-    found, found_squared = np.empty_like(indices), np.empty_like(listed)
-    for start, stop in ((0, 11), (11, 30)):
-        kernels.graphs.expand(vectors, start, stop, indices, listed, edges, fresh, found, found_squared)
+    fresh = (np.random.default_rng(seed).random(edges.shape) < 0.7) & (edges >= 0)
+    reach = listed[:, -1].copy()
+    owners, others, found = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float32)
+    start, n_turns = 0, 0
+    while start < 30:
+        start, n = kernels.graphs.introduce(vectors, start, 30, edges, fresh, indices, reach, owners, others, found)
+        for part in ((0, 11), (11, 30)):
+            kernels.graphs.accept(owners[:n], others[:n], found[:n], *part, indices, listed, reach)
+        n_turns += 1
+    assert (n_turns == 1) == (room == 10_000)
+    for i, j in introduced(edges, fresh):
+        known[i].add(j)
     for own in range(30):
-        reached = {j for j, new in zip(edges[own], fresh[own], strict=True) if j >= 0 and new}
-        for middle, first_new in zip(edges[own], fresh[own], strict=True):
-            if middle >= 0:
-                reached |= {
-                    j for j, new in zip(edges[middle], fresh[middle], strict=True) if j >= 0 and (new or first_new)
-                }
-        known = {j for j in indices[own] if j >= 0}
-        best = sorted((reached | known) - {own}, key=lambda j: squared[own, j])[: indices.shape[1]]
-        assert [j for j in found[own] if j >= 0] == best
-        assert found_squared[own, : len(best)] == pytest.approx(squared[own, best], rel=1e-5)
+        best = sorted(known[own], key=lambda j: squared[own, j])[: indices.shape[1]]
+        assert [j for j in indices[own] if j >= 0] == best
+        assert listed[own, : len(best)] == pytest.approx(squared[own, best], rel=1e-5)
+    assert (reach == listed[:, -1]).all()
+
+
+def test_the_order_of_proposals_does_not_matter():
+    """Not even of those as far away as each other."""
+    rng = np.random.default_rng(1)
+    owners, others = rng.integers(0, 6, 300).astype(np.int32), rng.integers(10, 60, 300).astype(np.int32)
+    squared = (others % 4).astype(np.float32)
+    results = []
+    for order in (np.arange(300), np.arange(300)[::-1], rng.permutation(300)):
+        indices, listed = np.full((6, 5), -1, np.int32), np.full((6, 5), np.inf, np.float32)
+        reach = listed[:, -1].copy()
+        kernels.graphs.accept(owners[order], others[order], squared[order], 0, 6, indices, listed, reach)
+        results.append(indices)
+    for own in range(6):
+        met = np.unique(others[owners == own])
+        assert results[0][own].tolist() == sorted(met, key=lambda j: (j % 4, j))[:5]
+    assert (results[0] == results[1]).all()
+    assert (results[0] == results[2]).all()
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 7, 20])
+def test_a_distance_is_the_same_wherever_it_is_computed(d):
+    """So that it does not matter from which middle a pair is looked at, nor from which end."""
+    rng = np.random.default_rng(d)
+    vectors = rng.normal(size=(96, d)).astype(np.float32)
+    sums = np.empty(96, np.float32)
+    kernels.graphs.squared_distances(vectors[5], np.ascontiguousarray(vectors.T), 0, 96, sums)
+    first = sums.copy()
+    assert first == pytest.approx(((vectors.astype(float) - vectors[5]) ** 2).sum(axis=1), rel=1e-5)
+    for start, stop in ((0, 16), (16, 96), (32, 80), (80, 96)):
+        order = rng.permutation(96)
+        kernels.graphs.squared_distances(vectors[5], np.ascontiguousarray(vectors[order].T), start, stop, sums)
+        assert (sums[start:stop] == first[order[start:stop]]).all()
+    one = np.empty(96, np.float32)
+    for other in range(96):
+        kernels.graphs.squared_distances(vectors[other], np.ascontiguousarray(vectors.T), 0, 96, one)
+        assert one[5] == first[other]
 
 
 @pytest.mark.parametrize("own", [True, False])
@@ -753,32 +815,6 @@ def test_the_smallest_of_blocks(seed, n_columns, k):
         others = np.sort(np.delete(block[row], own[row]) if 0 <= own[row] < n_columns else block[row])
         padded = np.concatenate([others, np.full(k, np.inf)])[:k]
         assert nearest[row].tolist() == padded.tolist()
-
-
-def test_expansion_meets_objects_that_share_a_slot():
-    """Objects that have the same slot may be met twice; none is listed twice."""
-    rng = np.random.default_rng(5)
-    n, k = 2 * kernels.graphs.SLOTS + 50, 6
-    vectors = rng.normal(size=(n, 2)).astype(np.float32)
-    crowd = np.concatenate([np.arange(50) + step * kernels.graphs.SLOTS for step in range(3)])
-    indices = np.full((n, k), -1, np.int32)
-    indices[crowd] = [rng.permutation(crowd[crowd != own])[:k] for own in crowd]
-    squared = np.full((n, k), np.inf, np.float32)
-    true = ((vectors[:, None] - vectors[crowd][None]) ** 2).sum(axis=2)
-    position = {int(j): place for place, j in enumerate(crowd)}
-    for own in crowd:
-        order = np.argsort([true[own, position[j]] for j in indices[own]])
-        indices[own] = indices[own][order]
-        squared[own] = [true[own, position[j]] for j in indices[own]]
-    edges = kernels.graphs.both_ways(indices, k)
-    found, found_squared = np.empty_like(indices), np.empty_like(squared)
-    kernels.graphs.expand(vectors, 0, n, indices, squared, edges, edges >= 0, found, found_squared)
-    for own in crowd:
-        reached = set(edges[own][edges[own] >= 0])
-        for middle in list(reached):
-            reached |= set(edges[middle][edges[middle] >= 0])
-        best = sorted(reached - {own}, key=lambda j: true[own, position[j]])[:k]
-        assert found[own].tolist() == best
 
 
 def test_a_sample_must_hold_more_than_the_prototypes():

@@ -1,4 +1,4 @@
-"""Kernels that improve approximate neighbour lists: neighbours of neighbours are likely to be neighbours.
+"""Kernels that find approximate neighbour lists: in cells of like vectors, then among the neighbours of somebody.
 
 Row ``i`` of ``indices`` and ``squared`` lists others of object i, nearest first; -1 and infinity where it lists
 no more.
@@ -7,26 +7,42 @@ no more.
 import numpy as np
 from numba import njit
 
-# The sums may be reordered: what is found here is measured again, exactly.
-_REORDER = {"reassoc", "contract", "nsz"}
+# A product and a sum may be one instruction, but no sum is reordered: a distance is the same wherever it is computed.
+_FUSE = {"contract", "nsz"}
 
-SLOTS = 4096
-"""Objects that a search of the ends of edges remembers having met."""
+LANES = 16
+"""Distances are computed for so many vectors at once, or a multiple."""
+
+NEAR_OWNERS = 16384
+"""Objects whose lists are turned around together, while they are in the processor's cache."""
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
-def squared_distance(a, b):
-    """Squared Euclidean distance in single precision."""
-    total = np.float32(0.0)
-    for feature in range(a.shape[0]):
-        difference = a[feature] - b[feature]
-        total += difference * difference
-    return total
+@njit(cache=True, nogil=True, fastmath=_FUSE)
+def squared_distances(vector, columns, start, stop, sums):
+    """Squared Euclidean distances of a vector to some columns, in single precision; a column is a vector."""
+    d, sums = columns.shape[0], sums[start:stop]
+    sums[:] = 0.0
+    for feature in range(0, d - 3, 4):
+        a, one = vector[feature], columns[feature, start:stop]
+        b, two = vector[feature + 1], columns[feature + 1, start:stop]
+        c, three = vector[feature + 2], columns[feature + 2, start:stop]
+        e, four = vector[feature + 3], columns[feature + 3, start:stop]
+        for column in range(sums.shape[0]):
+            da, db, dc, de = one[column] - a, two[column] - b, three[column] - c, four[column] - e
+            sums[column] += da * da + db * db + dc * dc + de * de
+    for feature in range(d - d % 4, d):
+        a, one = vector[feature], columns[feature, start:stop]
+        for column in range(sums.shape[0]):
+            da = one[column] - a
+            sums[column] += da * da
 
 
 @njit(cache=True, nogil=True)
 def both_ways(indices, width):
-    """Edges of each object: its first ``width`` listed, then up to as many that list it, the nearest of these first."""
+    """Edges of each object, none of them twice: its first ``width`` listed, then others that list it.
+
+    Of those that list it there are as many as leave 2 ``width`` edges, the nearest of ``NEAR_OWNERS`` first.
+    """
     n, k = indices.shape
     width = min(width, k)
     edges = np.full((n, 2 * width), -1, np.int32)
@@ -36,12 +52,13 @@ def both_ways(indices, width):
             if indices[own, place] >= 0:
                 edges[own, n_edges[own]] = indices[own, place]
                 n_edges[own] += 1
-    for place in range(k):
-        for own in range(n):
-            other = indices[own, place]
-            if other >= 0 and n_edges[other] < 2 * width:
-                edges[other, n_edges[other]] = own
-                n_edges[other] += 1
+    for start in range(0, n, NEAR_OWNERS):
+        for place in range(k):
+            for own in range(start, min(start + NEAR_OWNERS, n)):
+                other = indices[own, place]
+                if other >= 0 and n_edges[other] < 2 * width and not is_listed(own, indices[other, :width]):
+                    edges[other, n_edges[other]] = own
+                    n_edges[other] += 1
     return edges
 
 
@@ -60,52 +77,99 @@ def fresh_edges(edges, before):
 
 
 @njit(cache=True, nogil=True)
-def expand(vectors, start, stop, indices, squared, edges, fresh, new_indices, new_squared):
-    """Look for nearer others of the objects from ``start`` to ``stop`` at the ends of two edges, one of them fresh."""
-    k, n_edges = indices.shape[1], edges.shape[1]
-    # Whom one met last in each slot: small enough for the processor's nearest cache, so some are met twice.
-    met = np.empty(SLOTS, np.int32)
-    reached = np.empty((n_edges + 1) * n_edges, np.int32)
-    for own in range(start, stop):
-        row, row_squared = new_indices[own], new_squared[own]
-        row[:], row_squared[:], met[:] = indices[own], squared[own], -1
-        for place in range(k):
-            if row[place] >= 0:
-                met[row[place] % SLOTS] = row[place]
-        n_reached = 0
-        for first in range(-1, n_edges):
-            middle = own if first < 0 else edges[own, first]
-            if middle < 0:
-                break
-            is_fresh = first >= 0 and fresh[own, first]
-            for second in range(n_edges):
-                other = edges[middle, second]
-                if other < 0:
-                    break
-                if is_fresh or fresh[middle, second]:
-                    reached[n_reached] = other
-                    n_reached += met[other % SLOTS] != other and other != own
-                    met[other % SLOTS] = other
-        for other in reached[:n_reached]:
-            found = squared_distance(vectors[own], vectors[other])
-            if found < row_squared[k - 1] and not is_listed(other, row):
+def introduce(vectors, start, stop, edges, fresh, indices, reach, owners, others, squared):
+    """Propose to each other those that an object has edges to, and the object itself, where one of the edges is fresh.
+
+    Goes from object ``start`` to ``stop``, or to where there may be no room for more proposals. Row p of ``owners``,
+    ``others`` and ``squared`` is a proposal: somebody that is not on the owner's list, and no farther than the owner's
+    ``reach``. Returns where it ended, and the number of proposals.
+    """
+    most = edges.shape[1] + 1
+    room = -(-most // LANES) * LANES
+    columns, sums = np.zeros((vectors.shape[1], room), np.float32), np.empty(room, np.float32)
+    members, limits, near = np.empty(most, np.int32), np.empty(most, np.float32), np.empty(most + 1, np.int32)
+    n_proposed = 0
+    for middle in range(start, stop):
+        if n_proposed + most * most > owners.shape[0]:
+            return middle, n_proposed
+        n_fresh, n_members = _assemble(middle, edges, fresh, members)
+        for place in range(n_members if n_fresh else 0):
+            member = members[place]
+            limits[place] = reach[member]
+            for feature in range(columns.shape[0]):
+                columns[feature, place] = vectors[member, feature]
+        end = -(-n_members // LANES) * LANES
+        for first in range(n_fresh):
+            own = members[first]
+            squared_distances(vectors[own], columns, (first + 1) // LANES * LANES, end, sums)
+            # Both searches gather who is near without a branch, since nobody could guess which way it goes.
+            n_near = 0
+            for place in range(first + 1, n_members):
+                near[n_near] = place
+                n_near += sums[place] <= limits[first]
+            for place in near[:n_near]:
+                if not is_listed(members[place], indices[own]):
+                    owners[n_proposed], others[n_proposed], squared[n_proposed] = own, members[place], sums[place]
+                    n_proposed += 1
+            n_near = 0
+            for place in range(first + 1, n_members):
+                near[n_near] = place
+                n_near += sums[place] <= limits[place]
+            for place in near[:n_near]:
+                if not is_listed(own, indices[members[place]]):
+                    owners[n_proposed], others[n_proposed], squared[n_proposed] = members[place], own, sums[place]
+                    n_proposed += 1
+    return stop, n_proposed
+
+
+@njit(cache=True, nogil=True)
+def _assemble(middle, edges, fresh, members):
+    """Gather the ends of fresh edges, then the object itself, then the ends of the others; count both kinds and all."""
+    n_fresh = 0
+    for place in range(edges.shape[1]):
+        if fresh[middle, place]:
+            members[n_fresh] = edges[middle, place]
+            n_fresh += 1
+    members[n_fresh] = middle
+    n_members = n_fresh + 1
+    for place in range(edges.shape[1]):
+        if edges[middle, place] >= 0 and not fresh[middle, place]:
+            members[n_members] = edges[middle, place]
+            n_members += 1
+    return n_fresh, n_members
+
+
+@njit(cache=True, nogil=True)
+def accept(owners, others, squared, start, stop, indices, listed, reach):
+    """Put what is proposed to the objects from ``start`` to ``stop`` on their lists, in whatever order it comes.
+
+    Of those as far away as each other the first in number stays, so that the order does not matter.
+    """
+    k = indices.shape[1]
+    for proposal in range(owners.shape[0]):
+        own, other, found = owners[proposal], others[proposal], squared[proposal]
+        if start <= own < stop:
+            row, row_squared = indices[own], listed[own]
+            is_nearer = found < row_squared[k - 1] or (found == row_squared[k - 1] and other < row[k - 1])
+            if is_nearer and not is_listed(other, row):
                 insert(other, found, row, row_squared)
+                reach[own] = min(reach[own], row_squared[k - 1])
 
 
 @njit(cache=True, nogil=True)
 def is_listed(other, row):
     """Whether a list has an object."""
-    listed = False
+    n_found = np.int32(0)
     for place in range(row.shape[0]):
-        listed |= row[place] == other
-    return listed
+        n_found += np.int32(row[place] == other)
+    return n_found > 0
 
 
 @njit(cache=True, nogil=True)
 def insert(other, found, row, row_squared):
-    """Put an object in its place in a list; the last one leaves."""
+    """Put an object in its place in a list, by (distance, number); the last one leaves."""
     hole = row.shape[0] - 1
-    while hole > 0 and row_squared[hole - 1] > found:
+    while hole > 0 and (row_squared[hole - 1] > found or (row_squared[hole - 1] == found and row[hole - 1] > other)):
         row[hole], row_squared[hole] = row[hole - 1], row_squared[hole - 1]
         hole -= 1
     row[hole], row_squared[hole] = other, found
@@ -128,7 +192,7 @@ def visits(cells, n_cells):
     return visitors, starts
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True)
 def search_cells(queries, first_own, vectors, starts, cells, indices, squared):
     """List the nearest of the vectors in some cells, for each query.
 
@@ -150,12 +214,7 @@ def search_cells(queries, first_own, vectors, starts, cells, indices, squared):
             for feature in range(d):
                 columns[feature, column] = vectors[start + column, feature]
         for visitor in visitors[visits_from[cell] : visits_from[cell + 1]]:
-            sums[:size] = 0.0
-            for feature in range(d):
-                value, others = queries[visitor, feature], columns[feature]
-                for column in range(size):
-                    difference = others[column] - value
-                    sums[column] += difference * difference
+            squared_distances(queries[visitor], columns, 0, size, sums)
             row, row_squared = indices[visitor], squared[visitor]
             own, last = first_own + visitor - start if first_own >= 0 else -1, row_squared[k - 1]
             for column in range(size):

@@ -17,8 +17,9 @@ LISTED = INDEX + 2 * NUMBER
 FOUND = INDEX + NUMBER
 """Bytes of an entry while it is searched: index, distance."""
 
-PLACED, CANDIDATE, EDGE = 2 * NUMBER, 2 * INDEX, INDEX
-"""Bytes that an approximate search holds of each object, its row and place; of each candidate; and of each edge."""
+PLACED, CANDIDATE, EDGE, REACHED = 2 * NUMBER, 2 * INDEX, INDEX, 2 * INDEX
+"""Bytes that an approximate search holds of each object, its row and place; of each candidate; of each edge; and, in a
+round, of how far each object's candidates reach and reached."""
 
 REFINED = 256
 """Bytes that a refinement knows of each object: its nearest prototypes and the next, and what they cost."""
@@ -90,8 +91,8 @@ def estimate_memory(
 def _searched_approximately(n_candidates: int, object_bytes: int, n_listed: int) -> int:
     """Bytes of one object at the height of an approximate search: in a round, or when its lists are written."""
     edges = 2 * min(MOST_WIDTH, n_candidates)
-    # Candidates and edges of a round and of the one before, and which of the edges are new.
-    in_a_round = 2 * n_candidates * CANDIDATE + edges * (2 * EDGE + 1)
+    # Edges of a round and of the one before, and which of these are new.
+    in_a_round = n_candidates * CANDIDATE + REACHED + edges * (2 * EDGE + 1)
     at_the_end = n_candidates * CANDIDATE + edges * EDGE + n_listed * FOUND
     # A copy of the vectors, cell by cell.
     return object_bytes + PLACED + max(in_a_round, at_the_end)

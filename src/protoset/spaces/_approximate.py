@@ -36,7 +36,7 @@ TUNING_ROWS, RECALL_ROWS = 200, 500
 MEASURED_COLUMNS = 4096
 """Vectors that the sampled rows are compared with at a time: few enough for the processor's cache."""
 
-MARGIN = 4
+MARGIN = 10
 """Candidates beyond the neighbours asked for."""
 
 

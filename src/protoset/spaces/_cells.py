@@ -1,12 +1,12 @@
 """Neighbours of many vectors from cells of like ones, improved along the edges of the lists.
 
-    groups of cells -> cells of vectors -> lists from the nearest cells -> ends of two edges, again and again
+    groups of cells -> cells of vectors -> lists from the nearest cells -> introductions, round after round
            (means, by faiss)                                 (our kernels)
 
-The cells give lists that miss some; each round then looks at the neighbours of everyone's neighbours, along edges in
-both directions of which one is new, and keeps who is nearer. Vectors of a cell lie side by side in memory, and like
-cells too, so that most of what is read is in the processor's cache. A round reads the lists of the one before, so that
-nothing depends on the number of workers.
+The cells give lists that miss many; in each round those that somebody lists, or that list it, are introduced to each
+other, where one of the two edges is new, and everyone keeps who is nearest. So a pair is looked at from its middle,
+whose few vectors are in the processor's cache, and for both of its ends at once. A list ends a round with the nearest
+of those it had and those it met, by (distance, number), so that nothing depends on the number of workers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,14 @@ CELL, LARGEST, TRAINING, MEANS_ROUNDS = 500, 4, 48, 8
 """Vectors in a cell, how many times as many it may have before it is cut in parts, vectors that its centre is learned
 from, and in how many rounds."""
 
-NEAR_GROUPS, PROBED, PROBED_GROWTH = 8, 16, 0.38
-"""Groups whose cells are looked at, and cells that the first lists of 100,000 vectors are from, more of them for more
-vectors, as their neighbours are in more cells."""
+NEAR_GROUPS, PROBED = 8, 10
+"""Groups whose cells are looked at, and cells that the first lists are from."""
 
-FIRST_WIDTH, WIDER, MOST_WIDTH, LEAST_GAIN, MOST_ROUNDS = 18, 1.55, 64, 0.01, 12
-"""Edges of each direction that a round follows, how that grows from round to round, and when it ends."""
+MOST_WIDTH, LEAST_GAIN, MOST_ROUNDS = 40, 0.01, 12
+"""Edges of each direction that a round follows at most, and when rounds end."""
 
-VISITORS = 16_384
-"""Vectors that look into cells together."""
+VISITORS, PROPOSALS = 16_384, 2**21
+"""Vectors that look into cells together, and proposals of a round that are collected before lists take them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class CellCandidates:
     """
 
     def __init__(self, vectors: np.ndarray, length: int, n_jobs: int | None):
-        self._n_jobs, self._width, self._rounds, self._moved = n_jobs, float(FIRST_WIDTH), 0, 1.0
+        self._n_jobs, self._rounds, self._moved = n_jobs, 0, 1.0
         n, d = vectors.shape
         single, n_cells = _in_single_precision(vectors), max(1, n // CELL)
         cells = Cells.learn(single(_spread_rows(n, TRAINING * n_cells)), n_cells)
@@ -148,12 +148,11 @@ class CellCandidates:
 
     def _look_into_cells(self, cells: Cells, starts: np.ndarray) -> None:
         n = len(self._vectors)
-        n_probed = max(1, round(PROBED * (n / 100_000) ** PROBED_GROWTH))
         crowds = Crowds.of(starts, LARGEST * CELL)
 
         def look(first: int) -> None:
             part = slice(first, min(first + VISITORS, n))
-            visited = crowds.choose(np.arange(first, part.stop), cells.nearest(self._vectors[part], n_probed))
+            visited = crowds.choose(np.arange(first, part.stop), cells.nearest(self._vectors[part], PROBED))
             kernels.graphs.search_cells(
                 self._vectors[part],
                 first,
@@ -167,27 +166,46 @@ class CellCandidates:
         Parallel(n_jobs=self._n_jobs, require="sharedmem")(delayed(look)(first) for first in range(0, n, VISITORS))
 
     def improve(self) -> bool:
-        """Look at the ends of two edges."""
-        if self._rounds >= MOST_ROUNDS or (self._moved < LEAST_GAIN and self._width >= MOST_WIDTH):
+        """Introduce those that somebody has edges to, to each other."""
+        if self._rounds >= MOST_ROUNDS or self._moved < LEAST_GAIN:
             return False
         self._rounds += 1
-        n = len(self._indices)
-        edges = kernels.graphs.both_ways(self._indices, int(self._width))
+        before = self._squared[:, -1].copy()
+        edges = kernels.graphs.both_ways(self._indices, MOST_WIDTH)
         fresh = kernels.graphs.fresh_edges(edges, self._edges)
         self._edges = edges
-        indices, squared = np.empty_like(self._indices), np.empty_like(self._squared)
-        step = max(1, min(VISITORS, -(-n // effective_n_jobs(self._n_jobs))))
-        Parallel(n_jobs=self._n_jobs, require="sharedmem")(
-            delayed(kernels.graphs.expand)(
-                self._vectors, start, min(start + step, n), self._indices, self._squared, edges, fresh, indices, squared
-            )
-            for start in range(0, n, step)
-        )
+        self._introduce(fresh)
         # The part of the lists whose last entry came nearer.
-        self._moved = float(np.mean(squared[:, -1] < self._squared[:, -1]))
-        self._indices, self._squared = indices, squared
-        self._width = min(MOST_WIDTH, self._width * WIDER)
+        self._moved = float(np.mean(self._squared[:, -1] < before))
         return True
+
+    def _introduce(self, fresh: np.ndarray) -> None:
+        """Propose and accept in turn, each worker for its part of the objects."""
+        n, n_workers = len(fresh), effective_n_jobs(self._n_jobs)
+        bounds = [n * worker // n_workers for worker in range(n_workers + 1)]
+        room = max(PROPOSALS // n_workers, (fresh.shape[1] + 1) ** 2)
+        proposals = [
+            (np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float32)) for _ in bounds[1:]
+        ]
+        # Who is only as near as the last one stays away: crowds of like vectors would all be proposed to each other.
+        reach = np.nextafter(self._squared[:, -1], np.float32(-1.0))
+
+        def accept(start: int, stop: int, counts: list[int]) -> None:
+            for (owners, others, squared), count in zip(proposals, counts, strict=True):
+                made = owners[:count], others[:count], squared[:count]
+                kernels.graphs.accept(*made, start, stop, self._indices, self._squared, reach)
+
+        starts = bounds[:-1]
+        with Parallel(n_jobs=self._n_jobs, require="sharedmem") as workers:
+            while starts != bounds[1:]:
+                ended = workers(
+                    delayed(kernels.graphs.introduce)(
+                        self._vectors, start, stop, self._edges, fresh, self._indices, reach, *made
+                    )
+                    for start, stop, made in zip(starts, bounds[1:], proposals, strict=True)
+                )
+                starts, counts = [start for start, _ in ended], [count for _, count in ended]
+                workers(delayed(accept)(start, stop, counts) for start, stop in pairwise(bounds))
 
     def of(self, rows: np.ndarray) -> np.ndarray:
         """Candidates of the given rows."""
