@@ -285,7 +285,7 @@ def test_two_objects_are_searched_by_regions(client):
     fit = REPS(2, neighbors="approximate").fit([[0.0], [1.0]], [0, 1], client=client)
     assert fit.sample_indices_.tolist() == [0, 1]
     assert fit.neighbor_recall_ == 1.0
-    assert np.isnan(fit.prototype_overlap_)
+    assert fit.prototype_overlap_ == 1.0
 
 
 @given(st.integers(1, 2000))

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -81,7 +82,8 @@ def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
     assert one.recall == two.recall > 0.95
     assert sum(made) >= 4, "rounds of both"
     monkeypatch.setattr(_cells, "MOST_ROUNDS", 0)
-    assert approximate(make_space(X), 15, checked=False).recall < 0.9
+    with pytest.warns(UserWarning, match="true neighbours"):
+        assert approximate(make_space(X), 15).recall < 0.9
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -209,25 +211,42 @@ def test_ties_that_approximate_lists_do_not_hold_are_named():
     REPS(0.1, neighbors="exact").fit(X, y)
 
 
-def test_overlap_of_prototypes_with_exact_ones(monkeypatch):
+def test_overlap_of_prototypes_with_exact_ones():
     X, y = overlapping(1500, d=6)
     assert REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ > 0.9
     assert REPS(0.1, neighbors="exact").fit(X, y).prototype_overlap_ == 1.0
-    monkeypatch.setattr(_list_search, "COMPARED_OBJECTS", 200)
-    assert 0.5 < REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ <= 1.0
     lists = build_lists(make_space(X), 20)
     assert np.isnan(REPS(0.1).fit(X, y, neighbors=lists).prototype_overlap_)
 
 
-def test_overlap_against_a_direct_count(monkeypatch):
-    """On everyone, where the sample is no part."""
-    lazy(monkeypatch)
-    monkeypatch.setattr("protoset.neighbors.search.LEAST_RECALL", 0.0)
-    X, y = scattered(800, 20)
-    exact = REPS(40, neighbors="exact").fit(X, y).sample_indices_
-    with pytest.warns(UserWarning, match="true neighbours"):
-        rough = REPS(40, neighbors="approximate").fit(X, y)
-    assert rough.prototype_overlap_ == np.isin(exact, rough.sample_indices_).mean() < 1
+def rough_fit(monkeypatch, cell, n_probed, d):
+    """Fits on exact lists and on those of a search that misses many, and the part of the prototypes they share."""
+    for name, value in (("CELL", cell), ("PROBED", n_probed), ("MOST_ROUNDS", 1)):
+        monkeypatch.setattr(_cells, name, value)
+    monkeypatch.setattr("protoset.neighbors.search.RECALL_WARNING", 0.0)
+    X, y = overlapping(2500, d=d)
+    rough, exact = REPS(0.1, neighbors="approximate").fit(X, y), REPS(0.1, neighbors="exact").fit(X, y)
+    return rough, np.isin(exact.sample_indices_, rough.sample_indices_).mean()
+
+
+@pytest.mark.parametrize(("cell", "n_probed", "d"), [(40, 2, 8), (60, 3, 20), (60, 5, 20)])
+def test_overlap_does_not_flatter(monkeypatch, cell, n_probed, d):
+    """Where the sample is everyone, so that the search itself is compared; what is struck out may tell of less."""
+    rough, true = rough_fit(monkeypatch, cell, n_probed, d)
+    assert true - 0.15 < rough.prototype_overlap_ <= true < 0.95
+
+
+@pytest.mark.parametrize("recall", [0.0, 0.9, 1.0])
+def test_thinned_lists(recall):
+    """Some of the first entries of each list."""
+    X, _ = overlapping(200)
+    lists = build_lists(make_space(X), 20)
+    thin = _list_search._thinned(lists, recall, 8)
+    first = [set(row[:8]) for row in lists.indices.reshape(200, 20).tolist()]
+    found = [set(thin.indices[start:stop].tolist()) for start, stop in pairwise(thin.indptr)]
+    assert all(part <= whole for part, whole in zip(found, first, strict=True))
+    assert len(thin.indices) / (200 * 8) == pytest.approx(recall, abs=0.03)
+    assert not thin.closed.any()
 
 
 # Memory
@@ -437,7 +456,8 @@ def test_lists_on_disk_change_nothing(tmp_path, search):
     again = REPS(0.1).fit(X, y, neighbors=lists)
     assert (again.ranking_ == in_memory.ranking_).all()
     assert again.neighbor_search_ == "given"
-    assert np.isnan(again.neighbor_recall_)
+    assert (again.neighbor_recall_ == on_disk.neighbor_recall_) == (search == "approximate")
+    assert np.isnan(again.neighbor_recall_) == (search == "exact")
 
 
 def test_files_of_classifiers_do_not_name_the_folder(tmp_path):

@@ -173,7 +173,16 @@ class NeighborLists:
             )
         names = ("neighbor_counts", "neighbor_indices", "neighbor_distances", "neighbor_closed")
         counts, indices, distances, closed = (storage.open(name) for name in names)
-        return cls(row_pointers(counts), indices.reshape(-1), distances.reshape(-1), closed, ties, storage=storage)
+        recall = float(storage.open("neighbor_recall")[0])
+        return cls(
+            row_pointers(counts),
+            indices.reshape(-1),
+            distances.reshape(-1),
+            closed,
+            ties,
+            recall=None if np.isnan(recall) else recall,
+            storage=storage,
+        )
 
     @classmethod
     def from_arrays(cls, indices: Any, distances: Any, ties: Ties = "min") -> NeighborLists:

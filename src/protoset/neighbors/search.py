@@ -36,7 +36,6 @@ def build_lists(
     *,
     ties: Ties = "min",
     search: Search = "auto",
-    checked: bool = True,
     storage: Storage | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -52,9 +51,8 @@ def build_lists(
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked.
     search : {"auto", "exact", "approximate"}
-        See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``, and their recall.
-    checked : bool
-        Whether approximate lists are refused that miss most neighbours, and warned of if they miss many.
+        See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``, and their recall;
+        those that miss most neighbours are refused, and there is a warning if they miss many.
     storage : Storage, optional
         Where the lists are kept. An approximate search fills files as it goes; an exact one moves its
         lists there when it is done.
@@ -77,14 +75,14 @@ def build_lists(
     place.discard("neighbor_counts")
     if chosen == "approximate":
         raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
-        if checked:
-            check_recall(raw.recall)
+        check_recall(raw.recall)
     else:
         raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         indices = place.keep("neighbor_indices", raw.indices, np.int32)
         raw = replace(raw, indices=indices, distances=place.keep("neighbor_distances", raw.distances, np.float64))
     if place.folder is not None:
         place.keep("neighbor_closed", raw.closed, np.bool_)
+        place.keep("neighbor_recall", np.array([np.nan if raw.recall is None else raw.recall]), np.float64)
     lists = NeighborLists.from_raw(raw, ties, place)
     if place.folder is not None:
         place.keep("neighbor_counts", raw.counts, np.int64)

@@ -167,11 +167,10 @@ class REPS(BaseSelector):
         How neighbours were found: "exact", "approximate", or "given" to ``fit``.
     neighbor_recall_ : float
         Part of the true neighbours that the lists hold, measured on 500 rows; 1 where the search was exact, and
-        not a number where lists were given. ``fit`` warns below 0.95 and refuses lists below 0.5.
+        not a number where lists were given that do not know it. ``fit`` warns below 0.95 and refuses lists below 0.5.
     prototype_overlap_ : float
-        Part of the prototypes, before refinement, that approximate and exact lists agree on, measured on 10,000
-        objects; 1 where the search was exact, and not a number where lists were given, or where an approximate search
-        was that of a Dask cluster.
+        Part of the prototypes, before refinement, that exact lists would give too, estimated on 10,000 objects; 1
+        where the search was exact, and not a number where lists were given.
     memory_estimate_ : MemoryEstimate
         What the fit was expected to need beyond ``X``.
     search_counters_ : SearchCounters or None
@@ -359,7 +358,8 @@ class REPS(BaseSelector):
         self._estimate_memory(space, codes, given=neighbors is not None)
         if neighbors is not None:
             lists = as_lists(neighbors, space.shape[0], self.ties)
-            self.neighbor_recall_, self.neighbor_search_ = float("nan"), "given"
+            self.neighbor_recall_ = float("nan") if lists.recall is None else lists.recall
+            self.neighbor_search_ = "given"
         else:
             lists = find_lists(
                 space,
@@ -391,12 +391,20 @@ class REPS(BaseSelector):
     def _overlap(self, space: TrainingSpace, codes: np.ndarray, n_prototypes: int | float | str) -> float:
         """Part of the prototypes that the missing neighbours leave as they are, on a sample."""
         if self.neighbor_search_ != "approximate":
-            return self.neighbor_recall_
-        if space.remote:  # a sample that is here would measure another search than that by regions
-            return float("nan")
+            return 1.0 if self.neighbor_search_ == "exact" else float("nan")
         report(self.verbose, "comparing with prototypes of exact lists, on a sample")
-        rate = resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes)
-        return prototype_overlap(space, codes, rate, self.allocation, self._ranking_of)
+        return prototype_overlap(
+            space,
+            codes,
+            resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes),
+            self.allocation,
+            self.neighbor_recall_,
+            lambda lists, part_codes: self._rank(lists, part_codes).ranking,
+            n_neighbors=self.n_neighbors,
+            beta=self.beta,
+            ties=self.ties,
+            n_jobs=self.n_jobs,
+        )
 
     def _select_on_cluster(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
         """Select where neither objects nor neighbour lists come here."""
@@ -472,7 +480,7 @@ class REPS(BaseSelector):
             return refined_size_curve(
                 space,
                 codes,
-                lambda part, part_codes: self._ranking_of(part, part_codes, "exact"),
+                self._ranking_of,
                 allocation=self.allocation,
                 rule=self.size_rule,
                 random_state=check_random_state(0) if random_state is None else random_state,
@@ -515,10 +523,10 @@ class REPS(BaseSelector):
         report(self.verbose, "the fit needs about %s %s", estimate, where)
         check_fits(estimate, None if self.max_memory is None else parse_bytes("max_memory", self.max_memory), ways_out)
 
-    def _ranking_of(self, space: TrainingSpace, codes: np.ndarray, search: Search) -> np.ndarray:
+    def _ranking_of(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         """Ranking of some objects by themselves."""
-        k = list_length(self.n_neighbors, self.beta, search)
-        lists = build_lists(space, k, ties=self.ties, search=search, checked=False, n_jobs=self.n_jobs)
+        k = list_length(self.n_neighbors, self.beta, "exact")
+        lists = build_lists(space, k, ties=self.ties, search="exact", n_jobs=self.n_jobs)
         return self._rank(lists, codes).ranking
 
     def _rank(self, lists: NeighborLists, codes: np.ndarray) -> RankedPrototypes:
