@@ -80,6 +80,8 @@ def test_euclidean_block(seed, n_rows, n_columns, d):
     np.testing.assert_allclose(block, cdist(A, B), rtol=1e-15, atol=1e-15)
     for column in range(n_columns):
         np.testing.assert_array_equal(kernels.euclidean.distances_to_one(A, B[column]), block[:, column])
+        by_feature = kernels.euclidean.distances_by_feature(np.ascontiguousarray(A.T), B[column])
+        np.testing.assert_array_equal(by_feature, block[:, column])
 
 
 @given(seeds, st.integers(1, 10), st.integers(1, 20))

@@ -1,5 +1,8 @@
 """Spaces: every search agrees with plain distances, whatever the form of the input."""
 
+import os
+import subprocess
+import sys
 import threading
 import tracemalloc
 
@@ -48,6 +51,53 @@ def test_vector_neighbours(data, k):
     matrix = space.block(slice(None), slice(None))
     np.testing.assert_allclose(matrix, cdist(X, X), rtol=1e-15)
     assert_lists_equal(space.kneighbors(k, limit=len(X)), matrix, k)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine", "correlation", "seuclidean", "manhattan"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_to_one_are_those_of_blocks(metric, dtype):
+    """Bit by bit; rows without a direction included."""
+    X = np.random.default_rng(0).normal(size=(1500, 7)).astype(dtype)
+    if metric in ("cosine", "correlation"):
+        X[[3, 900]] = 0
+    space = make_space(X, metric)
+    for part in (
+        space,
+        CountedSpace(space),
+        space.subset(np.arange(0, 1500, 2)),
+        CountedSpace(space.subset(np.arange(9))),
+    ):
+        for column in (3, 7):
+            expected = part.block(slice(None), np.array([column]))[:, 0]
+            np.testing.assert_array_equal(part.distances_to(column), expected)
+
+
+WORKING_THREADS = """
+import os, numpy as np
+from sklearn.neighbors import NearestNeighbors
+from protoset.spaces import _candidates
+
+def ticks():
+    stats = {task: open(f"/proc/self/task/{task}/stat").read() for task in os.listdir("/proc/self/task")}
+    return {task: int(stat.rpartition(")")[2].split()[11]) for task, stat in stats.items()}
+
+_candidates.import_faiss()
+X = np.random.default_rng(0).normal(size=(16_000, 20))
+before = ticks()
+NearestNeighbors(algorithm="brute").fit(X).kneighbors(X, 5)
+print(sum(after - before.get(task, 0) >= 5 for task, after in ticks().items()))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or (os.cpu_count() or 1) < 2, reason="counts threads as Linux does, of two")
+def test_faiss_leaves_scikit_learn_its_threads():
+    """Where it is imported after scikit-learn listed the libraries that it holds to one thread."""
+    pytest.importorskip("faiss")
+    environment = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    ran = subprocess.run(
+        [sys.executable, "-c", WORKING_THREADS], stdout=subprocess.PIPE, text=True, check=True, env=environment
+    )
+    assert int(ran.stdout) >= 2
 
 
 @given(labelled_vectors(tied=True), st.integers(1, 30))
@@ -368,6 +418,8 @@ def test_what_is_asked_is_counted():
     assert counted.n_distances == 15 + 48 + 66
     counted.central_member(np.arange(5))
     assert counted.n_distances == 15 + 48 + 66 + 5
+    counted.distances_to(3)
+    assert counted.n_distances == 15 + 48 + 66 + 5 + 12
     words = CountedSpace(make_space(["a", "ab", "abc", "xyz"], "levenshtein"))
     words.kneighbors(1, limit=1)  # passes over some pairs, which were asked for all the same
     assert words.n_distances == 6

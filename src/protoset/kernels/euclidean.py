@@ -8,6 +8,9 @@ and nothing depends on how the work was cut into blocks.
 import numpy as np
 from numba import njit
 
+NEAR_SUMS = 1024
+"""Sums that are taken together: few enough for the processor's nearest cache."""
+
 
 @njit(cache=True, nogil=True)
 def _distance(a, b):
@@ -47,6 +50,36 @@ def distances_to_one(A, b):
     """Distances of the rows of A to one object."""
     distances = np.empty(A.shape[0])
     _distances(b, A, np.arange(A.shape[0]), distances)
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def distances_by_feature(features, b):
+    """Distances of the columns of ``features`` (features x objects) to one object."""
+    n_features, n = features.shape
+    distances = np.zeros(n)
+    for start in range(0, n, NEAR_SUMS):
+        near, sums = slice(start, start + NEAR_SUMS), distances[start : start + NEAR_SUMS]
+        for feature in range(0, n_features - 3, 4):
+            one, two = np.float64(b[feature]), np.float64(b[feature + 1])
+            three, four = np.float64(b[feature + 2]), np.float64(b[feature + 3])
+            first, second = features[feature, near], features[feature + 1, near]
+            third, fourth = features[feature + 2, near], features[feature + 3, near]
+            for place in range(sums.shape[0]):
+                difference_1, difference_2 = one - np.float64(first[place]), two - np.float64(second[place])
+                difference_3, difference_4 = three - np.float64(third[place]), four - np.float64(fourth[place])
+                # One after the other, as everywhere.
+                total = sums[place] + difference_1 * difference_1
+                total += difference_2 * difference_2
+                total += difference_3 * difference_3
+                sums[place] = total + difference_4 * difference_4
+        for feature in range(n_features - n_features % 4, n_features):
+            one, first = np.float64(b[feature]), features[feature, near]
+            for place in range(sums.shape[0]):
+                difference_1 = one - np.float64(first[place])
+                sums[place] += difference_1 * difference_1
+        for place in range(sums.shape[0]):
+            sums[place] = np.sqrt(sums[place])
     return distances
 
 

@@ -64,11 +64,19 @@ def two_nearest(
 @njit(cache=True, nogil=True)
 def change_of(place, candidate, column, codes, near, distances, losing, steepness):
     """Change of the objective if a candidate takes a prototype's place; nobody enters where ``column`` is empty."""
+    n, enters = near.shape[0], column.shape[0] > 0
+    # First those whom it concerns, without a branch that no processor foresees.
+    concerned, n_concerned = np.empty(n, np.int32), 0
+    for row in range(n):
+        concerned[n_concerned] = row
+        first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, 2]
+        loses = (near[row, 0] == place) | (near[row, 2] == place)
+        n_concerned += loses | (enters and column[row] < first)
     change = 0.0
-    for row in range(near.shape[0]):
+    for row in concerned[:n_concerned]:
         same = distances[row, 0] if near[row, 0] != place else distances[row, 1]
         other = distances[row, 2] if near[row, 2] != place else distances[row, 3]
-        if column.shape[0] > 0 and row != candidate:
+        if enters and row != candidate:
             if codes[row] == codes[candidate]:
                 same = min(same, column[row])
             else:

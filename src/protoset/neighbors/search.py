@@ -89,21 +89,23 @@ def build_lists(
     return lists
 
 
-def choose_search(space: TrainingSpace, search: Search) -> Literal["exact", "approximate"]:
+def choose_search(space: TrainingSpace, search: Search, large: int | None = None) -> Literal["exact", "approximate"]:
     """Say which search serves the objects.
 
     Parameters
     ----------
     space : TrainingSpace
     search : {"auto", "exact", "approximate"}
-        ``"auto"`` takes the approximate search from ``APPROXIMATE_FROM`` objects on, where their kind has one
-        and faiss or pynndescent is installed; a Dask cluster needs neither.
+        ``"auto"`` takes the approximate search from ``large`` objects on, where their kind has one and faiss or
+        pynndescent is installed; a Dask cluster needs neither.
+    large : int, optional
+        By default ``APPROXIMATE_FROM``.
     """
     check_choice("neighbors", search, SEARCHES)
     if search == "auto":
-        large = space.shape[0] >= APPROXIMATE_FROM
+        is_large = space.shape[0] >= (APPROXIMATE_FROM if large is None else large)
         possible = space.remote or approximate_library() is not None
-        return "approximate" if large and possible and space.approximable else "exact"
+        return "approximate" if is_large and possible and space.approximable else "exact"
     if search == "approximate" and not space.approximable:
         raise ValueError(
             "neighbors='approximate' serves dense vectors under the Euclidean distance and those that become "

@@ -83,8 +83,9 @@ def estimate_memory(
         stages["size"] = WORK + lists + 4 * (entries * LISTED + solve) // 5
     if refined is not None:
         m = objects_to_refine_on(n_objects, refined)
-        _, seen = plan_sight(m, -(-REACH * m // refined))
-        stages["refine"] = WORK + lists + seen + m * (3 * object_bytes + REFINED)
+        length, seen = plan_sight(m, -(-REACH * m // refined))
+        searched = m * _searched_approximately(length + MARGIN, object_bytes, length) if length else 0
+        stages["refine"] = WORK + lists + max(seen, searched) + m * (3 * object_bytes + REFINED)
     return MemoryEstimate(stages, entries * LISTED)
 
 

@@ -26,6 +26,9 @@ COLUMNS = 64
 LIST_ENTRIES, ENTRY_BYTES = 2**23, 40
 """Neighbours in all lists together, and the memory of each while lists are found and turned round (320 MB)."""
 
+MANY_OBJECTS = 30_000
+"""Objects from which on the lists may be approximate: who is missing from them costs a move, not its exactness."""
+
 NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
 
@@ -63,7 +66,7 @@ class Sight:
 
             Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(start) for start in range(0, n, COLUMNS))
             return
-        if choose_search(space, "auto") == "approximate":
+        if choose_search(space, "auto", MANY_OBJECTS) == "approximate":
             raw = space.approximate_kneighbors(length, storage=Storage(), n_jobs=n_jobs)
         else:
             raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
@@ -75,7 +78,7 @@ class Sight:
         """Everyone's distances to a candidate."""
         if len(self.columns):
             return self.columns[candidate]
-        return self._space.block(slice(None), np.array([candidate]))[:, 0]
+        return self._space.distances_to(candidate)
 
     def columns_of(self, members: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns with the distances of objects to members: where each member's is, and where in it each object."""

@@ -7,7 +7,9 @@ them: at most ``error`` * (|x| + |y|)^2 + ``vanished``.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.util
+import sys
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,15 +79,13 @@ class FaissCandidates:
     """faiss, in single precision."""
 
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
-        import faiss
-
+        self._faiss = faiss = import_faiss()
         self._n_jobs = n_jobs
         # Scaled, so that no square overflows; what vanishes beside the largest number is accounted for.
         self._unit = float(np.abs(centred).max()) or 1.0
         self._vectors = np.ascontiguousarray(centred / self._unit, np.float32)
         self._index = faiss.IndexFlatL2(centred.shape[1])
         self._index.add(self._vectors)
-        self._faiss: Any = faiss
         self.error = rounding(centred.shape[1], float(np.finfo(np.float32).eps))
         self.vanished = centred.shape[1] * 1e-36 * self._unit**2
 
@@ -103,6 +103,18 @@ class FaissCandidates:
         finally:
             self._faiss.omp_set_num_threads(before)
         return np.sqrt(np.maximum(squared, 0.0).astype(np.float64)) * self._unit, indices
+
+
+def import_faiss() -> Any:
+    """Import faiss when scikit-learn has listed the libraries that it holds to one thread while it searches.
+
+    Among these would be the BLAS of faiss, which takes its threads from OpenMP: with it, scikit-learn would hold its
+    own search to one thread too.
+    """
+    if "faiss" not in sys.modules:
+        few = np.zeros((2, 1))
+        NearestNeighbors(n_neighbors=1, algorithm="brute").fit(few).kneighbors(few)
+    return importlib.import_module("faiss")
 
 
 def openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]:

@@ -23,6 +23,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
+from protoset.spaces._candidates import import_faiss
 
 CELL, LARGEST, TRAINING, MEANS_ROUNDS = 500, 4, 48, 8
 """Vectors in a cell, how many times as many it may have before it is cut in parts, vectors that its centre is learned
@@ -227,8 +228,7 @@ def _spread_rows(n: int, size: int) -> np.ndarray:
 
 def _means(vectors: np.ndarray, n_means: int) -> np.ndarray:
     """Centres of groups of like vectors, by faiss."""
-    import faiss
-
+    faiss = import_faiss()
     means = faiss.Kmeans(vectors.shape[1], n_means, niter=MEANS_ROUNDS, seed=1, min_points_per_centroid=1)
     with _one_thread(faiss):
         means.train(vectors)

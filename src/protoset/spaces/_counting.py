@@ -59,6 +59,11 @@ class CountedSpace:
         self.n_distances += self._count(rows, columns)
         return self.space.block(rows, columns)
 
+    def distances_to(self, column: int) -> np.ndarray:
+        """Everyone's dissimilarities to one column."""
+        self.n_distances += self.shape[0]
+        return self.space.distances_to(column)
+
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -44,6 +44,10 @@ class SubsetSpace:
         """Dissimilarities of the given rows to the given columns."""
         return self._space.block(self._members[rows], self._members[columns])
 
+    def distances_to(self, column: int) -> np.ndarray:
+        """Everyone's dissimilarities to one column."""
+        return self.block(slice(None), np.array([column]))[:, 0]
+
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -99,6 +99,9 @@ class TrainingSpace(Protocol):
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns."""
 
+    def distances_to(self, column: int) -> np.ndarray:
+        """Everyone's dissimilarities to one column."""
+
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -175,6 +178,10 @@ class Space(ABC):
     @abstractmethod
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns, as float64."""
+
+    def distances_to(self, column: int) -> np.ndarray:
+        """Everyone's dissimilarities to one column, for those who ask for many, one after the other."""
+        return self.block(slice(None), np.array([column]))[:, 0]
 
     @abstractmethod
     def cross(self, queries: Any) -> Self:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -85,11 +86,17 @@ class VectorSpace(Space):
             distances = kernels.euclidean.distances_to_one(a, b[0])[:, None]
         else:
             distances = kernels.euclidean.distance_block(a, np.ascontiguousarray(b.T))
-        block = self._measure(distances)
-        if self.metric in ANGULAR:
-            # Exactly, where one of two has no direction, so that these tie.
-            block[(a[:, -1] > 0)[:, None] != (b[:, -1] > 0)[None, :]] = 1.0
-        return block
+        return self._measure_pairs(distances, a[:, -1:], b[:, -1])
+
+    def distances_to(self, column: int) -> np.ndarray:
+        """Distances by direct differences, from a copy of the rows feature by feature."""
+        one = self._columns[column]
+        distances = kernels.euclidean.distances_by_feature(self._features, one)
+        return self._measure_pairs(distances, self._rows[:, -1], one[-1])
+
+    @cached_property
+    def _features(self) -> np.ndarray:
+        return np.ascontiguousarray(self._rows.T)
 
     def _has_directions(self) -> bool:
         """Whether distances of images are all there is to those of the metric."""
@@ -100,6 +107,14 @@ class VectorSpace(Space):
         if self.metric in ANGULAR:
             return distances**2 / 2
         return distances**2 if self.metric == "sqeuclidean" else distances
+
+    def _measure_pairs(self, distances: np.ndarray, of_rows: np.ndarray, of_columns: np.ndarray) -> np.ndarray:
+        """Also where some images, whose last features are given, have no direction."""
+        measured = self._measure(distances)
+        if self.metric in ANGULAR:
+            # Exactly, where one of two has none, so that these tie.
+            measured[(of_rows > 0) != (of_columns > 0)] = 1.0
+        return measured
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this one."""
