@@ -385,6 +385,17 @@ def test_the_estimate_of_refinement_is_what_it_takes(monkeypatch, n, n_prototype
     assert estimate.stages["refine"] == WORK + size + 256 * n
 
 
+def test_short_lists_of_many_take_less_than_their_search():
+    """As where a million objects are refined on, whose lists have eight entries."""
+    n, n_prototypes = 1_000_000, 62_500
+    length, size = _refinable_set.plan_sight(n, 100)
+    assert length == 8
+    estimate = estimate_memory(n, 5, 80, approximate=False, on_disk=True, refined=n_prototypes)
+    lists, edges = np.empty((1, length + 10), np.int32), np.empty((1, 2 * (length + 10)), np.int32)
+    a_round = 80 + 16 + 2 * lists.nbytes + 8 + 2 * edges.nbytes + edges.astype(bool).nbytes
+    assert estimate.stages["refine"] == WORK + max(size, n * a_round) + (3 * 80 + 256) * n > WORK + size
+
+
 def machine(folder, available=None, **files):
     """A folder with what a system says of its memory."""
     contents = {"proc/self/cgroup": "", **files}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from protoset._blocks import BLOCK_BYTES
 from protoset._memory import MemoryEstimate
 from protoset.selectors._improving import REACH
-from protoset.selectors._refinable_set import plan_sight
+from protoset.selectors._refinable_set import MANY_OBJECTS, plan_sight
 from protoset.selectors.refinement import objects_to_refine_on
 from protoset.spaces._approximate import MARGIN
 from protoset.spaces._cells import MOST_WIDTH
@@ -84,7 +84,8 @@ def estimate_memory(
     if refined is not None:
         m = objects_to_refine_on(n_objects, refined)
         length, seen = plan_sight(m, -(-REACH * m // refined))
-        searched = m * _searched_approximately(length + MARGIN, object_bytes, length) if length else 0
+        is_searched = length > 0 and m >= MANY_OBJECTS
+        searched = m * _searched_approximately(length + MARGIN, object_bytes, length) if is_searched else 0
         stages["refine"] = WORK + lists + max(seen, searched) + m * (3 * object_bytes + REFINED)
     return MemoryEstimate(stages, entries * LISTED)
 
