@@ -285,7 +285,6 @@ def test_two_objects_are_searched_by_regions(client):
     fit = REPS(2, neighbors="approximate").fit([[0.0], [1.0]], [0, 1], client=client)
     assert fit.sample_indices_.tolist() == [0, 1]
     assert fit.neighbor_recall_ == 1.0
-    assert fit.prototype_overlap_ == 1.0
 
 
 @given(st.integers(1, 2000))
@@ -618,6 +617,7 @@ def test_low_recall_is_said_and_refused(client, small_regions, monkeypatch):
     with pytest.warns(UserWarning, match=r"found [5-9]\d\.\d% of the true neighbours of a sample"):
         fit = REPS(20, neighbors="approximate").fit(X, y, client=client)
     assert 0.5 < fit.neighbor_recall_ < 0.95
+    assert 0.2 < fit.prototype_overlap_ < 1
     monkeypatch.setattr(_regions, "REGION_ROWS", 20)
     for solver in ("auto", "distributed"):
         with pytest.raises(ValueError, match=r"found .* too few to learn from .* use neighbors='exact'"):

@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from protoset import REPS, kernels, refine
 from protoset.selectors import _improving, _refinable_set, all_selectors, refinement
 from protoset.selectors._refinable_set import RefinableSet, Sight
-from protoset.spaces import CountedSpace, make_space
+from protoset.spaces import CountedSpace, _cells, make_space
+from protoset.spaces.vectors import VectorSpace
 
 from conftest import labelled_vectors, overlapping
 
@@ -433,3 +434,26 @@ def test_bad_arguments(arguments, error, message):
     good = {"space": make_space(X), "y": Y, "indices": START}
     with pytest.raises(error, match=message):
         refine(**(good | arguments))
+
+
+def test_approximate_lists_are_as_good_as_exact_ones(monkeypatch):
+    """From 30,000 objects on, here from 1,000; with cells so small that some are missed."""
+    X, y = overlapping(2000, d=8)
+    start = np.sort(np.random.default_rng(0).permutation(2000)[:60])
+    with without_matrix(reach=2):
+        exact = refine(make_space(X), y, start)
+        searched = []
+        approximate_kneighbors = VectorSpace.approximate_kneighbors
+        monkeypatch.setattr(
+            VectorSpace,
+            "approximate_kneighbors",
+            lambda *args, **named: searched.append(approximate_kneighbors(*args, **named)) or searched[-1],
+        )
+        monkeypatch.setattr(_refinable_set, "APPROXIMATE_SIGHT_FROM", 1000)
+        monkeypatch.setattr(_cells, "CELL", 40)
+        monkeypatch.setattr(_cells, "MOST_ROUNDS", 1)
+        rough = refine(make_space(X), y, start)
+    (lists,) = searched
+    assert lists.recall < 1
+    assert rough.objective_after == pytest.approx(exact.objective_after, rel=0.05)
+    assert rough.objective_after < 0.9 * rough.objective_before

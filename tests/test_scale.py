@@ -21,7 +21,7 @@ from protoset._memory import MemoryEstimate, available_memory, check_fits, forma
 from protoset._storage import Storage
 from protoset.neighbors import build_lists, choose_search
 from protoset.selectors import _list_search, _refinable_set
-from protoset.selectors._memory_plan import WORK, estimate_memory
+from protoset.selectors._memory_plan import WORK, estimate_memory, estimate_memory_on_cluster
 from protoset.selectors.allocation import cut
 from protoset.selectors.refinement import sample_with
 from protoset.spaces import CountedSpace, _approximate, _cells, make_space
@@ -211,12 +211,15 @@ def test_ties_that_approximate_lists_do_not_hold_are_named():
     REPS(0.1, neighbors="exact").fit(X, y)
 
 
-def test_overlap_of_prototypes_with_exact_ones():
+def test_overlap_of_prototypes_with_exact_ones(monkeypatch):
     X, y = overlapping(1500, d=6)
     assert REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ > 0.9
     assert REPS(0.1, neighbors="exact").fit(X, y).prototype_overlap_ == 1.0
     lists = build_lists(make_space(X), 20)
     assert np.isnan(REPS(0.1).fit(X, y, neighbors=lists).prototype_overlap_)
+    monkeypatch.setattr(_list_search, "COMPARED_OBJECTS", 200)
+    monkeypatch.setattr(_cells, "CELL", 40)
+    assert 0.5 < REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ <= 1.0
 
 
 def rough_fit(monkeypatch, cell, n_probed, d):
@@ -394,6 +397,15 @@ def test_short_lists_of_many_take_less_than_their_search():
     lists, edges = np.empty((1, length + 10), np.int32), np.empty((1, 2 * (length + 10)), np.int32)
     a_round = 80 + 16 + 2 * lists.nbytes + 8 + 2 * edges.nbytes + edges.astype(bool).nbytes
     assert estimate.stages["refine"] == WORK + max(size, n * a_round) + (3 * 80 + 256) * n > WORK + size
+
+
+def test_on_a_cluster_the_sample_that_is_compared_is_planned():
+    sizes = {"n_neighbors": 53, "object_bytes": 80, "refined": None}
+    exact, rough = (estimate_memory_on_cluster(10**6, approximate=search, **sizes) for search in (False, True))
+    assert set(exact.stages) == {"solve"}
+    assert rough.stages["solve"] == exact.stages["solve"]
+    lists = 53 * (4 + 8 + 8) + 3 * 53 * 8  # and the features of the solver
+    assert rough.stages["compare"] == 64 * 2**20 + 10_000 * (2 * 80 + lists)
 
 
 def machine(folder, available=None, **files):
@@ -710,13 +722,14 @@ def random_lists(seed, n=30, k=5):
 
 
 def slow_both_ways(indices, width):
-    n = len(indices)
+    n, step = len(indices), kernels.graphs.NEAR_OWNERS
     edges = [[int(j) for j in row[:width] if j >= 0] for row in indices]
-    for place in range(indices.shape[1]):
-        for own in range(n):
-            other = indices[own, place]
-            if other >= 0 and len(edges[other]) < 2 * width and own not in edges[other]:
-                edges[other].append(own)
+    for start in range(0, n, step):
+        for place in range(indices.shape[1]):
+            for own in range(start, min(start + step, n)):
+                other = indices[own, place]
+                if other >= 0 and len(edges[other]) < 2 * width and own not in edges[other]:
+                    edges[other].append(own)
     return edges
 
 
@@ -725,6 +738,16 @@ def test_edges_in_both_directions(width):
     _, _, indices, _ = random_lists(1)
     edges = kernels.graphs.both_ways(indices, width)
     assert [[j for j in row if j >= 0] for row in edges.tolist()] == slow_both_ways(indices, width)
+
+
+def test_edges_of_more_than_are_turned_round_together():
+    """Of whom some are listed by everyone, and take only the nearest."""
+    n = kernels.graphs.NEAR_OWNERS + 100
+    rng = np.random.default_rng(0)
+    indices = ((np.arange(n)[:, None] + rng.permutation(np.arange(1, 6))) % n).astype(np.int32)
+    indices[10:, 2] = rng.integers(0, 10, n - 10)
+    edges = kernels.graphs.both_ways(indices, 3)
+    assert [[j for j in row if j >= 0] for row in edges.tolist()] == slow_both_ways(indices, 3)
 
 
 def test_fresh_edges_are_those_that_were_not_there():
@@ -797,7 +820,7 @@ def test_a_distance_is_the_same_wherever_it_is_computed(d):
     kernels.graphs.squared_distances(vectors[5], np.ascontiguousarray(vectors.T), 0, 96, sums)
     first = sums.copy()
     assert first == pytest.approx(((vectors.astype(float) - vectors[5]) ** 2).sum(axis=1), rel=1e-5)
-    for start, stop in ((0, 16), (16, 96), (32, 80), (80, 96)):
+    for start, stop in ((0, 16), (16, 96), (32, 80), (80, 96), (0, 7), (0, 93), (5, 6)):
         order = rng.permutation(96)
         kernels.graphs.squared_distances(vectors[5], np.ascontiguousarray(vectors[order].T), start, stop, sums)
         assert (sums[start:stop] == first[order[start:stop]]).all()

@@ -11,7 +11,7 @@ from numba import njit
 _FUSE = {"contract", "nsz"}
 
 LANES = 16
-"""Distances are computed for so many vectors at once, or a multiple."""
+"""Those who are introduced to each other come in multiples, so that their distances are computed several at once."""
 
 NEAR_OWNERS = 16384
 """Objects whose lists are turned around together, while they are in the processor's cache."""
@@ -23,18 +23,20 @@ def squared_distances(vector, columns, start, stop, sums):
     d, sums = columns.shape[0], sums[start:stop]
     sums[:] = 0.0
     for feature in range(0, d - 3, 4):
-        a, one = vector[feature], columns[feature, start:stop]
-        b, two = vector[feature + 1], columns[feature + 1, start:stop]
-        c, three = vector[feature + 2], columns[feature + 2, start:stop]
-        e, four = vector[feature + 3], columns[feature + 3, start:stop]
+        one, two = vector[feature], vector[feature + 1]
+        three, four = vector[feature + 2], vector[feature + 3]
+        first, second = columns[feature, start:stop], columns[feature + 1, start:stop]
+        third, fourth = columns[feature + 2, start:stop], columns[feature + 3, start:stop]
         for column in range(sums.shape[0]):
-            da, db, dc, de = one[column] - a, two[column] - b, three[column] - c, four[column] - e
-            sums[column] += da * da + db * db + dc * dc + de * de
+            difference_1, difference_2 = first[column] - one, second[column] - two
+            difference_3, difference_4 = third[column] - three, fourth[column] - four
+            two_squares = difference_1 * difference_1 + difference_2 * difference_2
+            sums[column] += two_squares + difference_3 * difference_3 + difference_4 * difference_4
     for feature in range(d - d % 4, d):
-        a, one = vector[feature], columns[feature, start:stop]
+        one, first = vector[feature], columns[feature, start:stop]
         for column in range(sums.shape[0]):
-            da = one[column] - a
-            sums[column] += da * da
+            difference_1 = first[column] - one
+            sums[column] += difference_1 * difference_1
 
 
 @njit(cache=True, nogil=True)

@@ -173,7 +173,7 @@ class NeighborLists:
             )
         names = ("neighbor_counts", "neighbor_indices", "neighbor_distances", "neighbor_closed")
         counts, indices, distances, closed = (storage.open(name) for name in names)
-        recall = float(storage.open("neighbor_recall")[0])
+        recall = float(storage.open("neighbor_recall")[0]) if storage.holds("neighbor_recall") else np.nan
         return cls(
             row_pointers(counts),
             indices.reshape(-1),

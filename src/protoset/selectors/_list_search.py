@@ -114,7 +114,7 @@ def prototype_overlap(
 def _thinned(lists: NeighborLists, recall: float, length: int) -> NeighborLists:
     """Keep a random part of the first entries of each list."""
     row = row_numbers(lists.indptr)
-    place = np.arange(len(row)) - lists.indptr[row]
-    found = (place < length) & (np.random.default_rng(0).random(len(row)) < recall)
+    first = np.flatnonzero(np.arange(len(row)) - lists.indptr[row] < length)
+    found = first[np.random.default_rng(0).random(len(first)) < recall]
     counts, closed = np.bincount(row[found], minlength=lists.n_objects), np.zeros(lists.n_objects, bool)
     return NeighborLists.from_raw(RawLists(counts, lists.indices[found], lists.distances[found], closed), lists.ties)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from protoset._blocks import BLOCK_BYTES
 from protoset._memory import MemoryEstimate
 from protoset.selectors._improving import REACH
-from protoset.selectors._refinable_set import MANY_OBJECTS, plan_sight
+from protoset.selectors._list_search import COMPARED_OBJECTS
+from protoset.selectors._refinable_set import APPROXIMATE_SIGHT_FROM, plan_sight
 from protoset.selectors.refinement import objects_to_refine_on
 from protoset.spaces._approximate import MARGIN
 from protoset.spaces._cells import MOST_WIDTH
@@ -84,7 +85,7 @@ def estimate_memory(
     if refined is not None:
         m = objects_to_refine_on(n_objects, refined)
         length, seen = plan_sight(m, -(-REACH * m // refined))
-        is_searched = length > 0 and m >= MANY_OBJECTS
+        is_searched = length > 0 and m >= APPROXIMATE_SIGHT_FROM
         searched = m * _searched_approximately(length + MARGIN, object_bytes, length) if is_searched else 0
         stages["refine"] = WORK + lists + max(seen, searched) + m * (3 * object_bytes + REFINED)
     return MemoryEstimate(stages, entries * LISTED)
@@ -100,9 +101,15 @@ def _searched_approximately(n_candidates: int, object_bytes: int, n_listed: int)
     return object_bytes + PLACED + max(in_a_round, at_the_end)
 
 
-def estimate_memory_on_cluster(n_objects: int, object_bytes: int, refined: int | None) -> MemoryEstimate:
+def estimate_memory_on_cluster(
+    n_objects: int, n_neighbors: int, object_bytes: int, *, approximate: bool, refined: int | None
+) -> MemoryEstimate:
     """Estimate what is held here of a fit whose lists stay on workers; parameters as for ``estimate_memory``."""
     stages = {"solve": SUMS_PER_OBJECT * NUMBER * n_objects}
+    if approximate:
+        # Objects whose prototypes are compared with those of exact lists, and their lists and features.
+        compared = 2 * object_bytes + n_neighbors * (LISTED + 3 * NUMBER)
+        stages["compare"] = BLOCK_BYTES + min(n_objects, COMPARED_OBJECTS) * compared
     if refined is not None:
         here = estimate_memory(n_objects, 0, object_bytes, approximate=False, on_disk=True, refined=refined)
         stages["refine"] = here.stages["refine"]

@@ -15,7 +15,7 @@ from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._storage import Storage
 from protoset.neighbors import choose_search
-from protoset.spaces import TrainingSpace
+from protoset.spaces import APPROXIMATE_FROM, TrainingSpace, approximate_library
 
 MATRIX_BYTES = 256 * 2**20
 """Memory for the matrix of all distances: up to 5,792 objects; more where lists would take as much."""
@@ -26,8 +26,8 @@ COLUMNS = 64
 LIST_ENTRIES, ENTRY_BYTES = 2**23, 40
 """Neighbours in all lists together, and the memory of each while lists are found and turned round (320 MB)."""
 
-MANY_OBJECTS = 30_000
-"""Objects from which on the lists may be approximate: who is missing from them costs a move, not its exactness."""
+APPROXIMATE_SIGHT_FROM = 30_000
+"""Objects from which on faiss finds the lists: who is missing from them costs a move, not its exactness."""
 
 NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
@@ -66,7 +66,9 @@ class Sight:
 
             Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(start) for start in range(0, n, COLUMNS))
             return
-        if choose_search(space, "auto", MANY_OBJECTS) == "approximate":
+        # The graph of pynndescent depends on the number of workers: it has to save more.
+        large = APPROXIMATE_SIGHT_FROM if approximate_library() == "faiss" else APPROXIMATE_FROM
+        if choose_search(space, "auto", large) == "approximate":
             raw = space.approximate_kneighbors(length, storage=Storage(), n_jobs=n_jobs)
         else:
             raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)

@@ -120,7 +120,8 @@ class REPS(BaseSelector):
         How neighbours are searched, where ``fit`` is given none. ``"approximate"`` works with faiss or
         pynndescent (extra ``approximate``), and on a Dask cluster without them; distances are exact, some neighbours
         may be missing (see ``neighbor_recall_``). ``"auto"`` does so from 100,000 objects on, for vectors under
-        Euclidean-like metrics where one of them is installed, or there is a cluster.
+        Euclidean-like metrics where one of them is installed, or there is a cluster. A refinement has a search of
+        its own, for what to try; what it tries is computed exactly.
     max_memory : int or str, optional
         Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
         needs more is refused before the work starts.
@@ -167,7 +168,8 @@ class REPS(BaseSelector):
         How neighbours were found: "exact", "approximate", or "given" to ``fit``.
     neighbor_recall_ : float
         Part of the true neighbours that the lists hold, measured on 500 rows; 1 where the search was exact, and
-        not a number where lists were given that do not know it. ``fit`` warns below 0.95 and refuses lists below 0.5.
+        not a number where lists were given that do not know it. A search that finds less than 0.95 gives a
+        warning, less than 0.5 an error.
     prototype_overlap_ : float
         Part of the prototypes, before refinement, that exact lists would give too, estimated on 10,000 objects; 1
         where the search was exact, and not a number where lists were given.
@@ -416,7 +418,14 @@ class REPS(BaseSelector):
         search, n = choose_search(space, self.neighbors), space.shape[0]
         k = list_length(self.n_neighbors, self.beta, search)
         refined = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation) if self.refine else None
-        self._check_memory(estimate_memory_on_cluster(n, space.object_bytes, refined), "here", WAYS_OUT_ON_CLUSTER)
+        estimate = estimate_memory_on_cluster(
+            n,
+            list_length(self.n_neighbors, self.beta, "exact"),
+            space.object_bytes,
+            approximate=search == "approximate",
+            refined=refined,
+        )
+        self._check_memory(estimate, "here", WAYS_OUT_ON_CLUSTER)
         report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
         ranked, recall = rank_on_cluster(
             on_cluster,

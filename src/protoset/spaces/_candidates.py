@@ -109,7 +109,7 @@ def import_faiss() -> Any:
     """Import faiss when scikit-learn has listed the libraries that it holds to one thread while it searches.
 
     Among these would be the BLAS of faiss, which takes its threads from OpenMP: with it, scikit-learn would hold its
-    own search to one thread too.
+    own search to one thread too. Where somebody else has imported it before, that cannot be helped.
     """
     if "faiss" not in sys.modules:
         few = np.zeros((2, 1))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from protoset._cluster import gather, send, submit
+from protoset.spaces._approximate import APPROXIMATE_FROM
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Progress
 from protoset.spaces.vectors import VectorSpace
@@ -43,6 +44,11 @@ class ClusterSample(VectorSpace):
     ):
         super().__init__(metric, rows, columns, learned)
         self._client = client
+
+    @property
+    def approximable(self) -> bool:
+        """Whether they are too many for the workers to compare each with each."""
+        return super().approximable and (self._client is None or self.shape[0] >= APPROXIMATE_FROM)
 
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None

@@ -89,7 +89,7 @@ class VectorSpace(Space):
         return self._measure_pairs(distances, a[:, -1:], b[:, -1])
 
     def distances_to(self, column: int) -> np.ndarray:
-        """Distances by direct differences, from a copy of the rows feature by feature."""
+        """Distances by direct differences, from a copy of the rows feature by feature, which is kept."""
         one = self._columns[column]
         distances = kernels.euclidean.distances_by_feature(self._features, one)
         return self._measure_pairs(distances, self._rows[:, -1], one[-1])
@@ -195,7 +195,7 @@ class VectorSpace(Space):
     def approximate_kneighbors(
         self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
     ) -> RawLists:
-        """Most neighbours, by a graph."""
+        """Most neighbours, from cells and introductions."""
         images = VectorSpace("euclidean", self._rows, self._columns)
         raw = approximate_lists(images, self._columns, n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
         for part in row_slices(len(raw.distances), 8):
