@@ -86,11 +86,11 @@ def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
         assert approximate(make_space(X), 15).recall < 0.9
 
 
-@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_very_few_objects(n):
     X, _ = overlapping(n, d=2)
     lists = approximate(make_space(X), 10)
-    assert lists.recall == 1.0
+    assert lists.recall == (1.0 if n > 1 else None)
     assert (lists.indices == build_lists(make_space(X), 10, search="exact").indices).all()
 
 
@@ -284,6 +284,13 @@ def test_a_fit_that_does_not_fit_says_how_much_it_needs_before_it_starts():
     with pytest.raises(MemoryError, match=r"needs about \d+\.\d MB .* max_memory allows 1.0 MB; pass lists"):
         selector.fit(X, y)
     assert not hasattr(selector, "ranking_")
+
+
+@pytest.mark.parametrize(("n_neighbors", "advice"), [("auto", "pass a smaller n_neighbors"), (20, "pass float32")])
+def test_the_error_does_not_advise_what_is_done(tmp_path, n_neighbors, advice):
+    selector = REPS(10, max_memory="1MB", lists_folder=tmp_path, n_neighbors=n_neighbors)
+    with pytest.raises(MemoryError, match=f"max_memory allows 1.0 MB; {advice}"):
+        selector.fit(*overlapping(500))
 
 
 def test_without_a_limit_the_machine_is_the_limit(monkeypatch):

@@ -70,7 +70,7 @@ def build_lists(
     n_neighbors = min(n_neighbors, n - 1)
     limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
     place = Storage() if storage is None else storage
-    chosen = choose_search(space, search)
+    chosen = choose_search(space, search) if n > 1 else "exact"  # nobody is there to be found
     # The counts come last: a folder without them is known to be unfinished, whatever ended the search.
     place.discard("neighbor_counts")
     if chosen == "approximate":

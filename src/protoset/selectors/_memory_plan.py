@@ -28,10 +28,8 @@ REFINED = 256
 WORK = 4 * BLOCK_BYTES
 """Blocks that are worked on, and what the libraries hold."""
 
-WAYS_OUT = (
-    "pass lists_folder=... to keep the neighbour lists on disk, a smaller n_neighbors (30 leave out less than 1e-9 of "
-    "the features), float32 instead of float64, a sample of the rows, or a larger max_memory"
-)
+ENOUGH_NEIGHBORS = 30
+"""Lists that leave out less than 1e-9 of a first neighbour's feature, for beta = 2."""
 
 WAYS_OUT_ON_CLUSTER = "pass a larger max_memory, or select from parts of the rows and then again from their prototypes"
 
@@ -89,6 +87,14 @@ def estimate_memory(
         searched = m * _searched_approximately(length + MARGIN, object_bytes, length) if is_searched else 0
         stages["refine"] = WORK + lists + max(seen, searched) + m * (3 * object_bytes + REFINED)
     return MemoryEstimate(stages, entries * LISTED)
+
+
+def ways_out(n_neighbors: int, *, on_disk: bool) -> str:
+    """Say what would need less memory, but for what is done already."""
+    on_disk_too = "" if on_disk else "lists_folder=... to keep the neighbour lists on disk, "
+    shorter = f"a smaller n_neighbors ({ENOUGH_NEIGHBORS} leave out less than 1e-9 of the features), "
+    kept = on_disk_too + (shorter if n_neighbors > ENOUGH_NEIGHBORS else "")
+    return f"pass {kept}float32 instead of float64, a sample of the rows, or a larger max_memory"
 
 
 def _searched_approximately(n_candidates: int, object_bytes: int, n_listed: int) -> int:

@@ -25,10 +25,10 @@ from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_l
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._list_search import find_lists, list_length, prototype_overlap
 from protoset.selectors._memory_plan import (
-    WAYS_OUT,
     WAYS_OUT_ON_CLUSTER,
     estimate_memory,
     estimate_memory_on_cluster,
+    ways_out,
 )
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector
@@ -514,23 +514,24 @@ class REPS(BaseSelector):
         """Check what a fit on one machine will need."""
         n_prototypes = REFINED_RATES[-1] if self.n_prototypes == "auto" else self.n_prototypes
         search = "given" if given else choose_search(space, self.neighbors)
+        length, on_disk = list_length(self.n_neighbors, self.beta, search), self.lists_folder is not None
         estimate = estimate_memory(
             space.shape[0],
-            list_length(self.n_neighbors, self.beta, search),
+            length,
             space.object_bytes,
             remote=space.remote,
             automatic=self.n_prototypes == "auto" and not self.refine,
             approximate=search == "approximate" and not space.remote,
-            on_disk=self.lists_folder is not None,
+            on_disk=on_disk,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
         )
-        self._check_memory(estimate, "beyond X", WAYS_OUT)
+        self._check_memory(estimate, "beyond X", ways_out(length, on_disk=on_disk))
 
-    def _check_memory(self, estimate: MemoryEstimate, where: str, ways_out: str) -> None:
+    def _check_memory(self, estimate: MemoryEstimate, where: str, remedy: str) -> None:
         """Say what the fit will need, and refuse what does not fit."""
         self.memory_estimate_ = estimate
         report(self.verbose, "the fit needs about %s %s", estimate, where)
-        check_fits(estimate, None if self.max_memory is None else parse_bytes("max_memory", self.max_memory), ways_out)
+        check_fits(estimate, None if self.max_memory is None else parse_bytes("max_memory", self.max_memory), remedy)
 
     def _ranking_of(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         """Ranking of some objects by themselves."""
