@@ -79,7 +79,7 @@ def mutated(text, seed):
     return text
 
 
-def check(name, text):
+def assert_read_or_refused(name, text):
     read_text, write_text, _ = READERS[name]
     try:
         dataset = read_text(text, file="x")
@@ -104,21 +104,21 @@ def check(name, text):
 @given(text=pieces)
 @example(text="")
 def test_any_text(name, text):
-    check(name, text)
+    assert_read_or_refused(name, text)
 
 
 @pytest.mark.parametrize("name", READERS)
 @given(text=pieces)
 def test_any_text_in_the_place_of_data(name, text):
     head, mark, _ = READERS[name][2].partition("@data\n")
-    check(name, head + mark + text)
+    assert_read_or_refused(name, head + mark + text)
 
 
 @pytest.mark.parametrize("name", READERS)
 @settings(max_examples=300)
 @given(seed=st.integers(0, 2**32))
 def test_changed_files(name, seed):
-    check(name, mutated(READERS[name][2], seed))
+    assert_read_or_refused(name, mutated(READERS[name][2], seed))
 
 
 @settings(max_examples=150)
@@ -131,7 +131,7 @@ def test_any_bytes_decode_or_are_refused(content, seed, which):
     except DataError as reason:
         assert str(reason).startswith("x")
         return
-    check(which, text)
+    assert_read_or_refused(which, text)
 
 
 @pytest.mark.parametrize("ending", [".dat", ".arff", ".ts", ".tsv", ".txt", ".csv", ""])

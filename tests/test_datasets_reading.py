@@ -90,7 +90,7 @@ def test_encodings_and_line_ends(tmp_path, content):
     assert dataset.layout.target_name == "Größe"
 
 
-def refused(path, message, **options):
+def assert_refused(path, message, **options):
     with pytest.raises(DataError, match=message) as caught:
         read(path, **options)
     assert type(caught.value) is DataError
@@ -102,38 +102,40 @@ def refused(path, message, **options):
 )
 def test_files_that_are_none(tmp_path, ending):
     path = tmp_path / f"x{ending}"
-    refused(path, "there is no such file")
+    assert_refused(path, "there is no such file")
     path.write_bytes(b"")
-    refused(path, "empty|found the end|expected")
+    assert_refused(path, "empty|found the end|expected")
     path.write_bytes(b"\n\n")
-    refused(path, "empty|found the end|expected")
+    assert_refused(path, "empty|found the end|expected")
     path.write_bytes(bytes(range(256)) * 20)
-    refused(path, "expected")
+    assert_refused(path, "expected")
     path.write_bytes(gzip.compress(KEEL.encode() * 50)[:-30])
-    refused(path, "the gzip file is cut off or damaged .*; get it again")
+    assert_refused(path, "the gzip file is cut off or damaged .*; get it again")
     path.write_bytes(b"\xff\xfe" + "abc".encode("utf-16-le") + b"\x00")
-    refused(path, "expected|mark of utf-16-le")
+    assert_refused(path, "expected|mark of utf-16-le")
 
 
 def test_places_that_are_none(tmp_path):
-    refused(tmp_path / "nowhere" / "x.dat", r"there is no such file")
-    refused(tmp_path, r"is a folder; expected")
+    assert_refused(tmp_path / "nowhere" / "x.dat", r"there is no such file")
+    assert_refused(tmp_path, r"is a folder; expected")
     (tmp_path / "iris.dat").write_text("hello, 1\n")
-    refused(tmp_path / "irsi.dat", r"there is no such file \(did you mean 'iris.dat'\?\)")
-    refused(tmp_path / "iris.dat", r"line 1: expected a header such as '@relation name', found 'hello, 1'; kind='vec")
-    refused(tmp_path / "iris.dat", r"kind='vector' is not known \(did you mean 'vectors'\?\)", kind="vector")
-    refused("a\0b.dat", r"cannot be read")
+    assert_refused(tmp_path / "irsi.dat", r"there is no such file \(did you mean 'iris.dat'\?\)")
+    assert_refused(
+        tmp_path / "iris.dat", r"line 1: expected a header such as '@relation name', found 'hello, 1'; kind='vec"
+    )
+    assert_refused(tmp_path / "iris.dat", r"kind='vector' is not known \(did you mean 'vectors'\?\)", kind="vector")
+    assert_refused("a\0b.dat", r"cannot be read")
     (tmp_path / "x.ts").write_text(TS)
-    refused(tmp_path / "x.ts", r"target= means nothing to the format ts; leave it out", target=0)
-    refused(tmp_path / "x.ts", r"labels= means nothing to the format ts; leave it out", labels=["a"])
-    refused(tmp_path / "x.ts", r"kind='mixed' is not what the format ts holds \(series\)", kind="mixed")
+    assert_refused(tmp_path / "x.ts", r"target= means nothing to the format ts; leave it out", target=0)
+    assert_refused(tmp_path / "x.ts", r"labels= means nothing to the format ts; leave it out", labels=["a"])
+    assert_refused(tmp_path / "x.ts", r"kind='mixed' is not what the format ts holds \(series\)", kind="mixed")
 
 
 @pytest.mark.skipif(os.name == "nt" or (hasattr(os, "geteuid") and os.geteuid() == 0), reason="root may read anything")
 def test_a_file_that_may_not_be_read(tmp_path):
     (tmp_path / "x.dat").write_text(KEEL)
     (tmp_path / "x.dat").chmod(0)
-    refused(tmp_path / "x.dat", r"cannot be read")
+    assert_refused(tmp_path / "x.dat", r"cannot be read")
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def introduce(vectors, start, stop, edges, fresh, indices, reach, owners, others
 
 @njit(cache=True, nogil=True)
 def _assemble(middle, edges, fresh, members):
-    """Gather the ends of fresh edges, then the object itself, then the ends of the others; count both kinds and all."""
+    """Gather the ends of fresh edges, then the object itself, then other ends; return how many are fresh, and all."""
     n_fresh = 0
     for place in range(edges.shape[1]):
         if fresh[middle, place]:

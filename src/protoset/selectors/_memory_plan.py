@@ -5,7 +5,7 @@ from __future__ import annotations
 from protoset._blocks import BLOCK_BYTES
 from protoset._memory import MemoryEstimate
 from protoset.selectors._improving import REACH
-from protoset.selectors._list_search import COMPARED_OBJECTS
+from protoset.selectors._list_search import APPROXIMATELY_NOTHING, COMPARED_OBJECTS, list_length
 from protoset.selectors._refinable_set import APPROXIMATE_SIGHT_FROM, plan_sight
 from protoset.selectors.refinement import objects_to_refine_on
 from protoset.spaces._approximate import MARGIN
@@ -27,9 +27,6 @@ REFINED = 256
 
 WORK = 4 * BLOCK_BYTES
 """Blocks that are worked on, and what the libraries hold."""
-
-ENOUGH_NEIGHBORS = 30
-"""Lists that leave out less than 1e-9 of a first neighbour's feature, for beta = 2."""
 
 WAYS_OUT_ON_CLUSTER = "pass a larger max_memory, or select from parts of the rows and then again from their prototypes"
 
@@ -89,12 +86,15 @@ def estimate_memory(
     return MemoryEstimate(stages, entries * LISTED)
 
 
-def ways_out(n_neighbors: int, *, on_disk: bool) -> str:
+def ways_out(n_neighbors: int, beta: float, *, on_disk: bool) -> str:
     """Say what would need less memory, but for what is done already."""
-    on_disk_too = "" if on_disk else "lists_folder=... to keep the neighbour lists on disk, "
-    shorter = f"a smaller n_neighbors ({ENOUGH_NEIGHBORS} leave out less than 1e-9 of the features), "
-    kept = on_disk_too + (shorter if n_neighbors > ENOUGH_NEIGHBORS else "")
-    return f"pass {kept}float32 instead of float64, a sample of the rows, or a larger max_memory"
+    enough = list_length("auto", beta, "approximate")
+    elsewhere = "" if on_disk else "lists_folder=... to keep the neighbour lists on disk, "
+    shorter = f"a smaller n_neighbors ({enough} leave out less than {APPROXIMATELY_NOTHING:.0e} of the features), "
+    return (
+        f"pass {elsewhere}{shorter if n_neighbors > enough else ''}float32 instead of float64, a sample of the rows, "
+        "or a larger max_memory"
+    )
 
 
 def _searched_approximately(n_candidates: int, object_bytes: int, n_listed: int) -> int:

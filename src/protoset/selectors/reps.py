@@ -525,7 +525,7 @@ class REPS(BaseSelector):
             on_disk=on_disk,
             refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
         )
-        self._check_memory(estimate, "beyond X", ways_out(length, on_disk=on_disk))
+        self._check_memory(estimate, "beyond X", ways_out(length, self.beta, on_disk=on_disk))
 
     def _check_memory(self, estimate: MemoryEstimate, where: str, remedy: str) -> None:
         """Say what the fit will need, and refuse what does not fit."""
