@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataset_cases import assert_same, made_tables
-from protoset.datasets import Attribute, DataError, take
+from protoset.datasets import Attribute, take
 from protoset.datasets.arff import read_arff, write_arff
 from protoset.datasets.keel import read_keel, write_keel
+from protoset.exceptions import DataError
 
 KEEL = """@relation paint
 % a comment

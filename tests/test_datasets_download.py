@@ -13,10 +13,11 @@ import zipfile
 
 import pytest
 
-from protoset.datasets import DataError, archives, load
+from protoset.datasets import archives, load
 from protoset.datasets._alone import alone
 from protoset.datasets.archives import cache_folder, members
 from protoset.datasets.download import fetch
+from protoset.exceptions import DataError
 
 CONTENT = random.Random(0).randbytes(300_000)
 DIGEST = hashlib.sha256(CONTENT).hexdigest()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protoset.datasets import Attribute, DataError, read, read_queries, write_rows
+from protoset.datasets import Attribute, read, read_queries, write_rows
 from protoset.datasets._text import decode
 from protoset.datasets.arff import read_arff, write_arff
 from protoset.datasets.keel import read_keel, write_keel
@@ -17,6 +17,7 @@ from protoset.datasets.strings import read_strings, write_strings
 from protoset.datasets.tables import read_csv, write_csv
 from protoset.datasets.ts import read_ts, write_ts
 from protoset.datasets.ucr import read_ucr, write_ucr
+from protoset.exceptions import DataError
 
 KEEL = """@relation r
 @attribute a real [0, 1]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from protoset.datasets import DATASETS, DataError, describe, find, load
+from protoset.datasets import DATASETS, describe, find, load
+from protoset.exceptions import DataError
 
 IRIS = "@relation iris\n@attribute a real\n@attribute class {u, v}\n@data\n1, u\n2, v\n"
 

@@ -11,7 +11,7 @@ from scipy.io import loadmat, savemat
 from scipy.spatial.distance import pdist, squareform
 
 from dataset_cases import assert_same, labels_of, letters, texts
-from protoset.datasets import DataError, Dataset, read, take, write_rows
+from protoset.datasets import Dataset, read, take, write_rows
 from protoset.datasets.matrices import (
     read_mat,
     read_matrix_csv,
@@ -23,6 +23,7 @@ from protoset.datasets.matrices import (
     write_npz,
 )
 from protoset.datasets.strings import read_string_folder, read_strings, write_strings
+from protoset.exceptions import DataError
 
 D = squareform(pdist(np.random.default_rng(0).normal(size=(6, 2))))
 LABELS = ["a", "b", "a", "b", "a", "a"]

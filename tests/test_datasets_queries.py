@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from protoset.datasets import DataError, read, read_queries
+from protoset.datasets import read, read_queries
+from protoset.exceptions import DataError
 
 
 def write(path, lines):

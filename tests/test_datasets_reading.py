@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dataset_cases import assert_same
-from protoset.datasets import Attribute, DataError, Dataset, read, take, write_rows
+from protoset.datasets import Attribute, Dataset, read, take, write_rows
+from protoset.exceptions import DataError
 
 KEEL = "@relation r\n@attribute a real\n@attribute Größe {schön, 1}\n@data\n1, schön\n2, 1\n"
 ARFF = "@relation r\n@attribute a numeric\n@attribute class {u, v}\n@data\n1,u\n"

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 
 from dataset_cases import assert_same, made_series, plain_texts
-from protoset.datasets import DataError, Dataset, read, take, write_rows
+from protoset.datasets import Dataset, read, take, write_rows
 from protoset.datasets.ts import read_ts, write_ts
 from protoset.datasets.ucr import read_ucr, write_ucr
+from protoset.exceptions import DataError
 
 TS = """#A description
 @problemName Made

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataset_cases import assert_same, made_tables, texts
-from protoset.datasets import Attribute, DataError, Dataset, take
+from protoset.datasets import Attribute, Dataset, take
 from protoset.datasets.parquet import read_parquet, write_parquet
 from protoset.datasets.tables import read_csv, write_csv
+from protoset.exceptions import DataError
 
 # A CSV has neither types nor values for later: texts that are no numbers, and no mark of missing.
 csv_texts = texts.map(lambda text: f"v{text}".strip())

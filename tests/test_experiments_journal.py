@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from protoset.datasets import Dataset
-from protoset.experiments import JournalError, merge, read_plan, results, resume, run, status, table
+from protoset.exceptions import JournalError
+from protoset.experiments import merge, read_plan, results, resume, run, status, table
 from protoset.experiments.journal import Journal
 
 from experiment_data import load

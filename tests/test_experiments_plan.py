@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protoset.experiments import PlanError, read_plan
+from protoset.exceptions import PlanError
+from protoset.experiments import read_plan
 from protoset.selectors import all_selectors
 
 SMALL = {"data": ["iris"], "methods": ["NoPS"]}

@@ -8,7 +8,8 @@ import pytest
 from pyarrow import parquet
 
 from protoset.datasets import Dataset
-from protoset.experiments import JournalError, export, merge, results, resume, run, status, table
+from protoset.exceptions import JournalError
+from protoset.experiments import export, merge, results, resume, run, status, table
 
 from experiment_data import load
 

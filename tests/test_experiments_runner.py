@@ -273,7 +273,7 @@ def test_failures_are_recorded_and_never_counted(tmp_path):
 def test_warnings_are_kept(tmp_path):
     path = tmp_path / "journal.sqlite"
     run({"data": ["iris"], "methods": [{"method": "SSMA", "max_time": 1e-9}], "folds": 2}, path, data=load)
-    assert "ConvergenceWarning: the search was stopped at max_time" in results(path)[0].warnings
+    assert "SearchStoppedWarning: the search was stopped at max_time" in results(path)[0].warnings
 
 
 def test_a_worker_that_dies(tmp_path):

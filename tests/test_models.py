@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import protoset
-from protoset.datasets import Attribute, DataError, Dataset, read, read_queries
+from protoset.datasets import Attribute, Dataset, read, read_queries
+from protoset.exceptions import DataError
 from protoset.experiments import compare, validate, validate_model
 from protoset.models import DataModel, as_model, fit_model, make_selector, prepare
 from protoset.models.preparation import learn_scaling

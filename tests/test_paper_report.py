@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from protoset.datasets import DataError, Dataset
-from protoset.experiments import JournalError, results, status
+from protoset.datasets import Dataset
+from protoset.exceptions import DataError, JournalError
+from protoset.experiments import results, status
 from protoset.paper import run_paper, write_report
 from protoset.paper.evidence import read_evidence
 from protoset.paper.pages import MISSING, Page, csv_table, markdown_table, probability, shown, signed

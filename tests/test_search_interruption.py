@@ -54,7 +54,7 @@ def test_ctrl_c_keeps_the_best_set(selector):
     finally:
         process.kill()
     assert process.returncode == 0, errors
-    assert out == "ConvergenceWarning True\n"
+    assert out == "SearchInterruptedWarning True\n"
 
 
 def test_an_interruption_inside_compiled_code():

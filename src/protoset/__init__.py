@@ -11,9 +11,10 @@ from protoset._version import __version__
 if TYPE_CHECKING:
     from protoset._export import export
     from protoset.classifier import Explanation, PrototypeClassifier
+    from protoset.exceptions import FileFormatError
     from protoset.models import DataModel
     from protoset.neighbors import NeighborLists
-    from protoset.persistence import FileFormatError, load, save
+    from protoset.persistence import load, save
     from protoset.selectors import REPS, Refinement, refine
 
 __all__ = [
@@ -37,7 +38,7 @@ _ROOMS = {
     "REPS": "selectors",
     "DataModel": "models",
     "Explanation": "classifier",
-    "FileFormatError": "persistence",
+    "FileFormatError": "exceptions",
     "NeighborLists": "neighbors",
     "PrototypeClassifier": "classifier",
     "Refinement": "selectors",

@@ -21,6 +21,7 @@ from protoset import kernels
 from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
+from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import REPS, BaseSelector
 from protoset.spaces import Space
 
@@ -354,7 +355,7 @@ def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, class
             f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: with {len(codes)} prototypes no "
             "rank makes up for the degradations of theirs, as happens to classes far from all others; "
             "use rule='nearest'",
-            UserWarning,
+            HopelessClassWarning,
             stacklevel=3,
         )
 

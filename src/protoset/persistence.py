@@ -25,6 +25,7 @@ from protoset._files import write_atomically
 from protoset._validation import check_real
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
+from protoset.exceptions import FileFormatError
 from protoset.models import DataModel, Preparation
 from protoset.selectors import BaseSelector
 from protoset.spaces import DISSIMILARITIES
@@ -34,10 +35,6 @@ FORMAT = "protoset-classifier"
 MODEL_FORMAT = "protoset-model"
 FORMAT_VERSION = 1
 METADATA = "metadata.json"
-
-
-class FileFormatError(ValueError):
-    """The file is damaged, or not a protoset classifier."""
 
 
 def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[str]) -> None:

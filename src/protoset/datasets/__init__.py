@@ -1,6 +1,6 @@
 """Data sets: readers for the formats of the field, writers of selected rows, and the paper's own data."""
 
-from protoset.datasets.base import Attribute, DataError, Dataset
+from protoset.datasets.base import Attribute, Dataset
 from protoset.datasets.loading import load
 from protoset.datasets.queries import Queries, read_queries
 from protoset.datasets.reading import read
@@ -10,7 +10,6 @@ from protoset.datasets.writing import check_rows, take, write_rows
 __all__ = [
     "DATASETS",
     "Attribute",
-    "DataError",
     "Dataset",
     "Queries",
     "check_rows",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from protoset.datasets.base import DataError
+from protoset.exceptions import DataError
 
 POLL_SECONDS = 0.1
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from protoset.datasets.base import DataError
+from protoset.exceptions import DataError
 
 ENCODINGS = (
     (b"\xef\xbb\xbf", "utf-8"),

@@ -12,9 +12,9 @@ from pathlib import Path
 from protoset._files import write_atomically
 from protoset.datasets._alone import alone
 from protoset.datasets._text import error
-from protoset.datasets.base import DataError
 from protoset.datasets.download import MAX_TIME, Progress, digest_of, fetch
 from protoset.datasets.registry import Record
+from protoset.exceptions import DataError
 
 ADDRESSES = {
     "keel": "https://sci2s.ugr.es/keel/dataset/data/classification/{name}.zip",

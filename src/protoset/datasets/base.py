@@ -13,10 +13,6 @@ Kind = Literal["vectors", "mixed", "series", "strings", "matrix"]
 KINDS: tuple[Kind, ...] = ("vectors", "mixed", "series", "strings", "matrix")
 
 
-class DataError(ValueError):
-    """Data that cannot be read or found; says where, what was expected, and the way out."""
-
-
 @dataclass(frozen=True)
 class Attribute:
     """A column of a table.

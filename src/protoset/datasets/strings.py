@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from protoset.datasets._columns import label_text
 from protoset.datasets._text import error, shown, split_lines, to_labels
-from protoset.datasets.base import DataError, Dataset, Format, Layout
+from protoset.datasets.base import Dataset, Format, Layout
+from protoset.exceptions import DataError
 
 
 def read_strings(text: str, *, file: str = "text") -> Dataset:

@@ -9,7 +9,8 @@ import numpy as np
 
 from protoset.datasets._columns import label_text, read_target
 from protoset.datasets._text import error, number_text, shown, split_lines, to_numbers
-from protoset.datasets.base import Attribute, DataError, Dataset, Format, Layout
+from protoset.datasets.base import Attribute, Dataset, Format, Layout
+from protoset.exceptions import DataError
 
 MISSING = ("?",)
 COMMENTS = ("#", "%")

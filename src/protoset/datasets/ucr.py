@@ -14,7 +14,8 @@ import numpy as np
 
 from protoset.datasets._columns import label_text
 from protoset.datasets._text import error, number_text, shown, split_lines, to_labels, to_numbers
-from protoset.datasets.base import DataError, Dataset, Format, Layout
+from protoset.datasets.base import Dataset, Format, Layout
+from protoset.exceptions import DataError
 
 MISSING = ("?",)
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from protoset._files import is_part_of, write_atomically
 from protoset.datasets._text import error, listed
-from protoset.datasets.base import DataError, Dataset, Format
+from protoset.datasets.base import Dataset, Format
 from protoset.datasets.formats import FORMATS, ending, stem
 from protoset.datasets.matrices import labels_of
+from protoset.exceptions import DataError
 
 
 def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -1,11 +1,10 @@
 """Experiments: a plan in one file, a runner that survives interruption, a journal, tables."""
 
-from protoset.experiments._journal_files import JournalError
 from protoset.experiments.cells import CellResult
 from protoset.experiments.comparison import USUAL, Comparison, compare
 from protoset.experiments.exchange import export, merge
 from protoset.experiments.parsing import read_plan
-from protoset.experiments.plan import Cell, Plan, PlanError
+from protoset.experiments.plan import Cell, Plan
 from protoset.experiments.results import Missing, Status, Table, results, resume, status, table
 from protoset.experiments.runner import Progress, run
 from protoset.experiments.validation import Validation, validate, validate_model
@@ -15,10 +14,8 @@ __all__ = [
     "Cell",
     "CellResult",
     "Comparison",
-    "JournalError",
     "Missing",
     "Plan",
-    "PlanError",
     "Progress",
     "Status",
     "Table",

@@ -11,16 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from protoset._version import __version__
+from protoset.exceptions import JournalError
 
 APPLICATION = 0x50534A4E
 SCHEMA = 1
 HEADER = b"SQLite format 3\0"
 LOCK_SECONDS = 1.0
 """How long to wait for a lock that someone may only be looking at."""
-
-
-class JournalError(RuntimeError):
-    """A journal that cannot be read or written; says why, and the way out."""
 
 
 @contextmanager

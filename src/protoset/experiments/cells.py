@@ -17,10 +17,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 import sklearn
-from sklearn.exceptions import ConvergenceWarning
 
 from protoset._version import __version__
 from protoset.datasets import Dataset
+from protoset.exceptions import ReferenceFailedError, SearchInterruptedWarning
 from protoset.experiments.distances import DataDistances, FoldDistances, digest
 from protoset.experiments.plan import Cell, Distance, Folds, Method, Source
 from protoset.experiments.scores import score
@@ -173,22 +173,13 @@ class Workshop:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 selection = methods.select(method, cell.seed, size)
-            if any(_is_interruption(one.message) for one in told):
-                raise KeyboardInterrupt
+            if any(issubclass(one.category, SearchInterruptedWarning) for one in told):
+                raise KeyboardInterrupt  # the best set so far is no result of the method
             said = [f"{one.category.__name__}: {one.message}" for one in told]
             assert self._data is not None
             return _done(cell, methods.fold, self._data[2], selection, said)
         except Exception as error:
             return failed(cell, error)
-
-
-def _is_interruption(message: Warning | str) -> bool:
-    """Whether a search says that Ctrl-C ended it: what it has found by then is no result."""
-    return isinstance(message, ConvergenceWarning) and "stopped by an interruption" in str(message)
-
-
-class ReferenceFailedError(RuntimeError):
-    """The method whose size was to be taken has no result."""
 
 
 def failed(cell: Cell, error: Exception) -> CellResult:

@@ -26,9 +26,9 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from protoset._cluster import RETRIES, as_done
+from protoset.exceptions import WorkerDiedError
 from protoset.experiments.cells import CellResult, Group, Workshop, failed
 from protoset.experiments.loading import Loader
-from protoset.experiments.workers import WorkerDiedError
 
 REMEDY = "run the plan again: what was done is in the journal"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from protoset._files import write_atomically
-from protoset.experiments._journal_files import JournalError
+from protoset.exceptions import JournalError, PlanError
 from protoset.experiments.cells import CellResult
 from protoset.experiments.journal import COLUMNS, Journal, column_types
 from protoset.experiments.parsing import parse_plan
-from protoset.experiments.plan import Plan, PlanError
+from protoset.experiments.plan import Plan
 
 MUST_AGREE = ("error", "n_prototypes", "macro_f1", "balanced_accuracy", "n_train", "n_test", "data_digest")
 """What equal cells of several journals must have in common; times may differ."""

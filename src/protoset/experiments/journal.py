@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from protoset._version import __version__
+from protoset.exceptions import JournalError, PlanError
 from protoset.experiments._journal_files import (
     APPLICATION,
     SCHEMA,
-    JournalError,
     check_is_journal,
     check_writable,
     connect_to_read,
@@ -36,7 +36,7 @@ from protoset.experiments._journal_files import (
 )
 from protoset.experiments.cells import CellResult
 from protoset.experiments.parsing import parse_plan
-from protoset.experiments.plan import Plan, PlanError, lost_cells
+from protoset.experiments.plan import Plan, lost_cells
 
 COLUMNS = [column.name for column in fields(CellResult)]
 TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bytes: "BLOB"}

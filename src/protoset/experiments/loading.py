@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from protoset.datasets import DataError, Dataset, load, read
+from protoset.datasets import Dataset, load, read
+from protoset.exceptions import DataError
 from protoset.experiments.plan import Source
 
 Data = Callable[[str], Dataset] | Mapping[str, Dataset] | str | os.PathLike[str] | None

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from protoset._validation import did_you_mean, is_count, is_number
+from protoset.exceptions import PlanError
 from protoset.experiments.plan import (
     EVERYTHING,
     NOMINALS,
@@ -31,7 +32,6 @@ from protoset.experiments.plan import (
     Folds,
     Method,
     Plan,
-    PlanError,
     Source,
     repeated,
 )

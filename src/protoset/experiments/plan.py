@@ -28,10 +28,6 @@ PER_FOLD = "fold"
 """Seeds that are the numbers of the folds."""
 
 
-class PlanError(ValueError):
-    """A plan that cannot be read; names the file and the key, and what was expected there."""
-
-
 @dataclass(frozen=True)
 class Source:
     """Where a data set comes from.

@@ -30,6 +30,7 @@ from joblib import wrap_non_picklable_objects
 from threadpoolctl import threadpool_limits
 
 from protoset.datasets import Dataset
+from protoset.exceptions import WorkerDiedError
 from protoset.experiments.cells import CellResult, Group, Workshop, failed
 from protoset.experiments.plan import Source
 
@@ -40,10 +41,6 @@ GRACE = 0.5
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 COMMAND = "from protoset.experiments.workers import serve; serve()"
-
-
-class WorkerDiedError(RuntimeError):
-    """The process that computed a cell ended before the cell did."""
 
 
 def compute(groups: Iterable[Group], load: Load, n_jobs: int) -> Iterator[CellResult]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from protoset._storage import Storage
 from protoset._validation import check_choice, check_count
+from protoset.exceptions import LowRecallWarning
 from protoset.neighbors.lists import NeighborLists, Ties
 from protoset.spaces import (
     APPROXIMATE_FROM,
@@ -132,6 +133,6 @@ def check_recall(recall: float | None) -> None:
     warnings.warn(
         f"{found}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
         "prototype_overlap_). Use neighbors='exact', or reduce the number of features",
-        UserWarning,
+        LowRecallWarning,
         stacklevel=4,
     )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from protoset.experiments import JournalError, Status, results, status
+from protoset.exceptions import JournalError
+from protoset.experiments import Status, results, status
 from protoset.experiments.journal import Journal
 from protoset.paper.analysis import REFINED, Chosen, Measured, best_of, fixed, gather, variants
 from protoset.paper.printed import BASELINES, METHODS

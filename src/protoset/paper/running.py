@@ -14,7 +14,8 @@ import numpy as np
 from protoset._files import write_atomically
 from protoset._progress import report
 from protoset._validation import check_choice
-from protoset.datasets import DATASETS, DataError, Dataset, find
+from protoset.datasets import DATASETS, Dataset, find
+from protoset.exceptions import DataError
 from protoset.experiments import Progress, run
 from protoset.experiments.distances import square
 from protoset.experiments.loading import Data, Loader

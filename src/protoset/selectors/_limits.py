@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from protoset._progress import reporter
 from protoset._validation import check_real
+from protoset.exceptions import SearchInterruptedWarning, SearchStoppedWarning
+
+INTERRUPTED = "by an interruption"
+"""The reason of a search that was ended by Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,12 @@ class SearchLimits:
         try:
             yield
         except KeyboardInterrupt:
-            self.reason = "by an interruption"
+            self.reason = INTERRUPTED
         except SystemError as error:
             # What Numba makes of an interruption on the way into or out of compiled code.
             if not isinstance(_first_cause(error), KeyboardInterrupt):
                 raise
-            self.reason = "by an interruption"
+            self.reason = INTERRUPTED
 
     def warn(self, n_evaluations: float, max_evaluations: float) -> None:
         """Warn if the search ended early."""
@@ -118,7 +121,7 @@ class SearchLimits:
             warnings.warn(
                 f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "
                 f"{self._what}; the best set so far is kept",
-                ConvergenceWarning,
+                SearchInterruptedWarning if self.reason == INTERRUPTED else SearchStoppedWarning,
                 stacklevel=_levels_to_caller(),
             )
 

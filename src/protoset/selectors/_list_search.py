@@ -10,6 +10,7 @@ import numpy as np
 from protoset._arrays import row_numbers
 from protoset._progress import report, reporter
 from protoset._storage import Storage
+from protoset.exceptions import ManyTiesWarning
 from protoset.features import negligible_rank
 from protoset.neighbors import NeighborLists, Search, Ties, build_lists, choose_search
 from protoset.selectors.allocation import Allocation, cut, resolve_size
@@ -56,7 +57,7 @@ def find_lists(
         warnings.warn(
             f"{n_open} of {n} objects have more equally distant neighbours than {room}; "
             f"which of them count depends on the row order (see truncation_bound_){way_out}",
-            UserWarning,
+            ManyTiesWarning,
             stacklevel=2,
         )
     return lists

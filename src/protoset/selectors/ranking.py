@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from protoset.exceptions import SolverConvergenceWarning
 from protoset.features import rank_exponential
 from protoset.neighbors import NeighborLists
 from protoset.solvers import Loss, Solution, dual_bound, solve
@@ -123,7 +123,7 @@ def judge(
         warnings.warn(
             f"the solver {solution.solver!r} proves the weights only to a relative error of "
             f"{solution.weight_error:.2e}; use solver='auto', or lower C",
-            ConvergenceWarning,
+            SolverConvergenceWarning,
             stacklevel=3,
         )
     weights = proven_weights(solution)

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from protoset._validation import check_choice
+from protoset.exceptions import SolverConvergenceWarning
 from protoset.solvers.base import Solution
 from protoset.solvers.closed_form import solve_closed_form
 from protoset.solvers.coordinate import solve_coordinate
@@ -113,7 +113,7 @@ def solve(
         warnings.warn(
             f"the solver {solution.solver!r} stopped at a relative duality gap of {solution.gap:.2e}, above "
             f"tol={tol:g}, after {solution.n_iter} iterations; raise tol, lower C or try another solver",
-            ConvergenceWarning,
+            SolverConvergenceWarning,
             stacklevel=2,
         )
     return _in_units(solution, unit, 1.0 if loss == "mean" else 2.0)

@@ -18,6 +18,7 @@ from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._blocks import row_slices
 from protoset._validation import name_rows, refuse_masked
+from protoset.exceptions import ManyTiesWarning
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
 
@@ -291,7 +292,7 @@ def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
         warnings.warn(
             "every entry of the graph is 1: it seems to say who is a neighbour, not how far away, so that all "
             "neighbours tie; pass distances, as kneighbors_graph(mode='distance') makes them",
-            UserWarning,
+            ManyTiesWarning,
             stacklevel=2,
         )
     indptr = row_pointers(np.bincount(row[others], minlength=graph.shape[0]))

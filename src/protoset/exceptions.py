@@ -1,0 +1,119 @@
+"""Errors and warnings of the library.
+
+Every error is a :class:`ProtosetError`, every warning a :class:`ProtosetWarning`. Each one is also a builtin error or
+a warning of scikit-learn, so that ``except ValueError`` and the usual filters work. To silence one kind of warning::
+
+    warnings.simplefilter("ignore", protoset.exceptions.LowRecallWarning)
+
+A wrong argument raises a plain ``ValueError`` or ``TypeError``, as in scikit-learn.
+"""
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "DataError",
+    "FileFormatError",
+    "HopelessClassWarning",
+    "JournalError",
+    "LowRecallWarning",
+    "ManyTiesWarning",
+    "PlanError",
+    "ProtosetError",
+    "ProtosetWarning",
+    "ReferenceFailedError",
+    "SearchInterruptedWarning",
+    "SearchStoppedWarning",
+    "SolverConvergenceWarning",
+    "WorkerDiedError",
+]
+
+
+class ProtosetError(Exception):
+    """Base class of the library's errors."""
+
+
+class DataError(ProtosetError, ValueError):
+    """A data set cannot be read, found or written.
+
+    The message names the file, the line where there is one, what was expected and what was found. Correct the file, or
+    pass the option that the message names.
+    """
+
+
+class FileFormatError(ProtosetError, ValueError):
+    """A file to load is damaged, or is not a classifier or model of protoset.
+
+    Check the path. If the file was written by a newer version of protoset, install that version.
+    """
+
+
+class PlanError(ProtosetError, ValueError):
+    """A plan of experiments cannot be read, or does not fit its journal.
+
+    The message names the file, the key and the expected value. Correct the plan.
+    """
+
+
+class JournalError(ProtosetError, RuntimeError):
+    """A journal of experiments cannot be read or written.
+
+    The journal is missing, locked by another run, read-only, or not a journal. The message says which, and the way out.
+    """
+
+
+class ReferenceFailedError(ProtosetError, RuntimeError):
+    """A method takes its number of prototypes from another method, which failed on the same fold.
+
+    This is the recorded failure of one cell of an experiment. Mend the failure of the other method, and run again.
+    """
+
+
+class WorkerDiedError(ProtosetError, RuntimeError):
+    """The process that computed a cell of an experiment ended before the cell was done.
+
+    This is the recorded failure of one cell. The usual reason is lack of memory: use fewer workers, and run again.
+    """
+
+
+class ProtosetWarning(UserWarning):
+    """Base class of the library's warnings."""
+
+
+class LowRecallWarning(ProtosetWarning):
+    """The approximate search missed many of the true neighbours, so that other prototypes may be selected.
+
+    Search exactly, or reduce the number of features.
+    """
+
+
+class ManyTiesWarning(ProtosetWarning):
+    """So many neighbours are equally distant that their order decides which of them count.
+
+    The neighbour lists cannot hold all of them, or a graph holds no distances. Remove duplicates, or pass distances
+    that tell the objects apart.
+    """
+
+
+class HopelessClassWarning(ProtosetWarning):
+    """The rule "adjusted" can never answer with some of the classes, whatever the query.
+
+    Use ``rule="nearest"``.
+    """
+
+
+class SolverConvergenceWarning(ProtosetWarning, ConvergenceWarning):
+    """The solver ended before it reached the tolerance, or proved the weights.
+
+    Raise ``tol``, lower ``C``, or use ``solver="auto"``.
+    """
+
+
+class SearchStoppedWarning(ProtosetWarning, ConvergenceWarning):
+    """A search for prototypes was ended early, by ``max_time`` or by its callback; the best set so far is kept.
+
+    Allow more time if the set is not good enough.
+    """
+
+
+class SearchInterruptedWarning(SearchStoppedWarning):
+    """A search for prototypes was ended early by Ctrl-C; the best set so far is kept."""
