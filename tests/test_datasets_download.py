@@ -13,7 +13,7 @@ import zipfile
 
 import pytest
 
-from protoset.datasets import archives, load
+from protoset.datasets import archives, load_dataset
 from protoset.datasets._alone import alone
 from protoset.datasets.archives import cache_folder, members
 from protoset.datasets.download import fetch
@@ -253,26 +253,26 @@ def test_load_downloads_once_and_checks_ever_after(archive, tmp_path):
     archive.content = zipped(tmp_path / "made.zip", {"yeast.dat": IRIS, "../evil.dat": "x", "yeast-names.txt": "y"})
     seen = []
     cache = tmp_path / "cache"
-    dataset = load("yeast", cache=cache, progress=lambda *state: seen.append(state))
+    dataset = load_dataset("yeast", cache=cache, progress=lambda *state: seen.append(state))
     assert dataset.objects.tolist() == [[1], [2]]
     assert dataset.name == "yeast"
     assert dataset.path == cache / "keel" / "yeast.zip"
     assert seen[-1][0] == len(archive.content)
     assert names(cache / "keel") == ["yeast.zip", "yeast.zip.sha256"]
     assert names(tmp_path) == ["cache", "made.zip"]
-    load("Yeast", cache=cache)
+    load_dataset("Yeast", cache=cache)
     assert len(archive.requests) == 1
     with (cache / "keel" / "yeast.zip").open("ab") as file:
         file.write(b"!")
     with pytest.raises(DataError, match=r"yeast.zip: has changed since it was downloaded .*; remove it, and it is"):
-        load("yeast", cache=cache)
+        load_dataset("yeast", cache=cache)
 
 
 LOADER = """
 import sys
-from protoset.datasets import archives, load
+from protoset.datasets import archives, load_dataset
 archives.ADDRESSES["keel"] = sys.argv[1]
-print(load("yeast", cache=sys.argv[2]).objects.tolist(), flush=True)
+print(load_dataset("yeast", cache=sys.argv[2]).objects.tolist(), flush=True)
 """
 FETCHER = """
 import sys
@@ -323,16 +323,16 @@ def test_a_zip_file_with_a_hole_is_not_trusted(archive, tmp_path, compression):
     whole = (tmp_path / "made.zip").read_bytes()
     archive.content = whole[:50_000] + bytes(60_000) + whole[110_000:]
     with pytest.raises(DataError, match=r"expected a whole zip file, found one"):
-        load("yeast", cache=tmp_path / "cache")
+        load_dataset("yeast", cache=tmp_path / "cache")
     assert names(tmp_path / "cache" / "keel") == []
     archive.content = whole
-    assert load("yeast", cache=tmp_path / "cache").n_objects == 2
+    assert load_dataset("yeast", cache=tmp_path / "cache").n_objects == 2
 
 
 def test_load_of_series_from_a_zip(archive, tmp_path):
     files = {"Plane/Plane_TEST.ts": TS, "Plane/Plane_TRAIN.ts": TS.partition("2,3")[0], "Plane_TRAIN.txt": "x"}
     archive.content = zipped(tmp_path / "made.zip", files)
-    dataset = load("plane", cache=tmp_path / "cache")
+    dataset = load_dataset("plane", cache=tmp_path / "cache")
     assert (dataset.n_train, dataset.n_objects, dataset.labels.tolist()) == (1, 3, [1, 1, 2])
 
 
@@ -347,7 +347,7 @@ def test_load_of_series_from_a_zip(archive, tmp_path):
 def test_what_comes_is_something_else(archive, tmp_path, content, message):
     archive.content = content if isinstance(content, bytes) else zipped(tmp_path / "made.zip", content)
     with pytest.raises(DataError, match=message):
-        load("yeast", cache=tmp_path / "cache")
+        load_dataset("yeast", cache=tmp_path / "cache")
 
 
 def test_members_have_limits(tmp_path, monkeypatch):
@@ -367,12 +367,12 @@ def test_what_cannot_be_found(archive, tmp_path):
     (tmp_path / "empty").mkdir()
     message = r"'yeast' was not found \(looked in .*empty; the packages .*cache; .*404"
     with pytest.raises(DataError, match=message) as caught:
-        load("yeast", tmp_path / "empty", cache=tmp_path / "cache")
+        load_dataset("yeast", tmp_path / "empty", cache=tmp_path / "cache")
     assert "pass folder= or set PROTOSET_DATA" in str(caught.value)
     with pytest.raises(DataError, match=r"was not found \(.*download=False\)\. Get it from http"):
-        load("yeast", cache=tmp_path / "cache", download=False)
+        load_dataset("yeast", cache=tmp_path / "cache", download=False)
     with pytest.raises(DataError, match=r"the copies in packages and archives have no missing values"):
-        load("crx", missing=True, cache=tmp_path / "cache")
+        load_dataset("crx", missing=True, cache=tmp_path / "cache")
     assert len(archive.requests) == 1
 
 

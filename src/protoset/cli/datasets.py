@@ -45,9 +45,9 @@ def save(
 ) -> None:
     """Write a data set to a file."""
     check_outputs({"OUTPUT": path}, [data], force)
-    from protoset.datasets import load, write_rows
+    from protoset.datasets import load_dataset, write_rows
 
-    loaded = load(name, data, download=download)
+    loaded = load_dataset(name, data, download=download)
     # Without the layout of its source, the ending decides.
     write_rows(replace(loaded, layout=None), range(loaded.n_objects), path, overwrite=force)
     note(f"{loaded.n_objects} objects: {plain(path)}", quiet)
@@ -62,11 +62,11 @@ def show(
     debug: Debug = False,
 ) -> None:
     """Show a data set, and where it is found: in --data, in PROTOSET_DATA, in installed packages, in the cache."""
-    from protoset.datasets import describe, find, load
+    from protoset.datasets import describe, find, load_dataset
 
     record = find(name)
     row = next(row for row in describe() if row["name"] == record.name)
-    loaded = load(name, data, download=download)
+    loaded = load_dataset(name, data, download=download)
     where = str(loaded.path) if loaded.path is not None else "scikit-learn"
     if json:
         say_json(row | {"found": where, "objects_found": loaded.n_objects})

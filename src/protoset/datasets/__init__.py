@@ -1,7 +1,7 @@
 """Data sets: readers for the formats of the field, writers of selected rows, and the paper's own data."""
 
 from protoset.datasets.base import Attribute, Dataset
-from protoset.datasets.loading import load
+from protoset.datasets.loading import load_dataset
 from protoset.datasets.queries import Queries, read_queries
 from protoset.datasets.reading import read
 from protoset.datasets.registry import DATASETS, describe, find
@@ -15,7 +15,7 @@ __all__ = [
     "check_rows",
     "describe",
     "find",
-    "load",
+    "load_dataset",
     "read",
     "read_queries",
     "take",

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from protoset._files import write_atomically
+from protoset._progress import ProgressCallback
 from protoset.datasets._alone import alone
 from protoset.datasets._text import error
-from protoset.datasets.download import MAX_TIME, Progress, digest_of, fetch
+from protoset.datasets.download import MAX_TIME, digest_of, fetch
 from protoset.datasets.registry import Record
 from protoset.exceptions import DataError
 
@@ -58,7 +59,7 @@ def cached_zip(record: Record, folder: Path) -> Path | None:
     return place
 
 
-def download_zip(record: Record, folder: Path, progress: Progress | None) -> Path:
+def download_zip(record: Record, folder: Path, progress: ProgressCallback | None) -> Path:
     """Download the data set's zip file into the cache.
 
     Where the registry knows no digest, the file is trusted as it first comes: its digest is noted beside it, and every

@@ -9,16 +9,13 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
+from protoset._progress import ProgressCallback
 from protoset._version import __version__
 from protoset.datasets._alone import alone
 from protoset.exceptions import DataError
-
-Progress = Callable[[int, int | None], object]
-"""Told how many bytes are there, and of how many if that is known."""
 
 CHUNK = 1 << 16
 LARGEST = 1 << 30
@@ -37,7 +34,7 @@ def fetch(
     path: str | os.PathLike[str],
     *,
     sha256: str | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     timeout: float = 30.0,
     attempts: int = 4,
     wait: float = 0.5,
@@ -121,7 +118,7 @@ def _whole(
     url: str,
     part: Path,
     checked: bool,
-    progress: Progress | None,
+    progress: ProgressCallback | None,
     timeout: float,
     attempts: int,
     wait: float,
@@ -142,7 +139,9 @@ def _whole(
             time.sleep(pause)
 
 
-def _attempt(url: str, part: Path, checked: bool, progress: Progress | None, timeout: float, deadline: float) -> None:
+def _attempt(
+    url: str, part: Path, checked: bool, progress: ProgressCallback | None, timeout: float, deadline: float
+) -> None:
     """Bring the part up to the whole file, or raise _InterruptedError and leave what came."""
     done = part.stat().st_size if part.exists() else 0
     tag = _tag_file(part).read_text() if _tag_file(part).exists() else ""
@@ -199,7 +198,7 @@ def _copy(
     file: object,
     done: int,
     total: int | None,
-    progress: Progress | None,
+    progress: ProgressCallback | None,
     deadline: float,
     url: str,
 ) -> None:

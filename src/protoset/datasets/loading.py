@@ -1,4 +1,4 @@
-"""``load``: the data sets of the paper, from wherever they are."""
+"""``load_dataset``: the data sets of the paper, from wherever they are."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from protoset._progress import ProgressCallback
 from protoset.datasets.archives import ADDRESSES, cache_folder, cached_zip, download_zip, members
 from protoset.datasets.base import Attribute, Dataset, Layout
-from protoset.datasets.download import Progress
 from protoset.datasets.formats import FORMATS
 from protoset.datasets.reading import read, read_as, read_parts
 from protoset.datasets.registry import Record, find
@@ -26,14 +26,14 @@ PACKAGES = (
 """Packages that carry data sets as files: their name, their module, the folder of the data."""
 
 
-def load(
+def load_dataset(
     name: str,
     folder: str | os.PathLike[str] | None = None,
     *,
     missing: bool = False,
     download: bool = True,
     cache: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Dataset:
     """Load a data set of the paper.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from protoset.datasets import Dataset, load, read
+from protoset.datasets import Dataset, load_dataset, read
 from protoset.exceptions import DataError
 from protoset.experiments.plan import Source
 
@@ -22,7 +22,7 @@ class Loader:
     ----------
     data : callable, mapping, path-like or None
         A function from names to data sets, data sets by name, or the folder in which
-        ``protoset.datasets.load`` looks first. Sources with a path are always read from it.
+        ``protoset.datasets.load_dataset`` looks first. Sources with a path are always read from it.
     folder : Path
         Where relative paths begin.
     """
@@ -62,4 +62,4 @@ class Loader:
             return self._data[source.name]
         if callable(self._data):
             return self._data(source.name)
-        return load(source.name, folder=self._data)
+        return load_dataset(source.name, folder=self._data)

@@ -83,7 +83,7 @@ def run(
         Processes. With one (the default) everything is computed in this process. Each uses one thread. Of no
         account where there is a client.
     data : callable, dict or path-like, optional
-        A function from names to data sets, data sets by name, or a folder for ``protoset.datasets.load``. With
+        A function from names to data sets, data sets by name, or a folder for ``protoset.datasets.load_dataset``. With
         several processes or on a cluster it is sent to them; a folder, and files of the plan, must be readable there.
     callback : callable, optional
         Called after each cell with a :class:`Progress`; the run ends when it returns True.

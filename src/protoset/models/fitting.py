@@ -136,9 +136,9 @@ def fit_model(
 
     Examples
     --------
-    >>> from protoset.datasets import load
+    >>> from protoset.datasets import load_dataset
     >>> from protoset.models import fit_model
-    >>> iris = load("iris", download=False)
+    >>> iris = load_dataset("iris", download=False)
     >>> model = fit_model(iris, n_prototypes=6)
     >>> model.preparation.scaling, len(model.sample_indices_)
     ('z', 6)

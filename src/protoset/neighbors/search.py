@@ -8,18 +8,12 @@ from typing import Literal
 
 import numpy as np
 
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import check_choice, check_count
 from protoset.exceptions import LowRecallWarning
 from protoset.neighbors.lists import NeighborLists, Ties
-from protoset.spaces import (
-    APPROXIMATE_FROM,
-    LEAST_RECALL,
-    RECALL_WARNING,
-    Progress,
-    TrainingSpace,
-    approximate_library,
-)
+from protoset.spaces import APPROXIMATE_FROM, LEAST_RECALL, RECALL_WARNING, TrainingSpace, approximate_library
 
 Search = Literal["auto", "exact", "approximate"]
 SEARCHES: tuple[Search, ...] = ("auto", "exact", "approximate")
@@ -39,7 +33,7 @@ def build_lists(
     search: Search = "auto",
     storage: Storage | None = None,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> NeighborLists:
     """Find each object's nearest others.
 

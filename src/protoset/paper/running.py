@@ -77,8 +77,8 @@ def run_paper(
     output : path-like
         Folder of the journals; made if it is not there.
     data : path-like, dict or callable, optional
-        A folder for ``protoset.datasets.load``, data sets by name, or a function from names to data sets. Of a dict,
-        studies take the data sets that it has.
+        A folder for ``protoset.datasets.load_dataset``, data sets by name, or a function from names to data sets.
+        Of a dict, studies take the data sets that it has.
     studies : sequence of {"vectors", "series", "windows", "sensitivity", "mixture"}, optional
         All of them by default.
     datasets : sequence of str, optional

@@ -10,8 +10,9 @@ import numpy as np
 
 from protoset import kernels
 from protoset._blocks import row_slices
+from protoset._progress import ProgressCallback
 from protoset.selectors._voting import NearestMembers
-from protoset.spaces import Progress, TrainingSpace
+from protoset.spaces import TrainingSpace
 
 EXTENSION_BYTES = 192 * 2**20
 """Memory for lists of all others, of those objects whose short lists did not suffice."""
@@ -64,7 +65,7 @@ def list_length(n_objects: int, n_neighbors: int) -> int:
 
 
 def search_order(
-    space: TrainingSpace, n_neighbors: int, n_jobs: int | None, progress: Progress | None = None
+    space: TrainingSpace, n_neighbors: int, n_jobs: int | None, progress: ProgressCallback | None = None
 ) -> np.ndarray:
     """Each object's nearest others, nearest first."""
     n = space.shape[0]

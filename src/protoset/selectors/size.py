@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from protoset._progress import ProgressCallback
 from protoset.neighbors import NeighborLists
 from protoset.selectors._improving import HASTY, improve
 from protoset.selectors.allocation import Allocation, cut, resolve_size
-from protoset.spaces import Progress, TrainingSpace, make_space
+from protoset.spaces import TrainingSpace, make_space
 
 SizeRule = Literal["one_standard_error", "lowest_error"]
 SIZE_RULES: tuple[SizeRule, ...] = ("one_standard_error", "lowest_error")
@@ -73,7 +74,7 @@ def size_curve(
     rule: SizeRule = "one_standard_error",
     random_state: np.random.RandomState | None = None,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> SizeCurve:
     """Measure the error at every rate of the grid.
 
@@ -117,7 +118,7 @@ def refined_size_curve(
     allocation: Allocation,
     rule: SizeRule = "one_standard_error",
     random_state: np.random.RandomState,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> SizeCurve:
     """Measure the error of refined sets at a few rates.
 
@@ -175,7 +176,7 @@ def _measure(
     allocation: Allocation,
     rule: SizeRule,
     random_state: np.random.RandomState | None,
-    progress: Progress | None,
+    progress: ProgressCallback | None,
 ) -> SizeCurve:
     """Errors at each rate over the folds; ``prepare`` is told the two parts of a fold and the classes of the first."""
     n_folds = min(N_FOLDS, len(codes))

@@ -16,7 +16,7 @@ from protoset.spaces._counting import CountedSpace
 from protoset.spaces._lists import RawLists, SearchCounters, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.automatic import choose_metric
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space, TrainingSpace
+from protoset.spaces.base import Dissimilarity, Rows, Space, TrainingSpace
 from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "CountedSpace",
     "Dissimilarity",
     "NearestSoFar",
-    "Progress",
     "RawLists",
     "Rows",
     "SearchCounters",

@@ -9,7 +9,6 @@ their neighbours are found. Another sample measures what was reached.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from protoset import kernels
 from protoset._blocks import row_slices
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._cells import CellCandidates
 from protoset.spaces._lists import RawLists
@@ -62,7 +62,7 @@ def approximate_lists(
     *,
     storage: Storage,
     n_jobs: int | None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RawLists:
     """Find most of everyone's nearest others; every list has the same length, and none is known to be closed.
 

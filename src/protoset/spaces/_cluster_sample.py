@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from protoset._cluster import gather, send, submit
+from protoset._progress import ProgressCallback
 from protoset.spaces._approximate import APPROXIMATE_FROM
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Progress
 from protoset.spaces.vectors import VectorSpace
 
 TASK_ROWS, LEAST_ROWS = 2_048, 4_096
@@ -51,7 +51,7 @@ class ClusterSample(VectorSpace):
         return super().approximable and (self._client is None or self.shape[0] >= APPROXIMATE_FROM)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours: a task for every few rows, against all of them."""
         n = self.shape[0]

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Progress, Rows, TrainingSpace
+from protoset.spaces.base import Rows, TrainingSpace
 
 
 class CountedSpace:
@@ -72,7 +73,7 @@ class CountedSpace:
         return self.space.nearest(rows, columns, n_jobs=n_jobs)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Nearest others of every training object."""
         n = self.shape[0]
@@ -80,7 +81,7 @@ class CountedSpace:
         return self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
     def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Most of the nearest others of every training object; counted are those that are listed."""
         raw = self.space.approximate_kneighbors(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from protoset._blocks import map_blocks
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists, smallest_of
-from protoset.spaces.base import Progress, Rows, TrainingSpace
+from protoset.spaces.base import Rows, TrainingSpace
 
 
 class SubsetSpace:
@@ -55,7 +56,7 @@ class SubsetSpace:
         return self._space.nearest(self._members[rows], self._members[columns], n_jobs=n_jobs)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Nearest others of every member, from whole rows of dissimilarities."""
         n = len(self._members)
@@ -67,7 +68,7 @@ class SubsetSpace:
         return RawLists.concatenate(map_blocks(search, n, n, n_jobs))
 
     def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """There is none."""
         raise NotImplementedError("there is no approximate search for a subset of these objects")

@@ -14,7 +14,7 @@ better ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -22,15 +22,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from protoset._blocks import map_blocks, row_slices
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
-
-Progress = Callable[[int, int], None]
-"""Told how much of the work is done: ``progress(done, total)``."""
 
 
 @dataclass(frozen=True)
@@ -108,12 +106,12 @@ class TrainingSpace(Protocol):
         """Nearest of the columns to each row."""
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Nearest others of every training object."""
 
     def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Most of the nearest others of every training object."""
 
@@ -226,7 +224,7 @@ class Space(ABC):
         return np.concatenate([p for p, _ in found]), np.concatenate([d for _, d in found])
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Nearest others of every training object, with all that tie with the last one.
 
@@ -249,7 +247,7 @@ class Space(ABC):
         return False
 
     def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Most of the nearest others of every training object, with their exact dissimilarities and the recall.
 
@@ -291,7 +289,7 @@ class Space(ABC):
         return RawLists.concatenate(map_blocks(search, len(rows), self.shape[1], n_jobs))
 
     def kneighbors_by_pair(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Neighbours of every object where d(a, b) = d(b, a): each pair is computed once and serves both."""
         n = self.shape[0]

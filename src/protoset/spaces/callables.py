@@ -16,11 +16,12 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from protoset._progress import ProgressCallback
 from protoset._validation import refuse_masked
 from protoset.spaces._lists import RawLists
 from protoset.spaces._pair_evaluation import PairEvaluator
 from protoset.spaces._plain_objects import Encoder, decode
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 
 KNOWN_BYTES = 256 * 2**20
 """Memory that the dissimilarities of a training set may take to be kept while it is in use."""
@@ -202,7 +203,7 @@ class CallableSpace(Space):
         return super(CallableSpace, self._at_work(n_jobs)).nearest(rows, columns, n_jobs=1)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Neighbours with every pair computed once, where the function is symmetric for both of its objects."""
         n = len(self._rows)
@@ -212,7 +213,7 @@ class CallableSpace(Space):
         at_work = self._at_work(n_jobs, progress, n * (n - 1))
         return at_work.kneighbors_by_block(np.arange(n), n_neighbors, limit=limit, n_jobs=1)
 
-    def _at_work(self, n_jobs: int | None, progress: Progress | None = None, n_pairs: int = 0) -> Self:
+    def _at_work(self, n_jobs: int | None, progress: ProgressCallback | None = None, n_pairs: int = 0) -> Self:
         """Copy whose blocks are computed one after the other, each by all workers."""
         space = copy.copy(self)
         space._evaluator = PairEvaluator(self._function, self._arguments, n_jobs)

@@ -22,13 +22,14 @@ from scipy import sparse
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._cluster import RETRIES, TASK_BYTES, as_dask_rows, cut_rows, gather, is_dask, send, submit
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import check_vectors
 from protoset.spaces._cluster_sample import ClusterSample
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._regions import ClusterLists, lists_by_region
-from protoset.spaces.base import Progress, Rows, Space
+from protoset.spaces.base import Rows, Space
 from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
@@ -126,14 +127,14 @@ class DistributedVectorSpace(Space):
         return self._approximable
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours; the lists come here."""
         lists = self.kneighbors_on_workers(n_neighbors, limit=limit)
         return RawLists.concatenate(gather(self.client, lists.blocks))
 
     def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Most neighbours, by regions; the lists come here, block by block."""
         lists = self.approximate_on_workers(n_neighbors)

@@ -18,8 +18,8 @@ from joblib import Parallel, delayed
 
 from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
+from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists, SearchCounters
-from protoset.spaces.base import Progress
 
 SIGNATURE_BITS = 64
 
@@ -36,7 +36,7 @@ def search_levenshtein(
     *,
     limit: int,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RawLists:
     """Nearest others of every object, with all that tie with the last one.
 

@@ -36,10 +36,11 @@ import numpy as np
 
 from protoset import kernels
 from protoset._arrays import row_pointers
+from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, check_labels
 from protoset.spaces._lists import RawLists
 from protoset.spaces.attributes import MISSING, Attributes, Table
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 
 Learned = dict[str, np.ndarray]
 """What a dissimilarity learned: "divisors" of the numbers, "shares" of the classes in each category."""
@@ -122,7 +123,7 @@ class MixedSpace(Space):
         return cls(metric, columns.take(slice(0, 0)), columns, attributes, learned)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Neighbours with every pair computed once."""
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)

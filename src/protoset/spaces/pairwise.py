@@ -15,9 +15,10 @@ from sklearn.metrics import DistanceMetric
 from sklearn.utils import check_array
 
 from protoset import kernels
+from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, check_width, name_rows, refuse_masked
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 CITYBLOCK = ("cityblock", "manhattan", "l1")
@@ -105,7 +106,7 @@ class PairwiseSpace(Space):
         return int(members[self.cross(mean).block(slice(None), members).argmin()])
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Neighbours with every pair computed once."""
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)

@@ -17,10 +17,11 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._blocks import row_slices
+from protoset._progress import ProgressCallback
 from protoset._validation import name_rows, refuse_masked
 from protoset.exceptions import ManyTiesWarning
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 
 
 class PrecomputedSpace(Space):
@@ -182,7 +183,7 @@ class GraphSpace(PrecomputedSpace):
         return block
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Return the listed neighbours, cut after ``n_neighbors`` and what ties with the last one."""
         indptr = self._matrix.indptr.astype(np.int64)

@@ -28,9 +28,10 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from protoset import kernels
+from protoset._progress import ProgressCallback
 from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.series_data import Series, prepare_series
 from protoset.spaces.series_search import search_series
 
@@ -159,7 +160,7 @@ class SeriesSpace(Space):
         return kernels.series.band_radius(length, length, *self._band)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours by bounds and by breaking off; see the counters of the result."""
         if self.metric == "erp":

@@ -16,9 +16,9 @@ from scipy import sparse
 
 from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
+from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists, SearchCounters
 from protoset.spaces._nearest_so_far import NearestSoFar
-from protoset.spaces.base import Progress
 from protoset.spaces.series_data import Series
 
 SEEDS = 3
@@ -34,7 +34,7 @@ def search_series(
     *,
     limit: int,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RawLists:
     """Find each series' nearest others.
 
@@ -73,7 +73,7 @@ class _Search:
         n_neighbors: int,
         limit: int,
         n_jobs: int | None,
-        progress: Progress | None,
+        progress: ProgressCallback | None,
     ):
         self.series, self.n = series, len(series)
         self.band, self.root = band, root

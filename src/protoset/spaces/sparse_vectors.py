@@ -10,9 +10,10 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_sums
+from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, SMALLEST, check_vectors, check_width, name_rows
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Progress, Rows, Space
+from protoset.spaces.base import Rows, Space
 
 
 class SparseVectorSpace(Space):
@@ -93,7 +94,7 @@ class SparseVectorSpace(Space):
         return cls(metric, columns[:0], columns)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Neighbours with every pair computed once."""
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)

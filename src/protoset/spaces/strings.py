@@ -11,9 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from protoset._progress import ProgressCallback
 from protoset._validation import name_rows, refuse_masked
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.levenshtein_search import search_levenshtein
 
 Text = str | bytes | tuple[int, ...]
@@ -115,7 +116,7 @@ class StringSpace(Space):
         return cls(metric, kind, [], _encode(objects, kind, numbers), numbers)
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Neighbours, for "levenshtein" by bounds and in ``n_jobs`` threads; for the others each pair is computed once.
 

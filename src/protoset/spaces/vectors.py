@@ -28,12 +28,13 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
+from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._approximate import approximate_lists
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Progress, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -174,7 +175,7 @@ class VectorSpace(Space):
         return int(members[distances.argmin()])
 
     def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours by proposing candidates and proving them complete."""
         if not self._has_directions():
@@ -193,7 +194,7 @@ class VectorSpace(Space):
         return self._columns.shape[1] * self._columns.itemsize
 
     def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: Progress | None = None
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Most neighbours, from cells and introductions."""
         images = VectorSpace("euclidean", self._rows, self._columns)
