@@ -748,7 +748,7 @@ class Watched:
 def test_refinement_by_lists_of_the_workers(client, monkeypatch):
     """Where the distances of the sample are too many for a matrix."""
     monkeypatch.setattr(_refinable_set, "MATRIX_BYTES", 0)
-    monkeypatch.setattr(_refinable_set, "ENTRY_BYTES", 0)
+    monkeypatch.setattr(_refinable_set, "LIST_ENTRY_BYTES", 0)
     monkeypatch.setattr(_cluster_sample, "LEAST_ROWS", 100)
     X, y = overlapping(400, d=3)
     one, many = REPS(30, refine=True).fit(X, y), REPS(30, refine=True).fit(X, y, client=client)

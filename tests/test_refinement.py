@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protoset import REPS, kernels, refine
 from protoset.selectors import _improving, _refinable_set, all_selectors, refinement
-from protoset.selectors._refinable_set import RefinableSet, Sight
+from protoset.selectors._refinable_set import CandidateDistances, RefinableSet
 from protoset.spaces import CountedSpace, _cells, make_space
 from protoset.spaces.vectors import VectorSpace
 
@@ -59,16 +59,18 @@ def without_matrix(reach=None):
     """Objects see what their lists hold: everyone, or ``reach`` times the number of objects per prototype."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_refinable_set, "MATRIX_BYTES", 0)
-        patch.setattr(_refinable_set, "ENTRY_BYTES", 0)
+        patch.setattr(_refinable_set, "LIST_ENTRY_BYTES", 0)
         patch.setattr(_improving, "REACH", 10**6 if reach is None else reach)
         yield
 
 
 def a_set(matrix, codes, start, budget, steepness, lists=False):
     with without_matrix() if lists else nullcontext():
-        sight = Sight(CountedSpace(make_space(matrix, "precomputed")), n_neighbors=len(codes), n_jobs=None)
-    assert (len(sight.columns) == 0) == lists
-    return RefinableSet(sight, codes, start, budget, steepness, tolerance=1e-4)
+        candidates = CandidateDistances(
+            CountedSpace(make_space(matrix, "precomputed")), n_neighbors=len(codes), n_jobs=None
+        )
+    assert (len(candidates.arrays.columns) == 0) == lists
+    return RefinableSet(candidates, codes, start, budget, steepness, tolerance=1e-4)
 
 
 @given(problems(), st.sampled_from([1.0, 10.0, 40.0]), st.booleans(), st.integers(0, 2))
@@ -101,15 +103,16 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
     matrix, codes, start, _ = problem
     prototypes = a_set(matrix, codes, start, len(start), steepness, lists)
     now = slow_losses(matrix, codes, start, steepness).sum()
-    table = kernels.refining.loss_table(steepness)
-    limits = kernels.refining.limits_of_classes(int(codes.max()) + 1, codes, prototypes._reach)
-    state = (codes, prototypes._near, prototypes._distances, prototypes._losing, table)
+    limits = kernels.refining.reach_by_class(int(codes.max()) + 1, codes, prototypes._losses.reach)
+    state = (codes, prototypes._nearest, prototypes._losses)
     faint = 3 * kernels.refining.FAINT * len(codes)
     for candidate in np.setdiff1d(np.arange(len(codes)), start):
-        changes, code = np.append(prototypes._rises, 0.0), codes[candidate]
+        changes, code = np.append(prototypes._losses.removal, 0.0), codes[candidate]
         seen, seen_at = np.empty(len(codes), np.int32), np.empty(len(codes))
-        n_seen = kernels.refining.seen_of(np.ascontiguousarray(matrix[:, candidate]), limits[code], seen, seen_at)
-        entry = kernels.refining.price(candidate, code, seen[:n_seen], seen_at[:n_seen], *state, changes)
+        n_seen = kernels.refining.objects_within(
+            np.ascontiguousarray(matrix[:, candidate]), limits[code], seen, seen_at
+        )
+        entry = kernels.refining.estimate_swaps(candidate, code, seen[:n_seen], seen_at[:n_seen], *state, changes)
         with_it = slow_losses(matrix, codes, [*start, candidate], steepness).sum()
         assert entry == pytest.approx(with_it - now, abs=faint)
         for place in range(len(start)):
@@ -124,7 +127,7 @@ SIDES = st.one_of(st.floats(0, 10), st.just(np.inf))
 @given(SIDES, SIDES, st.sampled_from([1.0, 40.0]))
 def test_the_table_of_losses(same, other, steepness):
     exact = kernels.refining.loss(same, other, steepness)
-    assert kernels.refining.loss_from(kernels.refining.loss_table(steepness), same, other) == pytest.approx(
+    assert kernels.refining.interpolated_loss(kernels.refining.loss_table(steepness), same, other) == pytest.approx(
         exact, abs=1e-4
     )
 
@@ -211,14 +214,14 @@ def test_lists_of_everyone_see_what_the_matrix_holds():
 def test_who_sees_a_candidate_with_and_without_a_table_of_limits(problem, steepness):
     matrix, codes, start, _ = problem
     prototypes = a_set(matrix, codes, start, len(start), steepness)
-    reach, everyone = prototypes._reach, np.arange(len(codes), dtype=np.int32)
-    limits = kernels.refining.limits_of_classes(int(codes.max()) + 1, codes, reach)
+    reach, everyone = prototypes._losses.reach, np.arange(len(codes), dtype=np.int32)
+    limits = kernels.refining.reach_by_class(int(codes.max()) + 1, codes, reach)
     for candidate, code in enumerate(codes):
         column = np.ascontiguousarray(matrix[:, candidate])
         seen, seen_at = np.empty((2, len(codes)), np.int32), np.empty((2, len(codes)))
         counts = [
-            kernels.refining.seen_of(column, limits[code], seen[0], seen_at[0]),
-            kernels.refining.seen_in(code, everyone, column, reach, codes, seen[1], seen_at[1]),
+            kernels.refining.objects_within(column, limits[code], seen[0], seen_at[0]),
+            kernels.refining.objects_in_reach(code, everyone, column, reach, codes, seen[1], seen_at[1]),
         ]
         near = np.flatnonzero(column < np.where(codes == code, reach[:, 0], reach[:, 1]))
         assert counts == [len(near), len(near)]
@@ -449,7 +452,7 @@ def test_approximate_lists_are_as_good_as_exact_ones(monkeypatch):
             "approximate_kneighbors",
             lambda *args, **named: searched.append(approximate_kneighbors(*args, **named)) or searched[-1],
         )
-        monkeypatch.setattr(_refinable_set, "APPROXIMATE_SIGHT_FROM", 1000)
+        monkeypatch.setattr(_refinable_set, "APPROXIMATE_LISTS_FROM", 1000)
         monkeypatch.setattr(_cells, "CELL", 40)
         monkeypatch.setattr(_cells, "MOST_ROUNDS", 1)
         rough = refine(make_space(X), y, start)

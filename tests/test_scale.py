@@ -383,14 +383,14 @@ def test_the_estimate_of_refinement_is_what_it_takes(monkeypatch, n, n_prototype
     monkeypatch.setattr(_refinable_set, "MATRIX_BYTES", 2**20)
     monkeypatch.setattr(_refinable_set, "LIST_ENTRIES", 2**14)
     wanted = -(-6 * n // n_prototypes)
-    sight = _refinable_set.Sight(make_space(overlapping(n)[0]), n_neighbors=wanted, n_jobs=None)
-    length, size = _refinable_set.plan_sight(n, wanted)
-    assert (length == 0) == (n == 300) == (len(sight.columns) == n)
+    candidates = _refinable_set.CandidateDistances(make_space(overlapping(n)[0]), n_neighbors=wanted, n_jobs=None)
+    length, size = _refinable_set.plan_candidates(n, wanted)
+    assert (length == 0) == (n == 300) == (len(candidates.arrays.columns) == n)
     if n == 300:
-        assert sight.columns.nbytes == size
+        assert candidates.arrays.columns.nbytes == size
     else:
-        assert len(sight.seen_at) == n * length == n * min(wanted, 2**14 // n)
-        assert sight.seen_at.nbytes + sight.rows.nbytes < size == n * length * 40
+        assert len(candidates.arrays.distances) == n * length == n * min(wanted, 2**14 // n)
+        assert candidates.arrays.distances.nbytes + candidates.arrays.rows.nbytes < size == n * length * 40
     estimate = estimate_memory(n, 5, 0, approximate=False, on_disk=True, refined=n_prototypes)
     assert estimate.stages["refine"] == WORK + size + 256 * n
 
@@ -398,7 +398,7 @@ def test_the_estimate_of_refinement_is_what_it_takes(monkeypatch, n, n_prototype
 def test_short_lists_of_many_take_less_than_their_search():
     """As where a million objects are refined on, whose lists have eight entries."""
     n, n_prototypes = 1_000_000, 62_500
-    length, size = _refinable_set.plan_sight(n, 100)
+    length, size = _refinable_set.plan_candidates(n, 100)
     assert length == 8
     estimate = estimate_memory(n, 5, 80, approximate=False, on_disk=True, refined=n_prototypes)
     lists, edges = np.empty((1, length + 10), np.int32), np.empty((1, 2 * (length + 10)), np.int32)

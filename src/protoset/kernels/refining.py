@@ -1,36 +1,97 @@
-"""Kernels of the refinement: what a candidate would change in place of each prototype, in one pass.
+"""Kernels of the refinement: the loss, and how every swap of a prototype for a candidate changes it.
 
-Every object has its two nearest prototypes of its own class and its two nearest of other classes, in the
-columns 0, 1 and 2, 3 of ``near`` (places in the set, -1 for none) and ``distances`` (infinite for none).
-A prototype that leaves concerns the objects that it is the first of; a candidate that enters, those
-that it is nearer to than their second.
+The set of prototypes has slots. A slot holds a prototype or is free. Every object has two sides: side 0 are the
+prototypes of its own class, side 1 those of the other classes. An object is not its own neighbour. Arrays per object:
 
-The ``SPARES`` next ones of either side are in ``spare`` and ``spare_distances``, and move up when one leaves. All
-members nearer than the ``bound`` of their side are among these.
+    slots, distances                  columns 0, 1: the two nearest of side 0; columns 2, 3: the two nearest of side 1
+    spare_slots, spare_distances      the next ``SPARES`` nearest of side 0, then those of side 1
+    bounds                            per side; every prototype nearer than the bound is in the columns above
+
+Where there is no prototype the slot is -1 and the distance infinite. If the nearest prototype leaves, the second
+takes over; so the two nearest of each side give the loss after any swap. The spares move up when a prototype leaves,
+so that objects rarely need a new search.
+
+Of equally good slots the first is taken, of equally near prototypes the one that came first. Equal distances do not
+change the loss.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 TABLE_SIZE = 2048
-"""Steps in a table of losses: half of a processor's nearest cache."""
+"""Steps in a table of losses. The table takes half of the first-level cache of a processor."""
 
-OTHER_FAR, SAME_FAR = TABLE_SIZE + 2.0, TABLE_SIZE + 4.0
-"""Where the table has the losses if one side is infinitely far."""
+OTHER_FAR = TABLE_SIZE + 2.0
+"""Position in the table of the loss where side 1 is infinitely far."""
+
+SAME_FAR = TABLE_SIZE + 4.0
+"""Position in the table of the loss where side 0 is infinitely far."""
 
 FEW_CLASSES = 32
-"""Up to so many classes there is a table of how near a candidate of each class must come to everyone."""
+"""Up to this number of classes, ``next_move`` makes a table of the reach of each object for each class."""
 
 SPARES = 4
-"""Prototypes of either side that are known beyond the two nearest, so that these need not be searched anew so often."""
+"""Prototypes kept per side beyond the two nearest."""
 
 FAINT = 1e-3
-"""Change of an object's loss that pricing a candidate may leave out; moves are judged without leaving anything out."""
+"""Change of an object's loss that the estimate of a swap may leave out. A move is decided by exact changes."""
+
+
+class Prototypes(NamedTuple):
+    """The set that is refined."""
+
+    members: np.ndarray
+    """Prototype in each slot; -1 for a free slot."""
+    is_member: np.ndarray
+    """Whether each object is a prototype."""
+    class_counts: np.ndarray
+    """Number of prototypes of each class."""
+
+
+class NearestPrototypes(NamedTuple):
+    """Nearest prototypes of every object; the head of this file explains the columns."""
+
+    slots: np.ndarray
+    distances: np.ndarray
+    spare_slots: np.ndarray
+    spare_distances: np.ndarray
+    bounds: np.ndarray
+
+
+class Losses(NamedTuple):
+    """Loss of every object, and how it changes."""
+
+    per_object: np.ndarray
+    """Columns: the loss, its rise if the nearest prototype of side 0 leaves, its rise if that of side 1 leaves."""
+    reach: np.ndarray
+    """Distance below which a candidate of the object's class (column 0), or of another class (column 1), changes the
+    loss by more than ``FAINT``."""
+    removal: np.ndarray
+    """Rise of the objective if the prototype of each slot leaves."""
+    table: np.ndarray
+    """Table of losses, see ``loss_table``."""
+
+
+class CandidateArrays(NamedTuple):
+    """Distances to the candidates: of all objects, or of the objects that list a candidate as a neighbour."""
+
+    columns: np.ndarray
+    """Row c has the distances of all objects to candidate c; empty where the objects of each candidate are listed."""
+    indptr: np.ndarray
+    """Entries ``indptr[c]`` to ``indptr[c + 1]`` of ``rows`` and ``distances`` are those of candidate c."""
+    rows: np.ndarray
+    distances: np.ndarray
 
 
 @njit(cache=True, nogil=True)
 def loss(same, other, steepness):
-    """Logistic loss of the relative difference of two distances; 1/2 where neither is nearer."""
+    """Loss of the refinement: logistic function of the relative difference of the distances to the two sides.
+
+    ``same`` is the distance to the nearest prototype of the object's class, ``other`` that to the nearest prototype of
+    another class. The loss is 1/2 where they are equal.
+    """
     if same == other:
         return 0.5
     if same == np.inf:
@@ -41,181 +102,184 @@ def loss(same, other, steepness):
 
 
 @njit(cache=True, nogil=True)
-def two_nearest(
-    rows, columns, column_of, row_of, places, members, codes, near, distances, spare, spare_distances, bound
-):  # fmt: skip
-    """Find the nearest members of either side anew, for the objects ``rows``.
+def find_nearest(rows, columns, column_of, row_of, filled, members, codes, nearest):
+    """Search the nearest prototypes of the objects ``rows`` from scratch.
 
-    ``columns[column_of[p], row_of[r]]`` is the distance of object ``rows[r]`` to the member in ``places[p]`` of the
-    set. An object is not its own neighbour.
+    ``columns[column_of[p], row_of[r]]`` is the distance of object ``rows[r]`` to the prototype in slot ``filled[p]``.
     """
     for row in rows:
-        near[row, :], distances[row, :] = -1, np.inf
-        spare[row, :], spare_distances[row, :], bound[row, :] = -1, np.inf, np.inf
-    for p in range(places.shape[0]):
-        place, member, column = places[p], members[places[p]], columns[column_of[p]]
+        nearest.slots[row, :], nearest.distances[row, :] = -1, np.inf
+        nearest.spare_slots[row, :], nearest.spare_distances[row, :], nearest.bounds[row, :] = -1, np.inf, np.inf
+    for p in range(filled.shape[0]):
+        slot, member, column = filled[p], members[filled[p]], columns[column_of[p]]
         for r in range(rows.shape[0]):
             row, distance = rows[r], column[row_of[r]]
             side = np.int64(codes[member] != codes[row])
-            if member != row and distance < bound[row, side]:
-                enter(row, place, distance, side, near, distances, spare, spare_distances, bound)
+            if member != row and distance < nearest.bounds[row, side]:
+                _insert(row, slot, distance, side, nearest)
 
 
 @njit(cache=True, nogil=True)
-def change_of(place, candidate, column, codes, near, distances, losing, steepness):
-    """Change of the objective if a candidate takes a prototype's place; nobody enters where ``column`` is empty."""
-    n, enters = near.shape[0], column.shape[0] > 0
-    # First those whom it concerns, without a branch that no processor foresees.
-    concerned, n_concerned = np.empty(n, np.int32), 0
+def objective_change(slot, candidate, column, codes, nearest, per_object, steepness):
+    """Exact change of the objective if a candidate takes a slot; if ``column`` is empty, the slot becomes free.
+
+    ``column`` has the distances of all objects to the candidate.
+    """
+    slots, distances = nearest.slots, nearest.distances
+    n, enters = slots.shape[0], column.shape[0] > 0
+    # First collect the objects whose loss may change; without branches, which the processor could not predict.
+    affected, n_affected = np.empty(n, np.int32), 0
     for row in range(n):
-        concerned[n_concerned] = row
+        affected[n_affected] = row
         first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, 2]
-        loses = (near[row, 0] == place) | (near[row, 2] == place)
-        n_concerned += loses | (enters and column[row] < first)
+        loses = (slots[row, 0] == slot) | (slots[row, 2] == slot)
+        n_affected += loses | (enters and column[row] < first)
     change = 0.0
-    for row in concerned[:n_concerned]:
-        same = distances[row, 0] if near[row, 0] != place else distances[row, 1]
-        other = distances[row, 2] if near[row, 2] != place else distances[row, 3]
+    for row in affected[:n_affected]:
+        same = distances[row, 0] if slots[row, 0] != slot else distances[row, 1]
+        other = distances[row, 2] if slots[row, 2] != slot else distances[row, 3]
         if enters and row != candidate:
             if codes[row] == codes[candidate]:
                 same = min(same, column[row])
             else:
                 other = min(other, column[row])
         if same != distances[row, 0] or other != distances[row, 2]:
-            change += loss(same, other, steepness) - losing[row, 0]
+            change += loss(same, other, steepness) - per_object[row, 0]
     return change
 
 
 @njit(cache=True, nogil=True)
-def touched(place, candidate, column, codes, near, spare, bound):
-    """Objects that know the prototype in a place, and others that would know a candidate.
+def replace_prototype(slot, candidate, column, codes, nearest):
+    """Replace the prototype of a slot by a candidate in ``nearest``; if ``column`` is empty, the slot becomes free.
 
-    ``column`` has the distances to the candidate; empty where nobody enters.
+    ``column`` has the distances of all objects to the candidate. Returns the objects whose nearest prototypes changed,
+    and those of them that need ``find_nearest``.
     """
-    n = near.shape[0]
-    lost, seen = np.empty(n, np.int64), np.empty(n, np.int64)
-    n_lost = n_seen = 0
-    for row in range(n):
-        knows = False
-        for side in range(near.shape[1]):
-            knows |= near[row, side] == place
-        for side in range(spare.shape[1]):
-            knows |= spare[row, side] == place
-        if knows:
-            lost[n_lost] = row
-            n_lost += 1
-        elif column.shape[0] == 0 or row == candidate:
-            continue
-        elif column[row] < bound[row, np.int64(codes[row] != codes[candidate])]:
-            seen[n_seen] = row
-            n_seen += 1
-    return lost[:n_lost], seen[:n_seen]
+    losing, gaining = _affected_objects(slot, candidate, column, codes, nearest)
+    affected = np.concatenate((losing, gaining))
+    _remove(losing, slot, nearest)
+    if column.shape[0] > 0:
+        for row in affected:
+            side = np.int64(codes[row] != codes[candidate])
+            if row != candidate and column[row] < nearest.bounds[row, side]:
+                _insert(row, slot, column[row], side, nearest)
+    return affected, _incomplete(losing, nearest)
 
 
 @njit(cache=True, nogil=True)
-def leave_all(rows, place, near, distances, spare, spare_distances):
-    """Let the member in a place out of what the objects ``rows`` know; the next nearest take its place."""
+def _affected_objects(slot, candidate, column, codes, nearest):
+    """Objects with the prototype of a slot among their nearest, and further objects that get the candidate there."""
+    slots, spare_slots, bounds = nearest.slots, nearest.spare_slots, nearest.bounds
+    n = slots.shape[0]
+    losing, gaining = np.empty(n, np.int64), np.empty(n, np.int64)
+    n_losing = n_gaining = 0
+    for row in range(n):
+        has_slot = False
+        for position in range(slots.shape[1]):
+            has_slot |= slots[row, position] == slot
+        for position in range(spare_slots.shape[1]):
+            has_slot |= spare_slots[row, position] == slot
+        if has_slot:
+            losing[n_losing] = row
+            n_losing += 1
+        elif column.shape[0] == 0 or row == candidate:
+            continue
+        elif column[row] < bounds[row, np.int64(codes[row] != codes[candidate])]:
+            gaining[n_gaining] = row
+            n_gaining += 1
+    return losing[:n_losing], gaining[:n_gaining]
+
+
+@njit(cache=True, nogil=True)
+def _remove(rows, slot, nearest):
+    """Remove the prototype of a slot from the nearest of the objects ``rows``; the next nearest move up."""
+    slots, distances = nearest.slots, nearest.distances
+    spare_slots, spare_distances = nearest.spare_slots, nearest.spare_distances
     for row in rows:
         for side in range(2):
             hole, first, last = -1, 2 * side, SPARES * (side + 1)
-            if near[row, first] == place:
-                near[row, first], distances[row, first] = near[row, first + 1], distances[row, first + 1]
+            if slots[row, first] == slot:
+                slots[row, first], distances[row, first] = slots[row, first + 1], distances[row, first + 1]
                 hole = SPARES * side
-            elif near[row, first + 1] == place:
+            elif slots[row, first + 1] == slot:
                 hole = SPARES * side
             if hole >= 0:
-                near[row, first + 1], distances[row, first + 1] = spare[row, hole], spare_distances[row, hole]
-            for number in range(SPARES * side, last):
-                hole = number if spare[row, number] == place else hole
+                slots[row, first + 1], distances[row, first + 1] = spare_slots[row, hole], spare_distances[row, hole]
+            for position in range(SPARES * side, last):
+                hole = position if spare_slots[row, position] == slot else hole
             if hole >= 0:
-                for number in range(hole, last - 1):
-                    spare[row, number], spare_distances[row, number] = (
-                        spare[row, number + 1],
-                        spare_distances[row, number + 1],
-                    )
-                spare[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
+                for position in range(hole, last - 1):
+                    spare_slots[row, position] = spare_slots[row, position + 1]
+                    spare_distances[row, position] = spare_distances[row, position + 1]
+                spare_slots[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
 
 
 @njit(cache=True, nogil=True)
-def enter_all(rows, place, member, column, codes, near, distances, spare, spare_distances, bound):
-    """Let a new member into what the objects ``rows`` know, where it is near enough."""
-    for row in rows:
-        side = np.int64(codes[row] != codes[member])
-        if row != member and column[row] < bound[row, side]:
-            enter(row, place, column[row], side, near, distances, spare, spare_distances, bound)
-
-
-@njit(cache=True, nogil=True)
-def enter(row, place, distance, side, near, distances, spare, spare_distances, bound):
-    """Let a member, nearer than the bound, into an object's nearest of a side (0: its class, 1: others)."""
+def _insert(row, slot, distance, side, nearest):
+    """Insert a prototype, nearer than the bound, among the nearest of one side of an object."""
+    slots, distances = nearest.slots, nearest.distances
+    spare_slots, spare_distances, bounds = nearest.spare_slots, nearest.spare_distances, nearest.bounds
     first, second = 2 * side, 2 * side + 1
-    # Who is displaced goes on to the spares.
-    if distance < distances[row, first] or near[row, first] < 0:
-        near[row, first], place = place, near[row, first]
+    # The prototype that is displaced moves on to the spares.
+    if distance < distances[row, first] or slots[row, first] < 0:
+        slots[row, first], slot = slot, slots[row, first]
         distances[row, first], distance = distance, distances[row, first]
-    if place >= 0 and (distance < distances[row, second] or near[row, second] < 0):
-        near[row, second], place = place, near[row, second]
+    if slot >= 0 and (distance < distances[row, second] or slots[row, second] < 0):
+        slots[row, second], slot = slot, slots[row, second]
         distances[row, second], distance = distance, distances[row, second]
-    if place < 0:
+    if slot < 0:
         return
     hole, first = SPARES * (side + 1) - 1, SPARES * side
-    bound[row, side] = min(bound[row, side], max(distance, spare_distances[row, hole]))
+    bounds[row, side] = min(bounds[row, side], max(distance, spare_distances[row, hole]))
     if distance >= spare_distances[row, hole]:
         return
     while hole > first and spare_distances[row, hole - 1] > distance:
-        spare[row, hole], spare_distances[row, hole] = spare[row, hole - 1], spare_distances[row, hole - 1]
+        spare_slots[row, hole], spare_distances[row, hole] = spare_slots[row, hole - 1], spare_distances[row, hole - 1]
         hole -= 1
-    spare[row, hole], spare_distances[row, hole] = place, distance
+    spare_slots[row, hole], spare_distances[row, hole] = slot, distance
 
 
 @njit(cache=True, nogil=True)
-def incomplete(rows, near, bound):
-    """Those of the objects ``rows`` that do not know their second nearest any more."""
-    found = np.empty(rows.shape[0], np.int64)
-    n_found = 0
+def _incomplete(rows, nearest):
+    """Those of the objects ``rows`` whose second nearest prototype must be searched from scratch."""
+    slots, bounds = nearest.slots, nearest.bounds
+    incomplete = np.empty(rows.shape[0], np.int64)
+    n_incomplete = 0
     for row in rows:
-        if (near[row, 1] < 0 and bound[row, 0] < np.inf) or (near[row, 3] < 0 and bound[row, 1] < np.inf):
-            found[n_found] = row
-            n_found += 1
-    return found[:n_found]
+        if (slots[row, 1] < 0 and bounds[row, 0] < np.inf) or (slots[row, 3] < 0 and bounds[row, 1] < np.inf):
+            incomplete[n_incomplete] = row
+            n_incomplete += 1
+    return incomplete[:n_incomplete]
 
 
 @njit(cache=True, nogil=True)
-def losses(rows, distances, steepness, losing, reach):
-    """Judge the objects ``rows`` anew.
-
-    Columns of ``losing``: the loss, the rise if the nearest of its class leaves, the rise if the nearest other leaves.
-    Columns of ``reach``: how near a candidate of its class, and of another class, must come to change a loss by
-    more than ``FAINT``.
-    """
+def update_losses(rows, nearest, steepness, losses):
+    """Compute the losses and the reach of the objects ``rows``, and the removal of all slots, anew."""
+    slots, distances = nearest.slots, nearest.distances
+    per_object, reach, removal = losses.per_object, losses.reach, losses.removal
     sharpness = -np.log(FAINT) / steepness
     ratio = (1 + sharpness) / (1 - sharpness) if sharpness < 1 else np.inf
     for row in rows:
         same, other = distances[row, 0], distances[row, 2]
         now = loss(same, other, steepness)
-        losing[row, 0] = now
-        losing[row, 1] = loss(distances[row, 1], other, steepness) - now
-        losing[row, 2] = loss(same, distances[row, 3], steepness) - now
-        reach[row, 0] = distances[row, 1] if max(now, losing[row, 1]) > FAINT else 0.0
-        # Also if the nearest of its class leaves and the second one is left.
+        per_object[row, 0] = now
+        per_object[row, 1] = loss(distances[row, 1], other, steepness) - now
+        per_object[row, 2] = loss(same, distances[row, 3], steepness) - now
+        reach[row, 0] = distances[row, 1] if max(now, per_object[row, 1]) > FAINT else 0.0
+        # Holds also if the nearest of side 0 leaves, so that the second is the nearest.
         second = distances[row, 1]
         reach[row, 1] = min(distances[row, 3], second * ratio) if second > 0 else distances[row, 3]
-
-
-@njit(cache=True, nogil=True)
-def leaving_rises(near, losing, rises):
-    """Rise of the objective if each of the prototypes leaves."""
-    rises[:] = 0.0
-    for row in range(near.shape[0]):
-        if near[row, 0] >= 0:
-            rises[near[row, 0]] += losing[row, 1]
-        if near[row, 2] >= 0:
-            rises[near[row, 2]] += losing[row, 2]
+    removal[:] = 0.0
+    for row in range(slots.shape[0]):
+        if slots[row, 0] >= 0:
+            removal[slots[row, 0]] += per_object[row, 1]
+        if slots[row, 2] >= 0:
+            removal[slots[row, 2]] += per_object[row, 2]
 
 
 @njit(cache=True, nogil=True)
 def loss_table(steepness):
-    """Losses at evenly spaced relative differences from -1 to 1, then those where a side is infinitely far."""
+    """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far."""
     table = np.empty(TABLE_SIZE + 6)
     for entry in range(TABLE_SIZE + 2):
         table[entry] = 1.0 / (1.0 + np.exp(-steepness * (2.0 * entry / TABLE_SIZE - 1.0)))
@@ -224,65 +288,71 @@ def loss_table(steepness):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def loss_from(table, same, other):
-    """Loss, read from a table: good enough for prices."""
-    place = TABLE_SIZE - TABLE_SIZE * other / (same + other)
-    place = place if other < np.inf else OTHER_FAR
-    place = place if same < np.inf else SAME_FAR
-    place = place if same != other else 0.5 * TABLE_SIZE
-    entry = int(place)
-    return table[entry] + (place - entry) * (table[entry + 1] - table[entry])
+def interpolated_loss(table, same, other):
+    """Loss from a table, by linear interpolation: exact enough to choose candidates."""
+    position = TABLE_SIZE - TABLE_SIZE * other / (same + other)
+    position = position if other < np.inf else OTHER_FAR
+    position = position if same < np.inf else SAME_FAR
+    position = position if same != other else 0.5 * TABLE_SIZE
+    entry = int(position)
+    return table[entry] + (position - entry) * (table[entry + 1] - table[entry])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def price(candidate, code, rows, column, codes, near, distances, losing, table, changes):
-    """Return what a candidate changes for the objects ``rows``, at the distances ``column``, if nobody leaves.
+def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, changes):
+    """Estimate how a candidate changes the objective: alone, and together with the removal of each prototype.
 
-    What it changes beyond that if the prototype in a place leaves is added to ``changes``, whose last entry is for
-    places that are none. Written without branches, because no processor foresees them: an object may be of the
-    candidate's class or not, and have the candidate as its new first on that side or as its second.
+    Returns the change if the candidate enters and no prototype leaves, over the objects ``rows`` at the distances
+    ``column``. Adds to ``changes`` the further change if the prototype of each slot leaves; the last entry takes
+    the changes of slot -1 and means nothing. Written without branches, which the processor could not predict: an object
+    may be of the class of the candidate or not, and the candidate may become its nearest of that side or its second.
     """
+    slots, distances, per_object, table = nearest.slots, nearest.distances, losses.per_object, losses.table
     entry = 0.0
     for e in range(rows.shape[0]):
         row, distance = rows[e], column[e]
         is_other = codes[row] != code
         own, opposite = (2, 0) if is_other else (0, 2)
-        now, rise, opposite_rise = losing[row, 0], losing[row, 1 + own // 2], losing[row, 1 + opposite // 2]
+        now, rise, opposite_rise = per_object[row, 0], per_object[row, 1 + own // 2], per_object[row, 1 + opposite // 2]
         first, opposite_first = distances[row, own], distances[row, opposite]
         opposite_second = distances[row, opposite + 1]
-        new = loss_from(table, opposite_first if is_other else distance, distance if is_other else opposite_first)
-        without = loss_from(table, opposite_second if is_other else distance, distance if is_other else opposite_second)
+        new = interpolated_loss(
+            table, opposite_first if is_other else distance, distance if is_other else opposite_first
+        )
+        without = interpolated_loss(
+            table, opposite_second if is_other else distance, distance if is_other else opposite_second
+        )
         enters = distance < first
         counts = 0.0 if row == candidate else 1.0
         entry += counts * (new - now) if enters else 0.0
-        changes[near[row, own]] -= counts * (rise if enters else rise + now - new)
-        changes[near[row, opposite]] += counts * (without - new - opposite_rise) if enters else 0.0
+        changes[slots[row, own]] -= counts * (rise if enters else rise + now - new)
+        changes[slots[row, opposite]] += counts * (without - new - opposite_rise) if enters else 0.0
     return entry
 
 
 @njit(cache=True, nogil=True)
-def seen_of(column, limits, rows, distances):
-    """Write the objects nearer to a candidate than their limits, and their distances; return how many."""
-    n_seen = 0
+def objects_within(column, limits, rows, distances):
+    """Write the objects nearer to a candidate than their limits, and their distances; return their number."""
+    count = 0
     for row in range(column.shape[0]):
-        rows[n_seen], distances[n_seen] = row, column[row]
-        n_seen += column[row] < limits[row]
-    return n_seen
+        rows[count], distances[count] = row, column[row]
+        count += column[row] < limits[row]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def seen_in(code, rows, column, reach, codes, seen, seen_at):
-    """Write those of the objects ``rows`` that a candidate of a class is near enough to, and their distances."""
-    n_seen = 0
+def objects_in_reach(code, rows, column, reach, codes, reached, distances):
+    """Write those of the objects ``rows`` that a candidate of a class is in reach of, and their distances."""
+    count = 0
     for e in range(rows.shape[0]):
-        seen[n_seen], seen_at[n_seen] = rows[e], column[e]
-        n_seen += column[e] < reach[rows[e], np.int64(codes[rows[e]] != code)]
-    return n_seen
+        reached[count], distances[count] = rows[e], column[e]
+        count += column[e] < reach[rows[e], np.int64(codes[rows[e]] != code)]
+    return count
 
 
 @njit(cache=True, nogil=True)
-def limits_of_classes(n_classes, codes, reach):
-    """How near a candidate of each class must come to each object to matter."""
+def reach_by_class(n_classes, codes, reach):
+    """Reach of every object for a candidate of each class, shape (n_classes, n_objects)."""
     limits = np.empty((n_classes, codes.shape[0]))
     for code in range(n_classes):
         for row in range(codes.shape[0]):
@@ -291,51 +361,53 @@ def limits_of_classes(n_classes, codes, reach):
 
 
 @njit(cache=True, nogil=True)
-def next_move(
-    order, start, members, is_member, class_counts, free, columns, indptr, rows, listed_at, codes, near, distances,
-    losing, reach, rises, table, least, changes,
-):  # fmt: skip
-    """First move from candidate number ``start`` on that saves ``least`` of the objective: (candidate number, place).
+def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
+    """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
 
-    The candidate takes the place of the prototype there, or a free place; a candidate number of -1 stands for
-    a prototype that had better leave. Where no move helps, the candidate number is that after the last.
-    ``free`` is a free place, -1 if there is none. The last prototype of a class stays. ``columns`` has everyone's
-    distances to each candidate; where it is empty, ``indptr``, ``rows`` and ``listed_at`` list those who see it.
-    ``table`` is that of the losses.
+    The candidate ``order[position]`` replaces the prototype of the slot, or fills a free slot. Position -1 means that
+    the prototype of the slot should leave, without a candidate. If no move helps, the position is the length of
+    ``order``. The last prototype of a class stays.
     """
-    drop = -1
-    for place in range(members.shape[0]):
-        stays = members[place] < 0 or class_counts[codes[members[place]]] <= 1
-        # Well beyond what counts, so that the move is surely made.
-        if not stays and rises[place] < (-2 * least if drop < 0 else rises[drop]):
-            drop = place
+    members, class_counts, reach = prototypes.members, prototypes.class_counts, losses.reach
+    columns, indptr, rows, listed_distances = candidates
+    is_member, removal = prototypes.is_member, losses.removal
+    drop = free = -1
+    for slot in range(members.shape[0]):
+        if members[slot] < 0:
+            free = slot if free < 0 else free
+            continue
+        # Twice the least saving, so that rounding cannot undo the decision.
+        is_last = class_counts[codes[members[slot]]] <= 1
+        if not is_last and removal[slot] < (-2 * least if drop < 0 else removal[drop]):
+            drop = slot
     if drop >= 0:
         return -1, drop
-    seen, seen_at = np.empty(codes.shape[0], np.int32), np.empty(codes.shape[0])
-    everyone, n_classes = np.arange(codes.shape[0]).astype(np.int32), class_counts.shape[0]
-    # A table of limits is quicker to read, but takes long to make for many classes.
-    limits = limits_of_classes(n_classes if columns.shape[0] > 0 and n_classes <= FEW_CLASSES else 0, codes, reach)
-    for number in range(start, order.shape[0]):
-        candidate = order[number]
+    changes = np.empty(members.shape[0] + 1)
+    reached, distances = np.empty(codes.shape[0], np.int32), np.empty(codes.shape[0])
+    all_rows, n_classes = np.arange(codes.shape[0]).astype(np.int32), class_counts.shape[0]
+    # Reading the table of limits is faster, but making it for many classes is slow.
+    limits = reach_by_class(n_classes if columns.shape[0] > 0 and n_classes <= FEW_CLASSES else 0, codes, reach)
+    for position in range(start, order.shape[0]):
+        candidate = order[position]
         if is_member[candidate]:
             continue
         code = codes[candidate]
         if limits.shape[0] > 0:
-            n_seen = seen_of(columns[candidate], limits[code], seen, seen_at)
+            count = objects_within(columns[candidate], limits[code], reached, distances)
         elif columns.shape[0] > 0:
-            n_seen = seen_in(code, everyone, columns[candidate], reach, codes, seen, seen_at)
+            count = objects_in_reach(code, all_rows, columns[candidate], reach, codes, reached, distances)
         else:
             listed = slice(indptr[candidate], indptr[candidate + 1])
-            n_seen = seen_in(code, rows[listed], listed_at[listed], reach, codes, seen, seen_at)
-        changes[:-1] = rises
-        entry = price(candidate, code, seen[:n_seen], seen_at[:n_seen], codes, near, distances, losing, table, changes)
+            count = objects_in_reach(code, rows[listed], listed_distances[listed], reach, codes, reached, distances)
+        changes[:-1] = removal
+        entry = estimate_swaps(candidate, code, reached[:count], distances[:count], codes, nearest, losses, changes)
         best, change = free, entry if free >= 0 else 0.0
-        for place in range(members.shape[0]):
-            member = members[place]
+        for slot in range(members.shape[0]):
+            member = members[slot]
             if member < 0 or (codes[member] != code and class_counts[codes[member]] <= 1):
                 continue
-            if entry + changes[place] < change:
-                best, change = place, entry + changes[place]
+            if entry + changes[slot] < change:
+                best, change = slot, entry + changes[slot]
         if best >= 0 and change < -least:
-            return number, best
+            return position, best
     return order.shape[0], -1

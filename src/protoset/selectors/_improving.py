@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from protoset.selectors._limits import SearchLimits
-from protoset.selectors._refinable_set import NEGLIGIBLE, RefinableSet, Sight
+from protoset.selectors._refinable_set import NEGLIGIBLE, CandidateDistances, RefinableSet
 from protoset.spaces import CountedSpace, TrainingSpace
 
 REACH = 6
@@ -103,12 +103,12 @@ def improve(
     limits = SearchLimits() if limits is None else limits
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
-    sight = Sight(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
+    candidates = CandidateDistances(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
     search = _Search(schedule, limits, random_state)
     tolerance = min(schedule.tolerance, schedule.share / budget)
 
     def make(members: np.ndarray, steepness: float) -> RefinableSet:
-        return RefinableSet(sight, codes, members, budget, steepness, tolerance)
+        return RefinableSet(candidates, codes, members, budget, steepness, tolerance)
 
     given = make(start, steps[-1])
     best = (given.objective, start)

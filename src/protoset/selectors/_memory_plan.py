@@ -6,7 +6,7 @@ from protoset._blocks import BLOCK_BYTES
 from protoset._memory import MemoryEstimate
 from protoset.selectors._improving import REACH
 from protoset.selectors._list_search import APPROXIMATELY_NOTHING, COMPARED_OBJECTS, list_length
-from protoset.selectors._refinable_set import APPROXIMATE_SIGHT_FROM, plan_sight
+from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, plan_candidates
 from protoset.selectors.refinement import objects_to_refine_on
 from protoset.spaces._approximate import MARGIN
 from protoset.spaces._cells import MOST_WIDTH
@@ -79,8 +79,8 @@ def estimate_memory(
         stages["size"] = WORK + lists + 4 * (entries * LISTED + solve) // 5
     if refined is not None:
         m = objects_to_refine_on(n_objects, refined)
-        length, seen = plan_sight(m, -(-REACH * m // refined))
-        is_searched = length > 0 and m >= APPROXIMATE_SIGHT_FROM
+        length, seen = plan_candidates(m, -(-REACH * m // refined))
+        is_searched = length > 0 and m >= APPROXIMATE_LISTS_FROM
         searched = m * _searched_approximately(length + MARGIN, object_bytes, length) if is_searched else 0
         stages["refine"] = WORK + lists + max(seen, searched) + m * (3 * object_bytes + REFINED)
     return MemoryEstimate(stages, entries * LISTED)
