@@ -13,8 +13,8 @@ import zipfile
 
 import pytest
 
+from protoset._files import lock_of
 from protoset.datasets import archives, load_dataset
-from protoset.datasets._alone import alone
 from protoset.datasets.archives import cache_folder, members
 from protoset.datasets.download import fetch
 from protoset.exceptions import DataError
@@ -35,6 +35,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.statuses: list[int] = []
         self.requests: list[dict[str, str]] = []
         self.pause = 0.0
+        self.shift = 0
 
     @property
     def url(self):
@@ -57,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         same = self.headers.get("If-Range", server.tag) == server.tag
         if asked and server.ranges and same:
-            start = int(asked[1])
+            start = int(asked[1]) + server.shift
             if start >= len(server.content):
                 self.send_error(416)
                 return
@@ -146,6 +147,16 @@ def test_a_part_of_nobody_knows_what_is_begun_again(server, tmp_path):
     server.breaks = [100_000]
     fetch(server.url, tmp_path / "y.zip", wait=0.01, sha256=DIGEST)
     assert server.requests[-1]["Range"] == "bytes=100000-"
+
+
+def test_a_server_that_sends_another_part(server, tmp_path):
+    """It says so, and what it sends is not taken for the part that was asked for."""
+    (tmp_path / "x.zip.part").write_bytes(CONTENT[:100_000])
+    (tmp_path / "x.zip.part.tag").write_text('"one"')
+    server.shift = 10
+    with pytest.raises(DataError, match=r"the server sent another part of the file than was asked for"):
+        fetch(server.url, tmp_path / "x.zip", attempts=1)
+    assert (tmp_path / "x.zip.part").read_bytes() == CONTENT[:100_000]
 
 
 def test_a_server_that_cannot_go_on(server, tmp_path):
@@ -274,11 +285,6 @@ from protoset.datasets import archives, load_dataset
 archives.ADDRESSES["keel"] = sys.argv[1]
 print(load_dataset("yeast", cache=sys.argv[2]).objects.tolist(), flush=True)
 """
-FETCHER = """
-import sys
-from protoset.datasets.download import fetch
-print(fetch(sys.argv[1], sys.argv[2]))
-"""
 
 
 def run_at_once(program, *arguments, n=3):
@@ -290,15 +296,6 @@ def run_at_once(program, *arguments, n=3):
     return [out.strip() for out, _ in said]
 
 
-def test_processes_that_fetch_one_file_take_turns(server, tmp_path):
-    """A slow server, so that they meet; each gets the whole file, and none goes on in the part of another."""
-    server.pause = 0.1
-    assert run_at_once(FETCHER, server.url, tmp_path / "x.zip") == [DIGEST] * 3
-    assert (tmp_path / "x.zip").read_bytes() == CONTENT
-    assert names(tmp_path) == ["x.zip"]
-    assert [request.get("Range") for request in server.requests] == [None] * 3
-
-
 def test_processes_that_load_one_data_set_download_it_once(archive, tmp_path):
     files = {"noise.bin": CONTENT, "yeast.dat": IRIS}
     archive.content, archive.pause = zipped(tmp_path / "made.zip", files), 0.1
@@ -307,11 +304,42 @@ def test_processes_that_load_one_data_set_download_it_once(archive, tmp_path):
     assert names(tmp_path / "cache" / "keel") == ["yeast.zip", "yeast.zip.sha256"]
 
 
-def test_waiting_has_an_end(server, tmp_path):
-    with alone(tmp_path / "x.zip", 1), pytest.raises(DataError, match=r"x.zip: another process has been downloading"):
-        fetch(server.url, tmp_path / "x.zip", max_time=0.2)
-    assert server.requests == []
-    fetch(server.url, tmp_path / "x.zip")
+def test_waiting_has_an_end(archive, tmp_path, monkeypatch):
+    archive.content = zipped(tmp_path / "made.zip", {"yeast.dat": IRIS})
+    path = tmp_path / "cache" / "keel" / "yeast.zip"
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(archives, "MAX_SECONDS", 0.2)
+    message = r"yeast.zip: another process has been downloading it for 0.2 seconds; wait for it, or end it"
+    with lock_of(path), pytest.raises(DataError, match=message):
+        load_dataset("yeast", cache=tmp_path / "cache")
+    assert archive.requests == []
+    assert load_dataset("yeast", cache=tmp_path / "cache").n_objects == 2
+
+
+HOLDER = """
+import sys, time
+from protoset._files import lock_of
+with lock_of(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_killed_process_holds_nobody_up(archive, tmp_path):
+    archive.content = zipped(tmp_path / "made.zip", {"yeast.dat": IRIS})
+    path = tmp_path / "cache" / "keel" / "yeast.zip"
+    path.parent.mkdir(parents=True)
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "held\n"
+        holder.kill()
+    assert load_dataset("yeast", cache=tmp_path / "cache").n_objects == 2
+
+
+def test_a_cache_that_cannot_be_written(archive, tmp_path):
+    (tmp_path / "cache").write_text("a file, not a folder")
+    with pytest.raises(DataError, match=r"yeast.zip: cannot be written \(.*cache"):
+        load_dataset("yeast", cache=tmp_path / "cache")
+    assert archive.requests == []
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

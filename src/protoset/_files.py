@@ -1,4 +1,4 @@
-"""Writing files so that they are whole or not there."""
+"""Files that are whole or not there, locks of files, paths that are the same file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -29,6 +33,17 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         except BaseException:
             os.unlink(beside)
             raise
+
+
+def lock_of(path: str | os.PathLike[str]) -> BaseFileLock:
+    """Return the lock of a file, for threads and processes; it is not taken yet.
+
+    The lock is a file beside the file, with the ending ".lock". The system ends the lock with the process that holds
+    it. The lock file may stay, and means nothing by itself.
+    """
+    from filelock import FileLock
+
+    return FileLock(f"{os.path.realpath(path)}.lock", thread_local=False)
 
 
 def is_part_of(path: str | os.PathLike[str], source: str | os.PathLike[str]) -> bool:

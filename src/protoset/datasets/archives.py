@@ -9,11 +9,12 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from protoset._files import write_atomically
+from filelock import Timeout
+
+from protoset._files import lock_of, write_atomically
 from protoset._progress import ProgressCallback
-from protoset.datasets._alone import alone
 from protoset.datasets._text import error
-from protoset.datasets.download import MAX_TIME, digest_of, fetch
+from protoset.datasets.download import MAX_SECONDS, digest_of, fetch
 from protoset.datasets.registry import Record
 from protoset.exceptions import DataError
 
@@ -65,22 +66,28 @@ def download_zip(record: Record, folder: Path, progress: ProgressCallback | None
     Where the registry knows no digest, the file is trusted as it first comes: its digest is noted beside it, and every
     later use checks against that.
     """
-    place, url = folder / record.archive / f"{record.name}.zip", ADDRESSES[record.archive].format(name=record.name)
-    with alone(place, MAX_TIME):
-        # Another process may have had the same idea, and be done by now.
-        found = cached_zip(record, folder)
-        if found is not None:
-            return found
-        digest = fetch(url, place, sha256=record.sha256, progress=progress, lock=False)
-        fault = _fault(place)
-        if fault is not None:
-            place.unlink(missing_ok=True)
-            raise DataError(f"{url}: {fault}")
-        try:
-            write_atomically(_digest_file(place), f"{digest}\n".encode())
-        except OSError as reason:
-            raise error(str(place), f"cannot be written ({reason})") from reason
-    return place
+    path, url = folder / record.archive / f"{record.name}.zip", ADDRESSES[record.archive].format(name=record.name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with lock_of(path).acquire(timeout=MAX_SECONDS):
+            # Another process may have downloaded the file meanwhile.
+            return cached_zip(record, folder) or _download(record, path, url, progress)
+    except Timeout as reason:
+        raise error(
+            str(path), f"another process has been downloading it for {MAX_SECONDS:g} seconds; wait for it, or end it"
+        ) from reason
+    except OSError as reason:
+        raise error(str(path), f"cannot be written ({reason})") from reason
+
+
+def _download(record: Record, path: Path, url: str, progress: ProgressCallback | None) -> Path:
+    digest = fetch(url, path, sha256=record.sha256, progress=progress)
+    fault = _fault(path)
+    if fault is not None:
+        path.unlink(missing_ok=True)
+        raise DataError(f"{url}: {fault}")
+    write_atomically(_digest_file(path), f"{digest}\n".encode())
+    return path
 
 
 def _fault(place: Path) -> str | None:

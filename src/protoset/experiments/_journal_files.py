@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import BaseFileLock, Timeout
+
+from protoset._files import lock_of
 from protoset._version import __version__
 from protoset.exceptions import JournalError
 
@@ -17,7 +20,7 @@ APPLICATION = 0x50534A4E
 SCHEMA = 1
 HEADER = b"SQLite format 3\0"
 LOCK_SECONDS = 1.0
-"""How long to wait for a lock that someone may only be looking at."""
+"""Seconds to wait for a lock: `is_locked` of another process may hold it for a moment."""
 
 
 @contextmanager
@@ -65,35 +68,30 @@ def _may_write(place: Path) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether someone is writing to a journal now."""
-    place = _lock_path(path)
-    if not place.exists():
+    """Whether another run is writing to a journal now."""
+    lock = lock_of(path)
+    if not os.path.exists(lock.lock_file):
         return False
     try:
-        lock = sqlite3.connect(place, isolation_level=None, timeout=0)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        finally:
-            lock.close()
-    except sqlite3.OperationalError as error:
-        return "locked" in str(error)
-    return False
+        with lock.acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:  # a folder that is read-only
+        return False
 
 
-def _lock_path(path: Path) -> Path:
-    return path.resolve().with_name(path.resolve().name + ".lock")
-
-
-def take_lock(path: Path) -> sqlite3.Connection:
-    # A database of its own: SQLite's locks work on every system, and end with the process that holds them.
-    lock = sqlite3.connect(_lock_path(path), isolation_level=None, timeout=LOCK_SECONDS)
+def take_lock(path: Path) -> BaseFileLock:
+    """Return the lock of a journal, taken: one run at a time writes to a journal."""
+    lock = lock_of(path)
     try:
-        lock.execute("BEGIN EXCLUSIVE")
-    except sqlite3.Error as error:
-        lock.close()
+        lock.acquire(timeout=LOCK_SECONDS)
+    except Timeout as error:
         raise JournalError(
-            f"the journal {str(path)!r} is locked{_holder(path)}: {error}; wait for the other run, or end it"
+            f"the journal {str(path)!r} is locked{_holder(path)}; wait for the other run, or end it"
         ) from error
+    except OSError as error:
+        raise JournalError(f"the journal {str(path)!r} cannot be locked ({error}); work on a copy elsewhere") from error
     return lock
 
 

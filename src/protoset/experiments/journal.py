@@ -6,8 +6,8 @@ is with the system. After a power failure SQLite still promises a consistent fil
 are computed again. A new journal is made beside its place and renamed, so that it is whole or not there. At the end
 of a run the log goes into the journal, which is a single file then.
 
-Who writes holds a lock, on a file beside the journal that may stay behind and means nothing by itself. Readers need no
-lock.
+A run that writes holds a lock on a file beside the journal. That file may stay behind and means nothing by itself.
+Readers need no lock.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
+
+from filelock import BaseFileLock
 
 from protoset._version import __version__
 from protoset.exceptions import JournalError, PlanError
@@ -60,7 +62,7 @@ class Journal:
     plan : Plan
     """
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: sqlite3.Connection | None = None):
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: BaseFileLock | None = None):
         self.path, self._connection, self._lock = path, connection, lock
         try:
             with told(path):
@@ -108,7 +110,7 @@ class Journal:
                 connection = sqlite3.connect(place, isolation_level=None, timeout=30)
             journal = cls(place, connection, lock)
         except BaseException:
-            lock.close()
+            lock.release()
             raise
         try:
             journal._begin(plan, results)
@@ -184,7 +186,7 @@ class Journal:
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
         if self._lock is not None:
-            self._lock.close()
+            self._lock.release()
 
     def __enter__(self) -> Self:
         return self
