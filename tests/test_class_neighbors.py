@@ -52,7 +52,7 @@ def test_nearest_among_members(data, seed, leaf):
     rows, members = (np.flatnonzero(rng.random(len(X)) < 0.6) for _ in range(2))
     space = make_space(X, "euclidean")
     D = space.block(slice(None), slice(None))
-    with mock.patch.object(_class_neighbors, "LEAF", leaf):
+    with mock.patch.object(_class_neighbors, "LEAF_MEMBERS", leaf):
         indices, distances = nearest_among(space, rows, members)
     assert indices.tolist() == [nearest_literally(D, row, members) for row in rows]
     np.testing.assert_array_equal(

@@ -88,7 +88,7 @@ def test_condensed_sets_are_consistent(data, selector):
 
 def test_a_start_without_coordinates():
     X = np.abs(np.arange(6)[:, None] - np.arange(6)[None, :]).astype(float)
-    with pytest.raises(ValueError, match="start='centroid' needs objects with coordinates.*use 'medoid'"):
+    with pytest.raises(ValueError, match="start='centroid' needs objects with coordinates.*pass start='medoid'"):
         FCNN(start="centroid", metric="precomputed").fit(X, [0, 0, 0, 1, 1, 1])
     assert len(FCNN(metric="precomputed").fit(X, [0, 0, 0, 1, 1, 1]).sample_indices_) == 2
 

@@ -25,7 +25,7 @@ def test_no_swap_improves(data, k, seed, candidates):
     everyone = np.arange(len(X))
     start = np.random.default_rng(seed).permutation(everyone)[: min(k, len(X))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kmedoids, "CANDIDATES", candidates)
+        patch.setattr(kmedoids, "CANDIDATES_PER_BLOCK", candidates)
         found = k_medoids(make_space(matrix, "precomputed"), everyone, start)
     assert found.indices.tolist() == sorted(set(found.indices))
     assert len(found.indices) == len(start)

@@ -7,8 +7,8 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 
 from protoset import kernels
-from protoset.selectors import _evaluation
-from protoset.selectors._evaluation import SetEvaluator
+from protoset.selectors import _set_evaluation
+from protoset.selectors._set_evaluation import SetEvaluator
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, slow_hits, slow_near, vote
@@ -85,13 +85,13 @@ def make_evaluator(data, seed, k, length, room, asymmetric):
     n = len(codes)
     D = np.random.default_rng(seed).integers(0, 4, (n, n)).astype(float) if asymmetric else cdist(X, X)
     np.fill_diagonal(D, 0)
-    old = _evaluation.EXTENSION_BYTES, _evaluation.TURNED
-    _evaluation.EXTENSION_BYTES, _evaluation.TURNED = room * 4 * n, 2
+    old = _set_evaluation.EXTENSION_BYTES, _set_evaluation.REVERSED_ENTRIES
+    _set_evaluation.EXTENSION_BYTES, _set_evaluation.REVERSED_ENTRIES = room * 4 * n, 2
     try:
         lists = full_lists(D, min(length, n - 1))
         evaluator = SetEvaluator(make_space(D, "precomputed", None), lists, codes, min(k, n - 1))
     finally:
-        _evaluation.EXTENSION_BYTES, _evaluation.TURNED = old
+        _set_evaluation.EXTENSION_BYTES, _set_evaluation.REVERSED_ENTRIES = old
     return evaluator, D, codes, min(k, n - 1), np.random.default_rng(seed)
 
 
@@ -122,10 +122,10 @@ def test_children_are_evaluated_as_if_from_scratch(made, rate):
         assert_array_equal(evaluator.near[:, :k], slow_near(D, child.member, k))
         order = full_lists(D, n - 1)
         firsts = [next((p for p, other in enumerate(row) if child.member[other]), n) for row in order]
-        assert (child.start_places <= firsts).all()
+        assert (child.start_positions <= firsts).all()
         known = child.first_members >= 0
-        assert_array_equal(child.start_places[known], np.array(firsts)[known])
-        assert_array_equal(child.first_members[known], order[known, child.start_places[known]])
+        assert_array_equal(child.start_positions[known], np.array(firsts)[known])
+        assert_array_equal(child.first_members[known], order[known, child.start_positions[known]])
         sets.append(child)
 
 
@@ -161,10 +161,10 @@ def test_local_search_step_by_step(made, threshold, seed):
         check_state(evaluator, D, member, codes, k)
         assert evaluator.tally[:4].tolist() == [member.sum(), tried, hits, losers]
     assert tried == len(visits) or len(visits) == 1
-    again = evaluator.evaluate(child.member, child.start_places, child.first_members)
-    before = [array.copy() for array in (again.member, again.start_places, again.first_members)]
+    again = evaluator.evaluate(child.member, child.start_positions, child.first_members)
+    before = [array.copy() for array in (again.member, again.start_positions, again.first_members)]
     improved, spent = evaluator.improve(again, threshold, state, lambda: False)
-    for array, copy in zip((again.member, again.start_places, again.first_members), before, strict=True):
+    for array, copy in zip((again.member, again.start_positions, again.first_members), before, strict=True):
         assert_array_equal(array, copy)
     assert improved.hits == slow_hits(D, improved.member, codes, k)
     assert improved.size == improved.member.sum() >= 1

@@ -9,9 +9,9 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from protoset import kernels
-from protoset.selectors import RMHC, _climbing
+from protoset.selectors import RMHC, _hill_climbing
 from protoset.selectors import rmhc as module
-from protoset.selectors._climbing import Climber
+from protoset.selectors._hill_climbing import Climber
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping, slow_hits, slow_near
@@ -108,8 +108,8 @@ def test_memory_and_chunks_change_nothing(monkeypatch):
     X, y = overlapping(150)
     expected = RMHC(random_state=1, max_iter=1000).fit(X, y)
     for cache, chunk in ((0, 32), (150 * 8 * 20, 32), (0, 1), (2**20, 7)):
-        monkeypatch.setattr(_climbing, "CACHE_BYTES", cache)
-        monkeypatch.setattr(_climbing, "CHUNK", chunk)
+        monkeypatch.setattr(_hill_climbing, "COLUMN_CACHE_BYTES", cache)
+        monkeypatch.setattr(_hill_climbing, "MAX_CHUNK", chunk)
         got = RMHC(random_state=1, max_iter=1000, n_jobs=2).fit(X, y)
         assert_array_equal(got.sample_indices_, expected.sample_indices_)
         assert got.n_swaps_ == expected.n_swaps_
@@ -124,9 +124,9 @@ def test_distances_are_computed_once_where_they_fit():
 def test_a_short_search_is_the_beginning_of_a_longer_one(n_mutations, monkeypatch):
     """Also one that ends within a chunk, or draws more than once."""
     X, y = overlapping(80)
-    monkeypatch.setattr(module, "DRAWS", 64)
+    monkeypatch.setattr(module, "MUTATIONS_PER_DRAW", 64)
     short = RMHC(random_state=0, max_iter=n_mutations).fit(X, y)
-    monkeypatch.setattr(_climbing, "CHUNK", 1)
+    monkeypatch.setattr(_hill_climbing, "MAX_CHUNK", 1)
     with pytest.warns(ConvergenceWarning):
         longer = RMHC(random_state=0, callback=lambda progress: progress.n_evaluations == n_mutations).fit(X, y)
     assert short.n_evaluations_ == longer.n_evaluations_ == n_mutations

@@ -8,9 +8,9 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from protoset.selectors import SSMA, _evaluation
-from protoset.selectors._evaluation import Individual, SetEvaluator, search_order
+from protoset.selectors import SSMA, _set_evaluation
 from protoset.selectors._population import Population, Threshold
+from protoset.selectors._set_evaluation import Individual, SetEvaluator, search_order
 from protoset.selectors.ssma import ssma
 from protoset.spaces import make_space
 
@@ -61,10 +61,10 @@ def test_memory_and_workers_change_nothing(monkeypatch, k):
         (4, 10**6, 3, 10**6),
         (20, 20 * 600, 20, 50),
     ):
-        monkeypatch.setattr(_evaluation, "list_length", lambda n, k, length=length: length)
-        monkeypatch.setattr(_evaluation, "EXTENSION_BYTES", room)
-        monkeypatch.setattr(_evaluation, "TURNED", turned)
-        monkeypatch.setattr(_evaluation, "STEPS", work)
+        monkeypatch.setattr(_set_evaluation, "list_length", lambda n, k, length=length: length)
+        monkeypatch.setattr(_set_evaluation, "EXTENSION_BYTES", room)
+        monkeypatch.setattr(_set_evaluation, "REVERSED_ENTRIES", turned)
+        monkeypatch.setattr(_set_evaluation, "STEPS_PER_CHECK", work)
         got = SSMA(**parameters, n_jobs=2).fit(X, y)
         assert_array_equal(got.sample_indices_, expected.sample_indices_)
         assert (got.n_evaluations_, got.n_iter_) == (expected.n_evaluations_, expected.n_iter_)
@@ -157,7 +157,7 @@ def test_the_callback_ends_the_search():
 
 
 def test_the_callback_can_end_a_local_search(monkeypatch):
-    monkeypatch.setattr(_evaluation, "STEPS", 1)
+    monkeypatch.setattr(_set_evaluation, "STEPS_PER_CHECK", 1)
     X, y = overlapping(80)
     answers = iter([False] * 3)
     with pytest.warns(ConvergenceWarning):

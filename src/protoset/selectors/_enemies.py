@@ -1,4 +1,4 @@
-"""Nearest enemies: the nearest objects of another class."""
+"""Nearest enemies. An enemy of an object is an object of another class."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ def nearest_enemies(
     *,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nearest member of another class, in lists where they reach as far.
+    """Find the nearest member of another class, in the lists where possible, else by a search.
 
     Parameters
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of all training objects.
+        Neighbours of all training objects.
     codes : ndarray of int
         Class of each object.
     rows, members : ndarray of int
         Members ascending.
     n_jobs : int, optional
-        Workers.
+        Parallel workers of the search.
 
     Returns
     -------
     enemies : ndarray of int64
-        The nearest enemy of each row; -1 where all members are of its class.
+        Nearest enemy of each row; -1 if all members have the class of the row.
     distances : ndarray of float64
-        Infinite where there is no enemy.
+        Distance of each row to its nearest enemy; infinite if there is none.
     """
-    member = np.zeros(len(codes), bool)
-    member[members] = True
+    is_member = np.zeros(len(codes), bool)
+    is_member[members] = True
     enemies, distances = kernels.dropping.first_enemies(
-        lists.indptr, lists.indices, lists.distances, rows, codes, member
+        lists.indptr, lists.indices, lists.distances, rows, codes, is_member
     )
     unlisted = np.flatnonzero(enemies < 0)
     for code in np.unique(codes[rows[unlisted]]):
-        others = members[codes[members] != code]
-        if len(others):
-            wanted = unlisted[codes[rows[unlisted]] == code]
-            positions, distances[wanted] = space.nearest(rows[wanted], others, n_jobs=n_jobs)
-            enemies[wanted] = others[positions]
+        candidates = members[codes[members] != code]
+        if len(candidates):
+            of_class = unlisted[codes[rows[unlisted]] == code]
+            positions, distances[of_class] = space.nearest(rows[of_class], candidates, n_jobs=n_jobs)
+            enemies[of_class] = candidates[positions]
     return enemies, distances

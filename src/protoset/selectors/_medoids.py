@@ -1,4 +1,4 @@
-"""The member of a group that is nearest to all of it."""
+"""The medoid of a group of objects."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from protoset.spaces import TrainingSpace
 
 
 def medoid(space: TrainingSpace, members: np.ndarray) -> int:
-    """Member with the smallest sum of dissimilarities from the members; the lowest index among ties."""
+    """Member with the smallest sum of dissimilarities from all members; of ties, the lowest index."""
     sums = np.empty(len(members))
-    for part in row_slices(len(members), len(members) * 8):
-        sums[part] = space.block(members, members[part]).sum(axis=0)
+    for columns in row_slices(len(members), len(members) * 8):
+        sums[columns] = space.block(members, members[columns]).sum(axis=0)
     return int(members[sums.argmin()])

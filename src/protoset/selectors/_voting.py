@@ -1,13 +1,15 @@
-"""Votes of the nearest: who is nearest among the members of a set, and which class they vote for.
+"""The nearest members of a set, and the class that they vote for.
 
-Leave-one-out by index: an object is never its own neighbour, but a duplicate of it may be. Equal
+Leave-one-out is by index: an object is never its own neighbour, but a duplicate of it may be. Equal
 distances are ordered by index. A tied vote goes to the class of the nearest of the tied neighbours.
 
-    a set that grows                      NearestMembers, by distances to the new members
-    a set that shrinks a few times        nearest_listed, by lists, and distances where they run out
+Which code finds the nearest members depends on how the set changes:
+
+    a set that grows                      NearestMembers: distances to the new members
+    a set that shrinks a few times        nearest_listed: neighbour lists, then distances
     a set that shrinks object by object   drop3.CandidateLists
-    any set, thousands of them            the evaluation of SSMA
-    the nearest of each class             _class_neighbors, by the space's own search
+    thousands of unrelated sets (SSMA)    _set_evaluation.SetEvaluator
+    the members of each class apart       _class_neighbors: the search of the space
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ from protoset.neighbors import NeighborLists, build_lists
 from protoset.spaces import TrainingSpace
 
 LIST_LENGTH = 50
-"""Neighbours to search of each object at least: a few more than a vote needs cost hardly more."""
+"""Shortest length of the neighbour lists. Longer lists than a vote needs cost hardly more."""
 
 
 class NearestMembers:
-    """The k nearest members of a growing set, of every object.
+    """The k nearest members of a growing set, for every object.
 
     Parameters
     ----------
@@ -46,36 +48,36 @@ class NearestMembers:
         self.neighbors, self.distances = np.full((n, k), -1, np.int64), np.full((n, k), np.inf)
 
     def add(self, members: np.ndarray, rows: np.ndarray) -> None:
-        """Let new members in, for the objects ``rows``."""
+        """Add members to the set and update the neighbours of the objects ``rows``."""
         if len(members) == 0:
             return
-        for part in row_slices(len(rows), len(members) * 8):
-            self.push(members, rows[part], self._space.block(rows[part], members))
+        for block in row_slices(len(rows), len(members) * 8):
+            self.push(members, rows[block], self._space.block(rows[block], members))
 
-    def push(self, members: np.ndarray, rows: np.ndarray, block: np.ndarray) -> None:
-        """Let new members in whose distances to the objects ``rows`` are known."""
-        kernels.voting.push_nearer(rows, block, members, self.neighbors, self.distances)
+    def push(self, members: np.ndarray, rows: np.ndarray, distances: np.ndarray) -> None:
+        """Add members whose distances from the objects ``rows`` are already known."""
+        kernels.voting.push_nearer(rows, distances, members, self.neighbors, self.distances)
 
     def refill(self, members: np.ndarray, rows: np.ndarray) -> None:
-        """Find the nearest of all members anew, for the objects ``rows``."""
+        """Search the nearest of all members again, for the objects ``rows``."""
         self.neighbors[rows], self.distances[rows] = -1, np.inf
         self.add(members, rows)
 
     def votes(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Class that the nearest members of each of ``rows`` vote for; -1 where there is none."""
+        """Class that the nearest members of each row vote for; -1 without any neighbour."""
         return kernels.voting.majority(self.neighbors[rows], codes)
 
 
 def nearest_listed(
     space: TrainingSpace, lists: NeighborLists, rows: np.ndarray, members: np.ndarray, k: int
 ) -> np.ndarray:
-    """Find the k nearest members of each row in its list, and by distances where the list has too few.
+    """Find the k nearest members of each row in its list, and by distances where the list holds too few.
 
     Parameters
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of all training objects.
+        Neighbours of all training objects.
     rows, members : ndarray of int
         Members ascending.
     k : int
@@ -85,25 +87,25 @@ def nearest_listed(
     ndarray of int64, shape (n_rows, k)
         Nearest first; -1 where there are fewer members besides the row itself.
     """
-    member = np.zeros(lists.n_objects, bool)
-    member[members] = True
-    found = lists.first_members(rows, member, k)
-    short = np.flatnonzero((found[:, -1] < 0) & (np.diff(lists.indptr)[rows] < lists.n_objects - 1))
+    is_member = np.zeros(lists.n_objects, bool)
+    is_member[members] = True
+    neighbors = lists.first_members(rows, is_member, k)
+    short = np.flatnonzero((neighbors[:, -1] < 0) & (np.diff(lists.indptr)[rows] < lists.n_objects - 1))
     if len(short):
         nearest = NearestMembers(space, k)
         nearest.add(members, rows[short])
-        found[short] = nearest.neighbors[rows[short]]
-    return found
+        neighbors[short] = nearest.neighbors[rows[short]]
+    return neighbors
 
 
 def outvoted(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, members: np.ndarray, k: int) -> np.ndarray:
-    """Whether the k nearest other members of each member vote for another class than its own."""
+    """Whether the k nearest other members of each member vote for a class that is not its own."""
     votes = kernels.voting.majority(nearest_listed(space, lists, members, members, k), codes)
     return (votes >= 0) & (votes != codes[members])
 
 
 def search_lists(space: TrainingSpace, n_neighbors: int, n_jobs: int | None, verbose: int) -> NeighborLists:
-    """Search the lists that votes are counted from, and say so where asked to."""
+    """Search neighbour lists that are long enough for votes of ``n_neighbors``."""
     length = min(max(2 * n_neighbors, LIST_LENGTH), space.shape[0] - 1)
     report(verbose, "searching %d neighbours of %d objects", length, space.shape[0])
     return build_lists(space, length, n_jobs=n_jobs, progress=reporter(verbose, "pairs compared"))

@@ -1,4 +1,4 @@
-"""AllKNN (Tomek 1976): drop what 1, 2 ... or k neighbours misclassify."""
+"""AllKNN (Tomek 1976): drop every object that its 1, 2, ... or k nearest neighbours misclassify."""
 
 from __future__ import annotations
 
@@ -15,57 +15,52 @@ from protoset.spaces import TrainingSpace
 
 
 def all_knn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3) -> np.ndarray:
-    """Edit a training set by the votes of the 1, 2 ... ``n_neighbors`` nearest.
+    """Edit a training set by the votes of the 1, 2, ..., ``n_neighbors`` nearest neighbours.
 
     Parameters
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of the training objects.
+        Neighbours of the training objects.
     codes : ndarray of int
         Class of each object.
     n_neighbors : int
-        The largest number of nearest others that vote.
+        Largest number of neighbours that vote.
 
     Returns
     -------
     ndarray of int
-        The objects that win every vote, ascending.
+        Objects whose class wins every vote, ascending.
     """
-    everyone = np.arange(len(codes))
-    nearest = nearest_listed(space, lists, everyone, everyone, n_neighbors)
+    objects = np.arange(len(codes))
+    nearest = nearest_listed(space, lists, objects, objects, n_neighbors)
     return np.flatnonzero(kernels.voting.wins_every_vote(nearest, codes, codes))
 
 
 class AllKNN(BaseSelector):
-    """All-k edited nearest neighbour rule: keeps what the 1, 2 ... and k nearest others vote for.
+    """All-k edited nearest neighbour rule: drops objects that their 1, 2, ... or k nearest neighbours misclassify.
 
-    All votes are taken in the whole training set; what loses one of them is dropped at the end.
+    All votes are taken in the whole training set. Nothing is dropped before the last vote.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        The largest number of nearest others that vote; all of them where there are fewer. A tied vote
-        goes to the class of the nearest.
+        Largest number of neighbours that vote. A tied vote goes to the class of the nearest neighbour.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

@@ -1,28 +1,28 @@
-"""CCIS, class conditional instance selection (Marchiori 2010): central objects first, then the border of these.
+"""CCIS, class conditional instance selection (Marchiori 2010): select central objects, then keep their border.
 
-All is read off the graph of each object's nearest neighbour in each class. An object that many of its
-own class have as nearest and few of another class lies safely inside its class.
+The method works on the graph that joins each object to its nearest neighbour in each class. The
+within-class in-degree of an object counts the edges from its own class, a between-class in-degree the
+edges from another class. An object with many within-class and few between-class edges lies safely
+inside its class. Errors are leave-one-out errors on the training set.
 
-1. Pairs. Each class is paired with the class whose in-degrees are most like those within: the sum of
-   ``|within - between|`` over both classes, divided by the size of the smaller one, is least. A tie
-   goes to the class that is first in sorted order. Two classes that choose each other are one pair.
-2. Scores. Within a pair, p is an object's share of the within-class in-degrees of both classes and q
-   its share of the in-degrees from the other class of the pair. Its score is K(p, q) - K(q, p) with
-   K(p, q) = p ln(2p / (p + q)), and K(0, q) = 0. Shares of a sum of 0 are 0. So the score has the sign of
-   p - q, and an object that nobody has as nearest scores 0.
-3. Growth. The set is empty at first and common to all pairs, whose turn comes by their classes. The
-   objects of a pair with a score of at least 0 are ordered by score, equal scores by index. The first
-   max(number of classes, A / 2 rounded up) join, where A is the number of leave-one-out errors of the
-   whole training set. Then one after the other joins as long as the set makes more than A errors on the
-   training set, leave-one-out, and the new one lowers their number; one that is in the set already
-   lowers nothing.
-4. Thin-out, by edges between paired classes; nobody but the members of the set at hand counts. Kept are
-   the members that are the nearest of a member of a paired class. Then round by round: of the rest, those
-   are added that are such a neighbour within the rest and were one, or the nearest of a member of their
-   own class, within the set of the round before (in the first round, the whole set). The rounds end when
-   an addition does not lower the number of leave-one-out errors on the training set; it is not made.
-   Without any edge between paired classes, as when the growth took a single class, there is nothing to
-   thin out by, and the set stays as it was.
+1. Pairs. Each class is paired with the class whose edges to it are most like its own: the sum of
+   ``|within - between|`` over the objects of both classes, divided by the size of the smaller class, is
+   least. A tie goes to the first class in sorted order. Two classes that choose each other are one pair.
+2. Scores. Within a pair, p is the share of an object in the within-class in-degrees of both classes, and
+   q its share in the in-degrees between the two classes. The score is K(p, q) - K(q, p) with
+   K(p, q) = p ln(2p / (p + q)) and K(0, q) = 0. A share of a sum of 0 is 0. So the score has the sign of
+   p - q, and an object without incoming edges scores 0.
+3. Growth. One set, empty at first, is common to all pairs. The pairs are treated in the order of their
+   classes. The objects of a pair with a score of at least 0 are ordered by score, equal scores by index.
+   The first max(number of classes, A / 2 rounded up) objects join the set, where A is the number of
+   errors of the whole training set. Then objects join one at a time, while the set makes more than A
+   errors and the new object lowers their number. An object that is already in the set lowers nothing.
+4. Thin-out, on the graph of the grown set. A border member is the nearest neighbour of a member of a
+   paired class. The border members are kept. Then rounds follow, each on the graph of the remaining
+   members: a round adds the border members of this graph that had an incoming edge, from their own or a
+   paired class, in the graph of the round before (in the first round, of the grown set). The rounds end
+   with the first addition that does not lower the number of errors; this addition is not made.
+   If the grown set has no border members, as when it holds a single class, it is returned whole.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, 
     Returns
     -------
     ndarray of int
-        The objects kept, ascending. A class may be without any; there is none at all where every
-        class has a single member.
+        Objects kept, ascending. A class may lose all its objects. The result is empty if every class has
+        a single member.
     """
     report(verbose, "searching the nearest of each class for %d objects", len(codes))
     graph = ClassNeighbors.search(space, codes, n_jobs)
@@ -72,13 +72,13 @@ def paired_classes(degrees: np.ndarray, codes: np.ndarray) -> list[tuple[int, in
     Parameters
     ----------
     degrees : ndarray of shape (n_objects, n_classes)
-        How many objects of each class have each object as their nearest in its class.
+        In-degrees of each object, by the class that the edges come from.
     codes : ndarray of int
 
     Returns
     -------
     list of (int, int)
-        The pairs, the lower class first, without repetition, in the order of the classes that chose.
+        Each pair once, lower class first, in the order of the classes that chose it.
     """
     n_classes = degrees.shape[1]
     sizes = np.bincount(codes, minlength=n_classes)
@@ -108,27 +108,27 @@ def _within(degrees: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def _grow(
     space: TrainingSpace, codes: np.ndarray, degrees: np.ndarray, pairs: list[tuple[int, int]], most_errors: int
 ) -> np.ndarray:
-    """Take the best objects of each pair of classes, until they do as well as the whole training set."""
+    """Take the best objects of each pair of classes until the set is as accurate as the whole training set."""
     within = _within(degrees, codes)
     n_first = max(degrees.shape[1], -(-most_errors // 2))
     nearest = NearestMembers(space, 1)
     is_member = np.zeros(len(codes), bool)
-    everyone = np.arange(len(codes))
+    every_row = np.arange(len(codes))
     for a, b in pairs:
         objects = np.flatnonzero((codes == a) | (codes == b))
         scores = pair_scores(within[objects], degrees[objects, a + b - codes[objects]])
         order = np.lexsort((objects, -scores))
         ranking = objects[order[scores[order] >= 0]]
         first = np.sort(ranking[:n_first])
-        nearest.add(first[~is_member[first]], everyone)
+        nearest.add(first[~is_member[first]], every_row)
         is_member[first] = True
         errors = _errors(nearest, codes)
         for candidate in ranking[n_first:]:
-            # A member of another pair's set that comes up again would lower nothing.
+            # A candidate that joined with another pair lowers nothing.
             if errors <= most_errors or is_member[candidate]:
                 break
             before = nearest.neighbors.copy(), nearest.distances.copy()
-            nearest.add(np.array([candidate]), everyone)
+            nearest.add(np.array([candidate]), every_row)
             errors_before, errors = errors, _errors(nearest, codes)
             if errors >= errors_before:
                 nearest.neighbors, nearest.distances = before
@@ -138,30 +138,30 @@ def _grow(
 
 
 def _thin_out(space: TrainingSpace, graph: ClassNeighbors, pairs: list[tuple[int, int]]) -> np.ndarray:
-    """Keep the members at the border between paired classes, and further ones as long as errors fall."""
+    """Keep the members at the border between paired classes, and add more while the number of errors falls."""
     codes, members = graph.codes, graph.members
-    everyone, nearest = np.arange(len(codes)), NearestMembers(space, 1)
+    every_row, nearest = np.arange(len(codes)), NearestMembers(space, 1)
     has_within, has_between = _edges(graph, pairs)
     kept = has_between
-    nearest.add(members[kept], everyone)
+    nearest.add(members[kept], every_row)
     errors = _errors(nearest, codes)
-    places = np.flatnonzero(~kept)
-    had_edge = (has_within | has_between)[places]
-    while len(places):
-        graph = graph.restrict(space, members[places])
+    rest = np.flatnonzero(~kept)
+    had_edge = (has_within | has_between)[rest]
+    while len(rest):
+        graph = graph.restrict(space, members[rest])
         has_within, has_between = _edges(graph, pairs)
         added = has_between & had_edge
-        nearest.add(members[places[added]], everyone)
+        nearest.add(members[rest[added]], every_row)
         errors_before, errors = errors, _errors(nearest, codes)
         if errors >= errors_before:
             break
-        kept[places[added]] = True
-        places, had_edge = places[~added], (has_within | has_between)[~added]
+        kept[rest[added]] = True
+        rest, had_edge = rest[~added], (has_within | has_between)[~added]
     return members[kept] if kept.any() else members
 
 
 def _edges(graph: ClassNeighbors, pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each member is the nearest of one of its class, and of one of a class paired with its own."""
+    """Whether each member has an incoming edge from its own class, and from a class paired with its own."""
     degrees, codes = graph.in_degrees(), graph.codes[graph.members]
     is_pair = np.zeros((degrees.shape[1], degrees.shape[1]), bool)
     for a, b in pairs:
@@ -170,46 +170,45 @@ def _edges(graph: ClassNeighbors, pairs: list[tuple[int, int]]) -> tuple[np.ndar
 
 
 def _errors(nearest: NearestMembers, codes: np.ndarray) -> int:
-    """Objects whose nearest member has another class, or that have none."""
+    """Number of objects whose nearest member has another class, or that have no nearest member."""
     return int((nearest.votes(np.arange(len(codes)), codes) != codes).sum())
 
 
 class CCIS(BaseSelector):
-    """Class conditional instance selection: the central objects of the classes, thinned out to their border.
+    """Class conditional instance selection: central objects of the classes, thinned out to their border.
 
-    It has no parameters of its own and keeps few objects. In a pair of classes it may take objects
-    of one class only; the medoid of the other class is then added. Scores are made of small counts and
-    often tie; ties go by index, so that another order of the objects may give another set.
+    It has no parameters of its own and keeps few objects.
 
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     Notes
     -----
-    Scores weigh how often an object is the nearest of its own class against how often it is that of the
-    class paired with its own. The best are taken until the set makes no more errors on the training set,
-    leave-one-out, than the whole training set does, or until the next one lowers their number no
-    further. Of these, objects at the border between the classes are kept. How open points of the
-    publication are settled stands at the head of ``protoset/selectors/ccis.py``.
+    Each class is paired with another one. The score of an object compares how often it is the nearest
+    neighbour of objects of its own class and of the paired class. Objects with the best scores are taken
+    until the set makes no more leave-one-out errors than the whole training set, or until the next object
+    does not lower the number of errors. Of this set, the objects at the border between paired classes are
+    kept. The head of ``protoset/selectors/ccis.py`` gives all steps, and the choices that the publication
+    leaves open.
+
+    Scores come from small counts and often tie. Ties are ordered by index, so another order of the objects
+    may give another set. From a pair of classes the method may take objects of one class only; the medoid
+    of the other class is then added.
 
     References
     ----------

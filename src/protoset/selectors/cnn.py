@@ -1,7 +1,7 @@
 """CNN, the condensed nearest neighbour rule (Hart 1968).
 
-Objects are visited in turn, round after round; one that the set so far misclassifies joins it. A round
-that adds nothing is the last.
+Objects are visited in a fixed order, round after round. An object that the current set misclassifies
+joins the set. The rounds end when a round adds nothing.
 """
 
 from __future__ import annotations
@@ -26,58 +26,54 @@ def cnn(space: TrainingSpace, codes: np.ndarray, order: np.ndarray) -> np.ndarra
     codes : ndarray of int
         Class of each object.
     order : ndarray of int
-        All objects in the order in which they are visited; the set starts with the first one.
+        All objects in the order of visits. The first object starts the set.
 
     Returns
     -------
     ndarray of int
-        The objects kept, ascending.
+        Objects kept, ascending.
     """
     nearest = NearestMembers(space, 1)
     is_member = np.zeros(len(codes), bool)
-    added, place = order[0], 0
+    added, position = order[0], 0
     while True:
         is_member[added] = True
         nearest.add(np.array([added]), np.flatnonzero(~is_member))
         wrong = (codes[nearest.neighbors[order, 0]] != codes[order]) & ~is_member[order]
         if not wrong.any():
             return np.flatnonzero(is_member)
-        # The next one in this round; if there is none, the first one of the next round.
-        later = wrong[place + 1 :]
-        place = place + 1 + int(later.argmax()) if later.any() else int(wrong.argmax())
-        added = order[place]
+        # The next misclassified object of this round; if there is none, the first of the next round.
+        later = wrong[position + 1 :]
+        position = position + 1 + int(later.argmax()) if later.any() else int(wrong.argmax())
+        added = order[position]
 
 
 class CNN(BaseSelector):
-    """Condensed nearest neighbour rule: adds objects that the set so far misclassifies.
+    """Condensed nearest neighbour rule: adds objects that the current set misclassifies.
 
     The set is consistent: the nearest prototype classifies every training object correctly, except
-    where identical objects have different labels. It depends on the order in which objects are
-    visited; see :class:`FCNN` for a set that does not.
+    where identical objects have different labels. The set depends on the order of visits;
+    :class:`FCNN` gives a set that does not.
 
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of searches; this method makes none.
+        Not used: this method does no parallel work.
     random_state : int or RandomState, optional
-        Shuffles the order in which objects are visited; with None it is the order of the rows.
+        Shuffles the order of visits. With None objects are visited in the order of the rows.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which the method kept nothing; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

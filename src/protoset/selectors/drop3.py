@@ -1,11 +1,11 @@
 """DROP3, the third decremental reduction procedure (Wilson & Martinez 2000).
 
-The set is edited first. Then its objects are visited, those far from other classes first, and one is
-dropped where those that have it as a neighbour are classified as well without it.
+The set is edited first. Then its objects are visited, objects far from other classes first. An object
+is dropped if the objects that have it as a neighbour are classified as well without it.
 
-The neighbours of an object are read from a list of candidates that is longer than a vote needs. When
-one is dropped, the next candidate takes its place; where a list has run out, it is filled with the
-nearest of the objects that are left, together with all lists that are about to run out.
+Each object reads its neighbours from a list of candidates, which is longer than a vote needs. When a
+neighbour is dropped, the next candidate replaces it. When a list runs out, it is filled with the nearest
+remaining objects, together with all lists that are about to run out.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace, smallest_of
 
-RESERVE = 4
-"""Lists with fewer candidates left are filled whenever one has run out."""
+MIN_CANDIDATES = 4
+"""When a list runs out, all lists with fewer candidates left are filled with it."""
 
 CANDIDATE_BYTES = 256 * 2**20
-"""Memory that the lists of candidates may grow to."""
+"""Largest memory of the candidate lists."""
 
 
 def drop3(
@@ -40,18 +40,18 @@ def drop3(
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of the training objects.
+        Neighbours of the training objects.
     codes : ndarray of int
         Class of each object.
     n_neighbors : int
-        How many nearest others vote.
+        Number of neighbours that vote.
     n_jobs : int, optional
-        Workers.
+        Parallel workers of searches.
 
     Returns
     -------
     ndarray of int
-        The objects kept, ascending; perhaps none of a class, or none at all.
+        Objects kept, ascending. A class may lose all its objects.
     """
     edited = enn(space, lists, codes, n_neighbors=n_neighbors)
     _, distances = nearest_enemies(space, lists, codes, edited, edited, n_jobs=n_jobs)
@@ -68,32 +68,32 @@ def drop3(
         )
         if position == len(order):
             return np.flatnonzero(candidates.kept)
-        candidates.fill(RESERVE)
+        candidates.fill(MIN_CANDIDATES)
 
 
 class CandidateLists:
-    """Who may become a neighbour of each object of an edited set, nearest first.
+    """Present and future neighbours of each object of the edited set, nearest first.
 
     Parameters
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of all training objects.
+        Neighbours of all training objects.
     edited : ndarray of int
-        The objects of the edited set, ascending.
+        Objects of the edited set, ascending.
     n_neighbors : int
-        Neighbours that each object has.
+        Number of neighbours of each object.
 
     Attributes
     ----------
     kept : ndarray of bool
-        Which training objects are kept.
+        Whether each training object is kept.
     listed : ndarray of int32, shape (n_objects, length)
-        The nearest objects that were kept when the list was filled, up to the first -1.
+        The nearest objects that were kept when the list was filled; -1 after the last.
     complete : ndarray of bool
-        Whether the list holds all of them.
+        Whether the list holds all objects that were kept when it was filled.
     cursors : ndarray of int64
-        Where in its list each object finds its next neighbour.
+        Position of the next neighbour in the list of each object.
     """
 
     def __init__(self, space: TrainingSpace, lists: NeighborLists, edited: np.ndarray, n_neighbors: int):
@@ -110,29 +110,29 @@ class CandidateLists:
         self.fill(n_neighbors)
         self.cursors[:] = n_neighbors
 
-    def fill(self, reserve: int) -> None:
-        """Fill the lists that have fewer than ``reserve`` candidates left."""
-        short = kernels.dropping.running_out(self._edited, self.listed, self.complete, self.cursors, self.kept, reserve)
+    def fill(self, least: int) -> None:
+        """Fill the lists that have fewer than ``least`` candidates left."""
+        short = kernels.dropping.running_out(self._edited, self.listed, self.complete, self.cursors, self.kept, least)
         rows, members = self._edited[short], np.flatnonzero(self.kept)
         self._lengthen(len(rows) * len(members))
-        for part in row_slices(len(rows), len(members) * 8):
-            self._fill(rows[part], members)
+        for block in row_slices(len(rows), len(members) * 8):
+            self._fill(rows[block], members)
 
     def _lengthen(self, n_distances: int) -> None:
-        """Double the lists each time that filling them has cost half a search for everyone's neighbours.
+        """Double the length of the lists each time that filling them has cost half a neighbour search.
 
-        It costs as much where classes are swept from one side, as on a line: the dropped objects then have
-        the same candidates, and all their lists run out at once, again and again.
+        Filling is expensive where a class is dropped from one side to the other, as on a line: the dropped
+        objects then share their candidates, and all their lists run out together, again and again.
         """
         n, length = self.listed.shape
         self._n_distances += n_distances
-        half_a_search = n * n // 4  # as a search takes each pair once
+        half_a_search = n * n // 4  # a search computes each pair once
         if self._n_distances > half_a_search and 2 * length * n * self.listed.itemsize <= CANDIDATE_BYTES:
             self._n_distances = 0
             self.listed = np.hstack([self.listed, np.full((n, length), -1, np.int32)])
 
     def _fill(self, rows: np.ndarray, members: np.ndarray) -> None:
-        """List the nearest of the kept objects, which are ``members``, for each of ``rows``."""
+        """List the nearest kept objects (``members``) of each row."""
         length = self.listed.shape[1]
         own = np.where(self.kept[rows], np.searchsorted(members, rows), -1)
         nearest = smallest_of(self._space.block(rows, members), own, min(length, len(members)), length)
@@ -140,48 +140,47 @@ class CandidateLists:
         filled[np.arange(length) < nearest.counts[:, None]] = members[nearest.indices]
         self.listed[rows] = filled
         self.complete[rows] = nearest.counts == len(members) - self.kept[rows]
-        # A filled list begins with the present neighbours, the nearest of the kept; the next one comes after them.
+        # A filled list begins with the present neighbours; the next neighbour comes after them.
         self.cursors[rows] = self._n_neighbors
 
 
 class DROP3(BaseSelector):
-    """Decremental reduction: drops the objects without which the others are classified as well.
+    """Decremental reduction: drops objects whose absence does not harm the classification of the others.
 
-    First, objects that their nearest others misclassify are dropped as noise, as in :class:`ENN`. Each
-    object of the edited set then has its ``n_neighbors + 1`` nearest kept others as neighbours, and
-    those that have it as a neighbour are its associates. Objects are visited once, by their distance to
-    the nearest object of another class in the edited set, farthest first, equal distances by index. One
-    is dropped if at least as many of its associates are classified correctly by their ``n_neighbors``
-    nearest kept others without it as with it; its associates then get the next nearest kept object as a
-    neighbour. Dropped objects stay associates, but are no neighbours; the noise is neither.
-
-    Without another class in the edited set all distances to it are infinite, so that objects are
-    visited by index. An object without any neighbour is not classified correctly.
+    First, objects that their nearest neighbours misclassify are dropped as noise, as in :class:`ENN`.
+    Then each object of the edited set has its ``n_neighbors + 1`` nearest kept objects as neighbours. The
+    associates of an object are the objects that have it as a neighbour. Objects are visited once, by the
+    distance to their nearest enemy (object of another class), farthest first. An object is dropped if at
+    least as many of its associates are classified correctly without it as with it, by their
+    ``n_neighbors`` nearest kept objects.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        How many nearest others vote; all of them where there are fewer. A tied vote goes to the class
-        of the nearest. The publication uses 3.
+        Number of neighbours that vote. The publication uses 3. A tied vote goes to the class of the
+        nearest neighbour.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
+
+    Notes
+    -----
+    When an object is dropped, each of its associates gets the next nearest kept object as a neighbour.
+    Dropped objects remain associates, but are no longer neighbours; the noise is neither. Nearest enemies
+    are those in the edited set. Objects at equal distances are visited by index, and so are all objects if
+    editing leaves a single class. An object without neighbours is not classified correctly.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""ENN, the edited nearest neighbour rule (Wilson 1972): drop what its neighbours misclassify."""
+"""ENN, the edited nearest neighbour rule (Wilson 1972): drop every object that its neighbours misclassify."""
 
 from __future__ import annotations
 
@@ -20,49 +20,45 @@ def enn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neig
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of the training objects.
+        Neighbours of the training objects.
     codes : ndarray of int
         Class of each object.
     n_neighbors : int
-        How many nearest others vote.
+        Number of neighbours that vote.
 
     Returns
     -------
     ndarray of int
-        The objects kept, ascending; none of a class, or none at all, if all of them are outvoted.
+        Objects kept, ascending. A class may lose all its objects.
     """
     return np.flatnonzero(~outvoted(space, lists, codes, np.arange(len(codes)), n_neighbors))
 
 
 class ENN(BaseSelector):
-    """Edited nearest neighbour rule: drops the objects whose nearest others vote for another class.
+    """Edited nearest neighbour rule: drops objects whose nearest neighbours vote for another class.
 
-    It removes noise and smooths the borders between classes, and keeps most objects.
+    It removes noise, smooths the borders between classes, and keeps most objects. The only member of a
+    class is always outvoted; it then returns as the medoid of its class.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        How many nearest others vote; all of them where there are fewer. A tied vote goes to the class
-        of the nearest. A class with a single member is always outvoted.
+        Number of neighbours that vote. A tied vote goes to the class of the nearest neighbour.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

@@ -1,7 +1,8 @@
 """FCNN, the fast condensed nearest neighbour rule (Angiulli 2007).
 
-The set starts with one object per class. Each round, every member of the set adds the nearest of the
-objects that it helps to misclassify; the rounds end when nothing outside the set is misclassified.
+The set starts with one object per class. In each round, every member of the set adds the nearest
+misclassified object that has this member among its neighbours. The rounds end when no object outside
+the set is misclassified.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from protoset.spaces import TrainingSpace
 
 Start = Literal["auto", "centroid", "medoid"]
 STARTS: tuple[Start, ...] = ("auto", "centroid", "medoid")
+"""Values of the parameter ``start``."""
 
 
 def fcnn(
@@ -37,9 +39,9 @@ def fcnn(
     Returns
     -------
     kept : ndarray of int
-        The objects kept, ascending.
+        Objects kept, ascending.
     n_iter : int
-        Rounds, the last one of which added nothing.
+        Rounds, including the last one, which adds nothing.
     """
     nearest, n_iter = NearestMembers(space, n_neighbors), 0
     is_member = np.zeros(len(codes), bool)
@@ -54,19 +56,19 @@ def fcnn(
 
 
 def class_centres(space: TrainingSpace, codes: np.ndarray, start: Start) -> np.ndarray:
-    """One object per class, ascending: the nearest to its mean, or its medoid."""
+    """One object per class, ascending: the object nearest to the class mean, or the medoid of the class."""
     centres = []
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
         centre = None if start == "medoid" else space.central_member(members)
         if centre is None and start == "centroid":
-            raise ValueError("start='centroid' needs objects with coordinates, which these do not have; use 'medoid'")
+            raise ValueError("start='centroid' needs objects with coordinates, but X has none; pass start='medoid'")
         centres.append(medoid(space, members) if centre is None else centre)
     return np.sort(centres)
 
 
 def _nearest_misled(nearest: NearestMembers, wrong: np.ndarray) -> np.ndarray:
-    """For every member the nearest of the misclassified objects that have it among their neighbours."""
+    """For every member, the nearest misclassified object that has the member among its neighbours."""
     members, distances = nearest.neighbors[wrong].ravel(), nearest.distances[wrong].ravel()
     misled = np.repeat(wrong, nearest.neighbors.shape[1])
     order = np.lexsort((misled, distances, members))
@@ -84,31 +86,27 @@ class FCNN(BaseSelector):
     Parameters
     ----------
     n_neighbors : int, default=1
-        How many nearest prototypes vote; all of them while there are fewer.
+        Number of nearest prototypes that vote.
     start : {"auto", "centroid", "medoid"}, default="auto"
-        The first prototype of each class: the member nearest to the mean of the class, or the
-        medoid of the class. "auto" takes the first where objects have coordinates.
+        First prototype of each class: the object nearest to the class mean ("centroid") or the medoid of
+        the class. "auto" is "centroid" for objects with coordinates and "medoid" for all others.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of searches; this method makes none.
+        Not used: this method does no parallel work.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which the method kept nothing; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
     n_iter_ : int
-        Rounds, the last one of which added nothing.
+        Rounds, including the last one, which adds nothing.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

@@ -1,19 +1,19 @@
 """HMN-EI, iterated editing by hit miss networks (Marchiori 2008).
 
-The network joins each object to its nearest neighbour in each class. An object's *hits* are the
-objects of its own class that have it as nearest, its *misses* those of other classes. A pass, HMN-E,
-marks objects for removal and takes some marks back:
+The network joins each object to its nearest neighbour in each class. The *hits* of an object are the
+objects of its own class that have it as nearest neighbour; its *misses* are such objects of other
+classes. An object with a hit or a miss is *linked*. A pass (HMN-E) marks objects for removal by rule
+R1, and the rules R2 to R4 take some marks back:
 
-    R1   marked are those with  w misses + epsilon > (1 - w) hits,  w being the share of their class
-    R2   a class that has fewer than 4 unmarked: those of it with a hit or a miss stay
-    R3   more than 3 classes: those with fewer misses than half the number of classes stay, if they
-         have a hit or a miss
-    R4   those with hits from at least a quarter of their class stay
+    R1   mark objects with  w misses + epsilon > (1 - w) hits,  where w is the share of their class
+    R2   keep the linked objects of a class that has fewer than 4 unmarked objects
+    R3   with more than 3 classes, keep linked objects with fewer misses than half the number of classes
+    R4   keep objects with hits from at least a quarter of their class
 
-Sizes and shares are those of the set that the pass starts from. Passes follow each other, each on the
-network of the objects left, until a pass removes nothing or the set makes more errors on the training
-set, leave-one-out, than the set before it, which is then the result. The first pass is always made.
-R2 leaves something of every class: the nearest of an object of another class has a miss.
+Sizes and shares are taken from the set at the start of the pass. Each pass works on the network of the
+remaining objects. The passes end when a pass removes nothing, or when the set makes more leave-one-out
+errors on the training set than the set before it; the set before it is then the result. The first pass
+is always accepted. R2 keeps every class: the nearest neighbour of an object of another class has a miss.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from protoset.selectors._class_neighbors import ClassNeighbors, NeighborQueue
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
-FEW = 4
-"""R2 looks after classes with fewer unmarked objects."""
+MIN_UNMARKED = 4
+"""Rule R2 applies to classes with fewer unmarked objects."""
 
 
 def hmnei(
@@ -41,7 +41,7 @@ def hmnei(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> tuple[np.ndarray, int]:
-    """Edit a training set until that costs accuracy.
+    """Edit a training set until editing costs accuracy.
 
     Parameters
     ----------
@@ -54,35 +54,35 @@ def hmnei(
     Returns
     -------
     kept : ndarray of int
-        The objects kept, ascending, at least one of each class.
+        Objects kept, ascending, at least one of each class.
     n_iter : int
-        Passes, the last one of which was without effect.
+        Passes, including the last one, which has no effect.
     """
     report(verbose, "searching the nearest of each class for %d objects", len(codes))
     graph = ClassNeighbors.search(space, codes, n_jobs)
-    # As many errors as there can be, so that the first pass is always made.
+    # The largest possible number of errors, so that the first pass is always accepted.
     n_errors, n_iter = len(codes), 0
-    everyone = NeighborQueue.of_nearest(graph.members, graph.nearest(), graph.distances.min(axis=1))
+    queue = NeighborQueue.of_nearest(graph.members, graph.nearest(), graph.distances.min(axis=1))
     while True:
         n_iter += 1
         stays = edit(graph.in_degrees(), codes[graph.members], epsilon)
         members = graph.members[stays]
-        everyone = everyone.restrict(space, everyone.rows, members)
-        is_error = (everyone.nearest < 0) | (codes[everyone.nearest] != codes)
+        queue = queue.restrict(space, queue.rows, members)
+        is_error = (queue.nearest < 0) | (codes[queue.nearest] != codes)
         n_errors_before, n_errors = n_errors, int(is_error.sum())
-        report(verbose, "%d of %d objects stay, with %d errors", len(members), len(graph.members), n_errors)
+        report(verbose, "%d of %d objects remain, with %d errors", len(members), len(graph.members), n_errors)
         if stays.all() or n_errors > n_errors_before:
             return graph.members, n_iter
         graph = graph.restrict(space, members)
 
 
 def edit(degrees: np.ndarray, codes: np.ndarray, epsilon: float) -> np.ndarray:
-    """One pass, HMN-E.
+    """One pass (HMN-E): whether each object stays.
 
     Parameters
     ----------
     degrees : ndarray of shape (n_objects, n_classes)
-        How many objects of each class have each object as their nearest in its class.
+        ``degrees[i, c]``: number of objects of class c whose nearest neighbour in the class of i is i.
     codes : ndarray of int
         Class of each object.
     epsilon : float
@@ -90,54 +90,50 @@ def edit(degrees: np.ndarray, codes: np.ndarray, epsilon: float) -> np.ndarray:
     Returns
     -------
     ndarray of bool
-        Whether each object stays.
     """
     n, n_classes = degrees.shape
     sizes = np.bincount(codes, minlength=n_classes)
     hits = degrees[np.arange(n), codes]
     misses = degrees.sum(axis=1) - hits
     size = sizes[codes]
-    # R1 times n, so that only epsilon is rounded.
+    # R1 is multiplied by n, so that only epsilon is rounded.
     stays = size * misses + n * epsilon <= (n - size) * hits
     linked = hits + misses > 0
-    unmarked = np.bincount(codes[stays], minlength=n_classes)
-    stays |= linked & (unmarked < FEW)[codes]
+    n_unmarked = np.bincount(codes[stays], minlength=n_classes)
+    stays |= linked & (n_unmarked < MIN_UNMARKED)[codes]
     if n_classes > 3:
         stays |= linked & (2 * misses < n_classes)
     return stays | (4 * hits >= size)
 
 
 class HMNEI(BaseSelector):
-    """Iterated editing by hit miss networks: drops what is nearest to other classes, and what is nearest to none.
+    """Iterated editing by hit miss networks: drops objects that are mostly the nearest neighbour of other classes.
 
-    It removes noise, border objects and objects that nobody has as nearest neighbour, pass after pass,
-    until the set left makes more errors.
+    Each pass removes noise, border objects, and objects that are nearest neighbour of no object. The
+    passes end when the remaining set makes more errors.
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        How far hits must outweigh misses; above 0, so that objects that nobody has as nearest are dropped.
+        Margin by which hits must outweigh misses. It is above 0, so that objects without hits and misses
+        are dropped.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which the method kept nothing; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
     n_iter_ : int
-        Passes, the last one of which was without effect.
+        Passes, including the last one, which has no effect.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """ICF, iterative case filtering (Brighton & Mellish 2002).
 
-The set is edited first. Then, again and again, all objects are dropped at once that have more objects
-around them, nearer than any of another class, than they are such an object of.
+The set is edited first. Then rounds follow; each round drops all objects whose reachable set is larger
+than their coverage set (see :class:`ICF`).
 """
 
 from __future__ import annotations
@@ -30,117 +30,113 @@ def icf(
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of the training objects.
+        Neighbours of the training objects.
     codes : ndarray of int
         Class of each object.
     n_neighbors : int
-        How many nearest others vote in the editing.
+        Number of neighbours that vote in the editing.
     n_jobs : int, optional
-        Workers.
+        Parallel workers of searches.
 
     Returns
     -------
     kept : ndarray of int
-        The objects kept, ascending; perhaps none of a class, or none at all.
+        Objects kept, ascending. A class may lose all its objects.
     n_iter : int
-        Rounds, the last one of which dropped nothing.
+        Rounds, including the last one, which drops nothing.
     """
     members = enn(space, lists, codes, n_neighbors=n_neighbors)
     enemies, radii = np.full(len(codes), -1), np.full(len(codes), np.inf)
-    open_rows, n_iter = members, 0
+    outdated, n_iter = members, 0
     while True:
-        enemies[open_rows], radii[open_rows] = nearest_enemies(space, lists, codes, open_rows, members, n_jobs=n_jobs)
+        enemies[outdated], radii[outdated] = nearest_enemies(space, lists, codes, outdated, members, n_jobs=n_jobs)
         reachable, coverage = count_reachable(space, lists, codes, members, radii)
         dropped = members[reachable[members] > coverage[members]]
         n_iter += 1
         if not len(dropped):
             return members, n_iter
         members = np.setdiff1d(members, dropped, assume_unique=True)
-        open_rows = members[np.isin(enemies[members], dropped)]
+        outdated = members[np.isin(enemies[members], dropped)]
 
 
 def count_reachable(
     space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, members: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the members nearer to each member than its radius, and the members that it is so near to.
+    """Count the reachable set and the coverage set of each member.
 
     Parameters
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of all training objects.
+        Neighbours of all training objects.
     codes : ndarray of int
         Class of each object.
     members : ndarray of int
         Ascending.
     radii : ndarray
-        Distance of each object to the nearest member of another class, so that only members of its own
-        are nearer.
+        Distance of each object to its nearest enemy among the members. Only members of its own class are
+        nearer.
 
     Returns
     -------
     reachable, coverage : ndarray of int64, shape (n_objects,)
-        0 for all but members.
+        0 for objects that are not members.
     """
     reachable, coverage = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
-    member = np.zeros(len(codes), bool)
-    member[members] = True
-    reach = np.full(len(codes), -np.inf)
-    listed = np.diff(lists.indptr) > 0
-    reach[listed] = lists.distances[lists.indptr[1:][listed] - 1]
-    near = reach[members] >= radii[members]
+    is_member = np.zeros(len(codes), bool)
+    is_member[members] = True
+    longest_listed = np.full(len(codes), -np.inf)
+    has_list = np.diff(lists.indptr) > 0
+    longest_listed[has_list] = lists.distances[lists.indptr[1:][has_list] - 1]
+    is_listed = longest_listed[members] >= radii[members]
+    listed, unlisted = members[is_listed], members[~is_listed]
     kernels.dropping.count_listed(
-        lists.indptr, lists.indices, lists.distances, members[near], radii[members[near]], member, reachable, coverage
+        lists.indptr, lists.indices, lists.distances, listed, radii[listed], is_member, reachable, coverage
     )
-    far = members[~near]
-    for code in np.unique(codes[far]):
-        rows, columns = far[codes[far] == code], members[codes[members] == code]
-        for part in row_slices(len(rows), len(columns) * 8):
-            block = space.block(rows[part], columns)
-            kernels.dropping.count_within(block, rows[part], columns, radii[rows[part]], reachable, coverage)
+    for code in np.unique(codes[unlisted]):
+        rows, columns = unlisted[codes[unlisted] == code], members[codes[members] == code]
+        for block in row_slices(len(rows), len(columns) * 8):
+            distances = space.block(rows[block], columns)
+            kernels.dropping.count_within(distances, rows[block], columns, radii[rows[block]], reachable, coverage)
     return reachable, coverage
 
 
 class ICF(BaseSelector):
-    """Iterative case filtering: drops the objects that others stand for more than they stand for others.
+    """Iterative case filtering: drops objects inside a class, which other objects represent.
 
-    First, objects that their nearest others misclassify are dropped, as in :class:`ENN`. Then rounds
-    follow. In each round, and among the objects that are still kept in it,
+    First, objects that their nearest neighbours misclassify are dropped, as in :class:`ENN`. Then rounds
+    follow. In each round, among the objects that are still kept,
 
-    - the reachable set of an object holds all others that are strictly nearer to it than its nearest
+    - the reachable set of an object holds all objects that are strictly nearer to it than its nearest
       enemy, the nearest object of another class;
-    - the coverage set of an object holds all others that have it in their reachable sets;
+    - the coverage set of an object holds all objects that have it in their reachable sets;
     - all objects whose reachable set is larger than their coverage set are dropped at once.
 
-    The rounds end when nothing is dropped. Without any enemy, where a single class is left, all others
-    are reachable for each object, so that nothing more is dropped.
+    The rounds end when nothing is dropped. If a single class is left, there are no enemies: every object
+    is reachable for every other, and nothing more is dropped.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        How many nearest others vote in the editing; all of them where there are fewer. A tied vote
-        goes to the class of the nearest.
+        Number of neighbours that vote in the editing. A tied vote goes to the class of the nearest
+        neighbour.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
+        Selected objects, ascending.
     n_iter_ : int
-        Rounds after the editing, the last one of which dropped nothing.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Rounds after the editing, including the last one, which drops nothing.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

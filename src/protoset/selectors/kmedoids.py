@@ -1,8 +1,8 @@
-"""K-medoids of each class, by swaps that each lower the sum of distances (as FasterPAM finds them).
+"""K-medoids of each class, by swaps that lower the sum of distances, found as in FasterPAM.
 
-Every member of a class has its nearest and its second nearest medoid. So the change that a candidate
-would bring, in place of each of the medoids at once, is one pass over the distances to the candidate;
-a candidate that improves is swapped in at once.
+Every member of a class knows its nearest and second nearest medoid. One pass over the distances to a
+candidate then gives the change in the sum for each medoid that the candidate may replace. The first
+swap that lowers the sum is made at once.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from protoset.selectors.allocation import STRATIFIED, Allocation, allocate, chec
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
-CANDIDATES = 64
-"""Candidates whose distances are computed at a time."""
+CANDIDATES_PER_BLOCK = 64
+"""Number of candidates whose distances are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +36,9 @@ class Medoids:
     indices : ndarray of int
         Ascending.
     loss : float
-        Sum of the members' distances to their nearest medoid.
+        Sum of the distances of the members to their nearest medoid.
     n_iter, n_swaps : int
-        Passes over the candidates, the last one without a swap unless it was the last allowed, and swaps made.
+        Passes over the candidates, and swaps made. Unless the limit is reached, the last pass makes no swap.
     """
 
     indices: np.ndarray
@@ -71,8 +71,8 @@ def k_medoids(space: TrainingSpace, members: np.ndarray, medoids: np.ndarray, *,
     n_iter, since_swap = 0, 0
     while since_swap < len(members) and n_iter < max_iter:
         n_iter += 1
-        for start in range(0, len(members), CANDIDATES):
-            since_swap = search.try_candidates(members[start : start + CANDIDATES], since_swap)
+        for start in range(0, len(members), CANDIDATES_PER_BLOCK):
+            since_swap = search.try_candidates(members[start : start + CANDIDATES_PER_BLOCK], since_swap)
             if since_swap >= len(members):
                 break
     return Medoids(np.sort(search.medoids), search.loss, n_iter, search.n_swaps)
@@ -93,18 +93,18 @@ class _SwapSearch:
         return float(self.distances[:, 0].sum())
 
     def try_candidates(self, candidates: np.ndarray, since_swap: int) -> int:
-        """Swap in the candidates that improve; return how many were tried since the last swap."""
+        """Swap in the candidates that lower the loss; return how many were tried since the last swap."""
         block = np.asfortranarray(self.space.block(self.members, candidates))
-        place = 0
+        first = 0
         while True:
             is_medoid = np.isin(candidates, self.medoids)
-            found, leaving = kernels.medoids.improving_swap(
-                block, place, is_medoid, self.nearest, self.distances, len(self.medoids)
+            entering, leaving = kernels.medoids.improving_swap(
+                block, first, is_medoid, self.nearest, self.distances, len(self.medoids)
             )
-            if found < 0:
-                return since_swap + len(candidates) - place
-            since_swap, place = 0, found + 1
-            self._swap(leaving, candidates[found], block[:, found])
+            if entering < 0:
+                return since_swap + len(candidates) - first
+            since_swap, first = 0, entering + 1
+            self._swap(leaving, candidates[entering], block[:, entering])
 
     def _swap(self, leaving: int, entering: int, distances: np.ndarray) -> None:
         self.medoids[leaving] = entering
@@ -114,53 +114,49 @@ class _SwapSearch:
         self._find_two_nearest(orphaned)
 
     def _find_two_nearest(self, rows: np.ndarray) -> None:
-        """Find the two nearest medoids of the members at the given positions, as positions among the medoids."""
-        for part in row_slices(len(rows), len(self.medoids) * 8):
-            block = self.space.block(self.members[rows[part]], self.medoids)
-            self.nearest[rows[part]], self.distances[rows[part]] = kernels.medoids.two_smallest(block)
+        """Find the two nearest medoids of the members at positions ``rows``, as positions among the medoids."""
+        for block in row_slices(len(rows), len(self.medoids) * 8):
+            distances = self.space.block(self.members[rows[block]], self.medoids)
+            self.nearest[rows[block]], self.distances[rows[block]] = kernels.medoids.two_smallest(distances)
 
 
 class KMedoids(BaseSelector):
-    """K-medoids of each class: the members that are nearest to all others.
+    """K-medoids of each class: the objects with the smallest sum of distances to their class.
 
-    Typical objects, chosen without regard to the other classes.
+    They are typical of their class, and are chosen without regard to the other classes.
 
     Parameters
     ----------
     n_prototypes : int or float, default=0.1
-        How many objects to keep: a count of at least the number of classes, or a rate in (0, 1],
-        which always keeps at least one object per class.
+        Number of objects to keep. An int is a count, at least the number of classes. A float in (0, 1] is
+        a rate, which keeps at least one object per class.
     allocation : {"proportional", "equal"}, default="proportional"
-        Places per class: proportional to its size, or as equal as the classes allow.
+        Prototypes per class: proportional to the class sizes, or as equal as the classes allow.
     max_iter : int, default=100
-        Passes over the candidates of a class; a few are usually enough.
+        Largest number of passes over the candidates of a class. A few are usually enough.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of searches; this method makes none.
+        Not used: this method does no parallel work.
     random_state : int or RandomState, optional
-        Draws the medoids to start from.
+        Draws the first medoids.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which the method kept nothing; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
     loss_ : float
         Sum of the distances of all objects to the nearest prototype of their class.
     n_iter_ : int
-        Passes over the candidates, the most that a class took.
+        Largest number of passes over the candidates of a class.
     n_swaps_ : int
-        Medoids swapped, over all classes.
+        Number of swaps, over all classes.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------
@@ -207,13 +203,13 @@ class KMedoids(BaseSelector):
         class_sizes = np.bincount(codes)
         size = resolve_size(self.n_prototypes, class_sizes, self.allocation)
         random_state = check_random_state(self.random_state)
-        found = []
-        for code, places in enumerate(allocate(size, class_sizes, self.allocation)):
+        by_class = []
+        for code, n_medoids in enumerate(allocate(size, class_sizes, self.allocation)):
             members = np.flatnonzero(codes == code)
-            report(self.verbose, "looking for %d medoids of %d objects", places, len(members))
-            start = random_state.permutation(members)[:places]
-            found.append(k_medoids(space, members, start, max_iter=self.max_iter))
-        self.loss_ = sum(medoids.loss for medoids in found)
-        self.n_iter_ = max(medoids.n_iter for medoids in found)
-        self.n_swaps_ = sum(medoids.n_swaps for medoids in found)
-        return np.concatenate([medoids.indices for medoids in found])
+            report(self.verbose, "searching %d medoids of %d objects", n_medoids, len(members))
+            start = random_state.permutation(members)[:n_medoids]
+            by_class.append(k_medoids(space, members, start, max_iter=self.max_iter))
+        self.loss_ = sum(medoids.loss for medoids in by_class)
+        self.n_iter_ = max(medoids.n_iter for medoids in by_class)
+        self.n_swaps_ = sum(medoids.n_swaps for medoids in by_class)
+        return np.concatenate([medoids.indices for medoids in by_class])

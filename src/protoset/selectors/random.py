@@ -1,4 +1,4 @@
-"""A stratified random set: what every method has to beat."""
+"""Stratified random selection: the baseline that every method has to beat."""
 
 from __future__ import annotations
 
@@ -20,31 +20,27 @@ class RandomSelector(BaseSelector):
     Parameters
     ----------
     n_prototypes : int or float, default=0.1
-        How many objects to keep: a count of at least the number of classes, or a rate in (0, 1],
-        which always keeps at least one object per class.
+        Number of objects to keep. An int is a count, at least the number of classes. A float in (0, 1] is
+        a rate, which keeps at least one object per class.
     allocation : {"proportional", "equal"}, default="proportional"
-        Places per class: proportional to its size, or as equal as the classes allow.
+        Prototypes per class: proportional to the class sizes, or as equal as the classes allow.
     metric : str or callable, default="euclidean"
-        Dissimilarity of the classifier that uses the set, as in :class:`REPS`; none is computed.
+        Dissimilarity of the classifier that uses the set; see :class:`REPS`. The selection computes none.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of searches; this method makes none.
+        Not used: this method does no parallel work.
     random_state : int or RandomState, optional
         Draws the objects.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which nothing was kept; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     Examples
     --------

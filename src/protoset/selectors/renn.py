@@ -1,4 +1,4 @@
-"""RENN, the repeated edited nearest neighbour rule (Tomek 1976): edit until nothing is misclassified."""
+"""RENN, the repeated edited nearest neighbour rule (Tomek 1976): edit until no object is misclassified."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from protoset.spaces import TrainingSpace
 def renn(
     space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3
 ) -> tuple[np.ndarray, int]:
-    """Edit a training set until its own votes confirm all of it.
+    """Edit a training set until the votes of the remaining objects drop no object.
 
     Parameters
     ----------
     space : TrainingSpace
     lists : NeighborLists
-        Of the training objects.
+        Neighbours of the training objects.
     codes : ndarray of int
         Class of each object.
     n_neighbors : int
-        How many nearest others vote, among those that are left.
+        Number of remaining neighbours that vote.
 
     Returns
     -------
     kept : ndarray of int
-        The objects kept, ascending.
+        Objects kept, ascending.
     n_iter : int
-        Rounds, the last one of which dropped nothing.
+        Rounds, including the last one, which drops nothing.
     """
     kept, n_iter = np.arange(len(codes)), 0
     while True:
@@ -44,34 +44,29 @@ def renn(
 
 
 class RENN(BaseSelector):
-    """Repeated edited nearest neighbour rule: ENN again and again, until it drops nothing.
+    """Repeated edited nearest neighbour rule: repeats :class:`ENN` until no object is dropped.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        How many nearest of the others that are left vote; all of them where there are fewer. A tied
-        vote goes to the class of the nearest.
+        Number of remaining neighbours that vote. A tied vote goes to the class of the nearest neighbour.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Selected objects, ascending.
     n_iter_ : int
-        Rounds of editing, the last one of which dropped nothing.
+        Rounds of editing, including the last one, which drops nothing.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
 
     References
     ----------

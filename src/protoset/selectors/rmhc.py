@@ -1,7 +1,7 @@
 """RMHC, random mutation hill climbing (Skalak 1994): a set of fixed size, improved one swap at a time.
 
-A swap puts an outsider in the place of a member, and stays if more objects are then classified correctly.
-How swaps are tried is in ``protoset.selectors._climbing``.
+A swap replaces a member of the set by an outsider. It is kept if more objects are then classified
+correctly. ``protoset.selectors._hill_climbing`` tries the swaps.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from protoset._validation import check_count
-from protoset.selectors import _climbing
+from protoset.selectors import _hill_climbing
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors.allocation import check_size, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
-QUICK = 0.05
-"""Seconds that a chunk of mutations may take for the next one to be longer."""
+SHORT_CHUNK_SECONDS = 0.05
+"""After a chunk of mutations that took less time, the next chunk is twice as long."""
 
-DRAWS = 4096
-"""Mutations whose random numbers are drawn at a time."""
+MUTATIONS_PER_DRAW = 4096
+"""Number of mutations whose random numbers are drawn at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +35,13 @@ class Climb:
     Attributes
     ----------
     members : ndarray of int
-        The objects kept, ascending.
+        Objects kept, ascending.
     hits : int
-        Objects that their nearest members classify correctly, leaving each out of its own vote.
+        Number of objects that their nearest members classify correctly, leave-one-out.
     n_swaps : int
-        Mutations that stayed.
+        Swaps that were kept.
     n_evaluations : int
-        Mutations tried.
+        Swaps tried.
     """
 
     members: np.ndarray
@@ -68,104 +68,105 @@ def rmhc(
     codes : ndarray of int
         Class of each object.
     start : ndarray of int
-        The members to begin with.
+        First members.
     n_neighbors, max_iter
         As in :class:`RMHC`.
     random_state : RandomState
     limits : SearchLimits, optional
-        When to end early, with the best set so far.
+        When to end early with the best set so far.
 
     Returns
     -------
     Climb
     """
     limits = SearchLimits() if limits is None else limits
-    climber = _climbing.Climber(space, codes, start, n_neighbors)
-    found = (np.sort(start), climber.n_hits, 0)
-    done = 0
+    climber = _hill_climbing.Climber(space, codes, start, n_neighbors)
+    best = (np.sort(start), climber.n_hits, 0)
+    n_tried = 0
     with limits.interruptible():
-        for places, outside_places in _draws(max_iter, len(start), len(codes) - len(start), random_state):
-            if limits.reached(done, max_iter, found[1] / len(codes), len(start)):
+        for leaving, entering in _random_swaps(max_iter, len(start), len(codes) - len(start), random_state):
+            if limits.reached(n_tried, max_iter, best[1] / len(codes), len(start)):
                 break
-            for members, hits in climber.improvements(places, outside_places):
-                # In one assignment: an interruption, which may come anywhere, must never see half a swap.
-                found = (members, hits, found[2] + 1)
-            done += len(places)
-    limits.warn(done, max_iter)
-    return Climb(*found, n_evaluations=done)
+            for members, hits in climber.improvements(leaving, entering):
+                # One assignment, because an interruption may come anywhere and must not see half a swap.
+                best = (members, hits, best[2] + 1)
+            n_tried += len(leaving)
+    limits.warn(n_tried, max_iter)
+    return Climb(*best, n_evaluations=n_tried)
 
 
-def _draws(
+def _random_swaps(
     max_iter: int, n_members: int, n_outside: int, random_state: np.random.RandomState
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Random places in the set and outside it, a chunk of mutations at a time; none where nobody is outside."""
-    for first in range(0, max_iter if n_outside else 0, DRAWS):
-        # All of them even for a few mutations, so that a short search is the beginning of a longer one.
-        places, outside_places = (
-            random_state.randint(n_members, size=DRAWS),
-            random_state.randint(n_outside, size=DRAWS),
+    """Random positions among the members and among the outsiders, a chunk of swaps at a time."""
+    for first in range(0, max_iter if n_outside else 0, MUTATIONS_PER_DRAW):
+        # Always a full draw, so that a short search is the beginning of a longer one.
+        leaving, entering = (
+            random_state.randint(n_members, size=MUTATIONS_PER_DRAW),
+            random_state.randint(n_outside, size=MUTATIONS_PER_DRAW),
         )
-        size = min(DRAWS, max_iter - first)
+        size = min(MUTATIONS_PER_DRAW, max_iter - first)
         start, step = 0, 1
         while start < size:
             chunk = slice(start, min(start + step, size))
             began = time.monotonic()
-            yield places[chunk], outside_places[chunk]
+            yield leaving[chunk], entering[chunk]
             start = chunk.stop
-            if time.monotonic() - began < QUICK:
-                step = min(2 * step, _climbing.CHUNK)
+            if time.monotonic() - began < SHORT_CHUNK_SECONDS:
+                step = min(2 * step, _hill_climbing.MAX_CHUNK)
 
 
 class RMHC(BaseSelector):
     """Random mutation hill climbing: improves a random set of fixed size, one swap at a time.
 
-    Each mutation swaps a random member for a random outsider, and stays if the number of training
-    objects that their nearest prototypes classify correctly rises (an object never votes for itself).
+    Each mutation replaces a random member of the set by a random outsider. It is kept if the number of
+    training objects that their nearest prototypes classify correctly rises, leave-one-out.
 
     Parameters
     ----------
     n_prototypes : int or float, default=0.1
-        Size of the set: an int is a count, a float in (0, 1] a rate. A class without a prototype at
-        the end gets its medoid on top.
+        Size of the set. An int is a count, a float in (0, 1] a rate. For a class without a prototype at
+        the end its medoid is added.
     n_neighbors : int, default=1
-        How many nearest prototypes vote; all of them where there are fewer.
+        Number of nearest prototypes that vote.
     max_iter : int, default=10_000
-        Mutations to try.
+        Number of mutations to try.
     max_time : float, optional
-        Seconds after which the search ends with the best set so far, and a ``ConvergenceWarning``.
-        Ctrl-C during the search does the same. The distances to the first set come before the search.
+        Seconds after which the search stops with the best set so far and a ``SearchStoppedWarning``.
+        Ctrl-C also stops the search.
     callback : callable, optional
-        Called every 32 mutations with a :class:`SearchProgress`; ends the search by returning True.
+        Called at most every 32 mutations with a :class:`SearchProgress`. Return True to stop the search.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`. Distances to single objects are kept in up to
-        256 MB of memory, which hold all of them for 5,792 objects; the others are computed at each use.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of searches; this method makes none.
+        Not used: this method does no parallel work.
     random_state : int or RandomState, optional
-        Draws the start and the mutations.
+        Draws the first set and the mutations.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
+        Selected objects, ascending.
     accuracy_ : float
-        Leave-one-out accuracy on the training set, before any class's medoid was added.
+        Leave-one-out accuracy on the training set, before medoids were added.
     n_evaluations_ : int
-        The same as ``n_iter_``, by the name that compares it with :class:`SSMA`.
+        Equal to ``n_iter_``, under the name that :class:`SSMA` has for it.
     n_swaps_ : int
-        Mutations that stayed.
+        Mutations that were kept.
     n_iter_ : int
         Mutations tried.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
+
+    Notes
+    -----
+    ``max_time`` does not count the distances to the first set, which are computed before the search.
+    Distances are kept in up to 256 MB, which is enough for all pairs of 5,792 objects; others are
+    computed at each use.
 
     References
     ----------
@@ -215,7 +216,7 @@ class RMHC(BaseSelector):
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         random_state = check_random_state(self.random_state)
         size = resolve_size(self.n_prototypes, np.bincount(codes), "global")
-        found = rmhc(
+        climb = rmhc(
             space,
             codes,
             random_state.permutation(len(codes))[:size],
@@ -224,7 +225,7 @@ class RMHC(BaseSelector):
             random_state=random_state,
             limits=SearchLimits(self.max_time, self.callback, self.verbose, "mutations"),
         )
-        self.accuracy_ = found.hits / len(codes)
-        self.n_swaps_ = found.n_swaps
-        self.n_evaluations_ = self.n_iter_ = found.n_evaluations
-        return found.members
+        self.accuracy_ = climb.hits / len(codes)
+        self.n_swaps_ = climb.n_swaps
+        self.n_evaluations_ = self.n_iter_ = climb.n_evaluations
+        return climb.members

@@ -5,7 +5,7 @@
           +---- the worst two give way to better children <--- local search -----+
                                                             (drop members)
 
-How sets are evaluated and what local search does is in ``protoset.selectors._evaluation``.
+``protoset.selectors._set_evaluation`` evaluates sets and has the local search.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from sklearn.utils import check_random_state
 
 from protoset._progress import report, reporter
 from protoset._validation import check_count, check_probability
-from protoset.selectors._evaluation import Individual, SetEvaluator, search_order
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._population import Population, Threshold
+from protoset.selectors._set_evaluation import Individual, SetEvaluator, search_order
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
-CHANCE = 1 / 16
-"""Probability that a child no better than the worst goes through local search."""
+LOCAL_SEARCH_PROBABILITY = 1 / 16
+"""Probability of a local search for a child that is not better than the worst set."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """What a memetic search found.
+    """Result of a memetic search.
 
     Attributes
     ----------
     best : Individual
     n_evaluations : float
-        Evaluations spent; an attempt of a local search is a part of one.
+        Evaluations spent. An attempt of a local search counts as a fraction of an evaluation.
     n_iter : int
         Generations.
     """
@@ -66,14 +66,14 @@ def ssma(
     ----------
     space : TrainingSpace
     order : ndarray of int32, shape (n_objects, length)
-        Nearest others of each object, nearest first, as ``search_order`` finds them; any length.
+        Neighbours of each object, nearest first, from ``search_order``; any length.
     codes : ndarray of int
         Class of each object.
     n_neighbors, population_size, max_evaluations, crossover, mutation
         As in :class:`SSMA`.
     random_state : RandomState
     limits : SearchLimits, optional
-        When to end early, with the best set so far.
+        When to end early with the best set so far.
 
     Returns
     -------
@@ -96,15 +96,15 @@ def ssma(
 
     with limits.interruptible():
         while n_evaluations() < max_evaluations and not ended():
-            coin, *luck = random_state.random_sample(3)
+            coin, *draws = random_state.random_sample(3)
             threshold.update(population.best, coin)
             first, second = population.tournament(random_state), population.tournament(random_state)
             worst, children = population.worst, []
-            for parents, chance in zip(((first, second), (second, first)), luck, strict=True):
+            for parents, draw in zip(((first, second), (second, first)), draws, strict=True):
                 child = evaluator.breed(*parents, crossover, mutation, state)
-                if child.score > worst.score or chance < CHANCE:
-                    child, spent = evaluator.improve(child, threshold.value, state, ended)
-                    n_losers += spent
+                if child.score > worst.score or draw < LOCAL_SEARCH_PROBABILITY:
+                    child, n_lost = evaluator.improve(child, threshold.value, state, ended)
+                    n_losers += n_lost
                 children.append(child)
             n_iter += 1
             population.admit(children)
@@ -115,62 +115,63 @@ def ssma(
 class SSMA(BaseSelector):
     """Steady-state memetic algorithm: evolves sets that are small and classify the training set well.
 
-    The fitness of a set is the mean of two percentages: of training objects that their nearest
-    prototypes classify correctly (an object never votes for itself), and of objects left out. Each
-    generation breeds two sets from two of the population; promising ones, and a few others, go through
-    a local search that drops prototypes, and they take the places of the worst if they are better.
+    The fitness of a set is the mean of two percentages: training objects that their nearest prototypes
+    classify correctly (leave-one-out), and objects that are not prototypes. Each generation breeds two
+    sets from two sets of the population. A local search drops prototypes from sets that are better than
+    the worst of the population, and from a few others. Children replace the worst sets if they are better.
 
     Parameters
     ----------
     population_size : int, default=30
         Number of sets that evolve, at least 2.
     max_evaluations : int, default=10_000
-        Evaluations to spend: one for each set bred, and in local search the share of the objects that
-        lose a voter in each attempt to drop a prototype. The generation that reaches it is completed.
+        Number of evaluations to spend. More evaluations give better sets.
     crossover : float, default=0.5
-        Probability that a bit of a child is that of its second parent.
+        Probability that a child takes over the membership of an object from its second parent.
     mutation : float, default=0.001
-        Probability that a bit of a child flips.
+        Probability that the membership of an object in a child is changed.
     n_neighbors : int, default=1
-        How many nearest prototypes vote; all of them where there are fewer.
+        Number of nearest prototypes that vote.
     max_time : float, optional
-        Seconds after which the search ends with the best set so far, and a ``ConvergenceWarning``.
-        Ctrl-C during the search does the same. Finding everyone's neighbours comes before the search.
+        Seconds after which the search stops with the best set so far and a ``SearchStoppedWarning``.
+        Ctrl-C also stops the search.
     callback : callable, optional
-        Called at least once in each generation with a :class:`SearchProgress`; ends the search by
-        returning True.
+        Called at least once per generation with a :class:`SearchProgress`. Return True to stop the search.
     metric : str or callable, default="euclidean"
-        Dissimilarity between objects, as in :class:`REPS`. The nearest 8 sqrt(n) others of each object are
-        searched (at least 256). An object for which they do not suffice gets a list of all others, as
-        far as 192 MB go (which is for everyone up to 7,094 objects); what they leave out is computed at
-        each use.
+        Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Parallel workers of the neighbour search; the result does not depend on them.
     random_state : int or RandomState, optional
-        Draws the population and all that happens to it.
+        Draws the first population, the parents and the mutations.
     verbose : int, default=0
-        Above 0, print the stages to stderr.
+        Above 0, report progress on stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
+        Selected objects, ascending.
     accuracy_ : float
-        Leave-one-out accuracy on the training set, before any class's medoid was added.
+        Leave-one-out accuracy on the training set, before medoids were added.
     fitness_ : float
-        Fitness of the set, from 0 to 100, before any class's medoid was added.
+        Fitness of the set, from 0 to 100, before medoids were added.
     n_evaluations_ : float
         Evaluations spent.
     n_iter_ : int
         Generations.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
-    n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`.
+
+    Notes
+    -----
+    Each bred set costs one evaluation. In the local search, an attempt to drop a prototype costs the share
+    of the objects that lose a neighbour by it. The last generation is completed. ``max_time`` does not
+    count the neighbour search, which comes first.
+
+    The neighbour search finds the 8 sqrt(n) nearest neighbours of each object (at least 256). Where they
+    do not suffice, all neighbours of an object are listed, in up to 192 MB (enough for 7,094 objects).
+    Beyond, distances are computed at each use.
 
     References
     ----------
@@ -228,7 +229,7 @@ class SSMA(BaseSelector):
         k = min(self.n_neighbors, len(codes) - 1)
         report(self.verbose, "searching the neighbours of %d objects", len(codes))
         order = search_order(space, k, self.n_jobs, reporter(self.verbose, "pairs compared"))
-        found = ssma(
+        evolution = ssma(
             space,
             order,
             codes,
@@ -240,7 +241,7 @@ class SSMA(BaseSelector):
             random_state=check_random_state(self.random_state),
             limits=SearchLimits(self.max_time, self.callback, self.verbose, "evaluations"),
         )
-        self.accuracy_ = found.best.hits / len(codes)
-        self.fitness_ = found.best.fitness
-        self.n_evaluations_, self.n_iter_ = found.n_evaluations, found.n_iter
-        return np.flatnonzero(found.best.member)
+        self.accuracy_ = evolution.best.hits / len(codes)
+        self.fitness_ = evolution.best.fitness
+        self.n_evaluations_, self.n_iter_ = evolution.n_evaluations, evolution.n_iter
+        return np.flatnonzero(evolution.best.member)

@@ -1,0 +1,216 @@
+"""Evaluation of sets in the memetic search: objects that a set classifies correctly, members that can be dropped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset import kernels
+from protoset._blocks import row_slices
+from protoset._progress import ProgressCallback
+from protoset.selectors._voting import NearestMembers
+from protoset.spaces import TrainingSpace
+
+EXTENSION_BYTES = 192 * 2**20
+"""Largest memory of the full neighbour lists, of objects whose short lists did not suffice."""
+
+REVERSED_ENTRIES = 512
+"""Number of first entries of each list for which the objects that list an object are also known."""
+
+STEPS_PER_CHECK = 1_000_000
+"""Steps of a local search between two checks of the search limits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Individual:
+    """A set of members and its value.
+
+    Attributes
+    ----------
+    member : ndarray of bool
+        Whether each object is a member.
+    hits : int
+        Number of objects that their nearest members classify correctly, leave-one-out.
+    size : int
+        Number of members.
+    start_positions, first_members : ndarray of int32
+        First member in the list of each object, by position and by index. Without a member in the list:
+        the length of the list, and -1.
+    """
+
+    member: np.ndarray
+    hits: int
+    size: int
+    start_positions: np.ndarray
+    first_members: np.ndarray
+
+    @property
+    def score(self) -> int:
+        """Hits minus members: an exact number that orders sets as their fitness does."""
+        return self.hits - self.size
+
+    @property
+    def fitness(self) -> float:
+        """Mean of the percentages of hits and of objects that are not members."""
+        n = len(self.member)
+        return 50 * (self.score + n) / n
+
+
+def list_length(n_objects: int, n_neighbors: int) -> int:
+    """Length of neighbour lists that hold the nearest members of most objects: sets seldom shrink below sqrt(n)."""
+    return min(n_objects - 1, max(256, 8 * math.isqrt(n_objects), n_neighbors + 1))
+
+
+def search_order(
+    space: TrainingSpace, n_neighbors: int, n_jobs: int | None, progress: ProgressCallback | None = None
+) -> np.ndarray:
+    """Search the neighbours of each object, nearest first."""
+    n = space.shape[0]
+    length = list_length(n, n_neighbors)
+    return space.kneighbors(length, limit=length, n_jobs=n_jobs, progress=progress).indices.reshape(n, length)
+
+
+class SetEvaluator:
+    """Evaluates sets of members and drops members that are not needed.
+
+    The set that was evaluated last is the current set.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+    order : ndarray of int32, shape (n_objects, length)
+        Neighbours of each object, nearest first. Members beyond these lists are found by distances.
+    codes : ndarray of int
+        Class of each object.
+    n_neighbors : int
+
+    Attributes
+    ----------
+    member, near, is_hit : ndarray
+        Mask of the current set, the nearest members of each object (one more than vote), and whether each
+        object is classified correctly.
+    tally : ndarray of int64
+        Counts of the local search; ``protoset.kernels.memetic`` names its entries.
+    """
+
+    def __init__(self, space: TrainingSpace, order: np.ndarray, codes: np.ndarray, n_neighbors: int):
+        n, width = len(codes), n_neighbors + 1
+        self._space, self._order, self._codes = space, order, codes
+        self._extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), order.dtype)
+        self._slot, self._n_extended = np.full(n, -1, np.int64), 0
+        self._n_reversed = min(REVERSED_ENTRIES, order.shape[1])
+        self._listed_by = kernels.lists.listed_by(order[:, : self._n_reversed])
+        self._objects = np.arange(n)
+        self._by_distance = NearestMembers(space, width)
+        self.member, self.is_hit = np.zeros(n, bool), np.zeros(n, bool)
+        self.near, self._position = np.full((n, width), -1, np.int32), np.zeros(n, np.int32)
+        self._chains = np.empty(n, np.int64), np.empty(n * width, np.int64)
+        self._short, self._spare = np.empty(n, np.int64), np.empty(n, np.int64)
+        self.tally = np.zeros(6, np.int64)
+        self._arrays = (self._order, self._extended, self._slot, self.member, self.near, self._position)
+
+    def evaluate(
+        self, member: np.ndarray, start_positions: np.ndarray | None = None, first_members: np.ndarray | None = None
+    ) -> Individual:
+        """Make a set the current set and count its hits.
+
+        ``start_positions`` says where to begin in each list: no member comes before. ``first_members`` are the
+        members there, or -1 where unknown.
+        """
+        n = len(member)
+        if start_positions is None or first_members is None:
+            start_positions, first_members = np.zeros(n, np.int32), np.full(n, -1, np.int32)
+        else:  # they may belong to another set, and the kernel changes them
+            start_positions, first_members = start_positions.copy(), first_members.copy()
+        self.member[:] = member
+        self._fill_in(kernels.memetic.find_voters(*self._arrays, start_positions, first_members, self._short))
+        hits = kernels.memetic.count_hits(self.near, self._codes, self.is_hit)
+        return Individual(member, int(hits), int(np.count_nonzero(member)), start_positions, first_members)
+
+    def breed(
+        self, first: Individual, second: Individual, crossover: float, mutation: float, state: np.ndarray
+    ) -> Individual:
+        """Breed a child of two sets and evaluate it; updates ``state``, the state of the random numbers."""
+        masks = (first.member, second.member)
+        parents = (first.start_positions, second.start_positions), (first.first_members, second.first_members)
+        child, *starts = map(np.empty_like, (first.member, first.start_positions, first.first_members))
+        kernels.memetic.breed(*masks, crossover, mutation, state, child)
+        kernels.memetic.inherit_starts(*parents, *masks, child, self._n_reversed, *self._listed_by, *starts)
+        return self.evaluate(child, *starts)
+
+    def improve(
+        self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool]
+    ) -> tuple[Individual, int]:
+        """Local search: drop members whose absence changes the hits by at least the threshold.
+
+        Parameters
+        ----------
+        child : Individual
+            The current set.
+        threshold : int
+        state : ndarray of one uint64
+            State of the random numbers; updated in place.
+        interrupted : callable
+            Called now and then; returns whether to stop.
+
+        Returns
+        -------
+        Individual
+        n_losers : int
+            Objects that lost a voter, summed over all attempts.
+        """
+        self.begin(child)
+        while not self.step(threshold, state, STEPS_PER_CHECK) and not interrupted():
+            pass
+        improved = self.evaluate(self.member.copy(), child.start_positions, child.first_members)
+        return improved, int(self.tally[kernels.memetic.LOSERS])
+
+    def begin(self, child: Individual) -> None:
+        """Prepare the local search from the current set."""
+        self._fill_in(kernels.memetic.find_successors(*self._arrays, self._short))
+        kernels.associates.link_associates(self._objects, self.near, *self._chains)
+        self._visits = np.flatnonzero(self.member)
+        self.tally[:] = 0
+        self.tally[[kernels.memetic.SIZE, kernels.memetic.HITS]] = child.size, child.hits
+
+    def step(self, threshold: int, state: np.ndarray, work: int) -> bool:
+        """Continue the local search for some work; return whether it has ended."""
+        self.tally[kernels.memetic.WORK] = work
+        marks = (self._codes, self.is_hit, self._short, self._spare)
+        while True:
+            done = kernels.memetic.local_search(
+                *self._arrays, *self._chains, *marks, self._visits, self.tally, threshold, state
+            )
+            n_short = int(self.tally[kernels.memetic.SHORT])
+            if n_short == 0:
+                return done
+            self._fill_in(n_short)
+            kernels.memetic.link_last(self._short[:n_short], self._spare[:n_short], self.near, *self._chains)
+
+    def _fill_in(self, n_short: int) -> None:
+        """Find the nearest members of the first ``n_short`` objects of ``_short``, by full lists or by distances."""
+        if n_short == 0:
+            return
+        rows = self._short[:n_short]
+        self._extend(rows[self._slot[rows] < 0][: len(self._extended) - self._n_extended])
+        listed = self._slot[rows] >= 0
+        kernels.memetic.find_near(rows[listed], self._extended, self._slot, self.member, self.near, self._position)
+        rows = rows[~listed]
+        self._by_distance.refill(np.flatnonzero(self.member), rows)
+        self.near[rows] = self._by_distance.neighbors[rows]
+        # All listed members are now among the nearest, so that their lists need not be read on.
+        self._position[rows] = self._order.shape[1]
+
+    def _extend(self, rows: np.ndarray) -> None:
+        """Sort the full neighbour lists of some objects."""
+        n = len(self._codes)
+        for block in row_slices(len(rows), n * 8):
+            objects = rows[block]
+            order = np.argsort(self._space.block(objects, slice(None)), axis=1, kind="stable")
+            slots = self._n_extended + np.arange(len(objects))
+            self._extended[slots] = order[order != objects[:, None]].reshape(len(objects), n - 1)
+            self._slot[objects] = slots
+            self._n_extended += len(objects)
