@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris, load_wine
 from protoset.datasets import Dataset
 from protoset.exceptions import DataError, JournalError
 from protoset.experiments import results, status
-from protoset.paper import run_paper, write_report
+from protoset.paper import run_paper, write_paper_report
 from protoset.paper.evidence import read_evidence
 from protoset.paper.pages import MISSING, Page, csv_table, markdown_table, probability, shown, signed
 from protoset.paper.studies import journal_of
@@ -38,7 +38,7 @@ SECTIONS = (
     "Sensitivity to β and C",
     "Case studies",
     "Where the paper's figures are inconsistent",
-    "How complete this is",
+    "Completeness",
 )
 
 
@@ -70,7 +70,7 @@ def small_run(small_data, tmp_path_factory):
 def small_report(small_run):
     """The report of that run in its folder, and a summary beside it."""
     output, _ = small_run
-    return write_report(output, summary=output / "docs.md")
+    return write_paper_report(output, summary=output / "docs.md")
 
 
 def test_a_run_has_a_journal_per_plan(small_run):
@@ -156,7 +156,7 @@ def test_failed_cells_are_told_and_never_numbers(small_data, tmp_path):
         return small_data[name]
 
     run_paper(tmp_path, data=load, studies=["sensitivity"], datasets=["iris", "wine"])
-    text = write_report(tmp_path).read_text()
+    text = write_paper_report(tmp_path).read_text()
     assert "failed with: FileNotFoundError: there is no file wine.dat" in text
     assert "Not run." in text
     sensitivity = read_evidence(tmp_path).sensitivity
@@ -170,14 +170,14 @@ def test_half_a_run_gives_a_report(small_data, tmp_path):
     run_paper(
         tmp_path, data=small_data, studies=["vectors"], datasets=["iris"], progress=lambda plan, state: state.done == 30
     )
-    text = write_report(tmp_path).read_text()
+    text = write_paper_report(tmp_path).read_text()
     assert "are not computed yet" in text
     assert MISSING in text
 
 
 def test_the_same_run_gives_the_same_report(small_report):
     first = {file.name: file.read_bytes() for file in small_report.parent.iterdir()}
-    write_report(small_report.parent.parent)
+    write_paper_report(small_report.parent.parent)
     assert first == {file.name: file.read_bytes() for file in small_report.parent.iterdir()}
 
 
@@ -225,8 +225,8 @@ def test_a_summary_replaces_no_file_unasked(small_run, tmp_path):
     output, _ = small_run
     mine = tmp_path / "mine.md"
     mine.write_text("mine")
-    with pytest.raises(FileExistsError, match="is there already; choose another name, or pass overwrite=True"):
-        write_report(output, summary=mine)
+    with pytest.raises(FileExistsError, match="exists; choose another name, or pass overwrite=True"):
+        write_paper_report(output, summary=mine)
     answers = run_many(
         [
             ["paper", "report", "--output", output, "--summary", mine],
@@ -279,7 +279,7 @@ def test_numbers_and_what_is_not_one():
 def test_a_page_without_figures(tmp_path):
     page = Page()
     page.heading("Title", 1)
-    page.points(["one", "two"])
+    page.bullets(["one", "two"])
     page.write(tmp_path / "page.md", tmp_path / "more")
     assert (tmp_path / "page.md").read_text() == "# Title\n\n- one\n- two\n"
 

@@ -1,4 +1,4 @@
-"""``protoset paper``: the paper's studies, run and reported."""
+"""``protoset paper``: run the paper's studies, and report them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from protoset.cli._work import working
 if TYPE_CHECKING:
     from protoset.experiments import Progress
 
-app = typer.Typer(help="The paper, measured again.", rich_markup_mode=None)
+app = typer.Typer(help="Reproduce the paper.", rich_markup_mode=None)
 
-Output = Annotated[Path, typer.Option("--output", help="Folder of the results.")]
+Output = Annotated[Path, typer.Option("--output", help="Folder for the results.")]
 
 
 @app.command()
@@ -25,25 +25,25 @@ def run(
     output: Output = Path("paper-output"),
     study: Annotated[
         list[str] | None,
-        typer.Option(help="Only vectors, series, windows, sensitivity or mixture; several times.", show_default=False),
+        typer.Option(help="Only vectors, series, windows, sensitivity or mixture; repeatable.", show_default=False),
     ] = None,
     dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set; several times.", show_default=False)
+        list[str] | None, typer.Option(help="Only this data set; repeatable.", show_default=False)
     ] = None,
-    scaling: Annotated[str, typer.Option(help="Of the attributes, for all methods: z, minmax, raw.")] = "z",
+    scaling: Annotated[str, typer.Option(help="Scaling of the attributes, for all methods: z, minmax, raw.")] = "z",
     without: Annotated[
         list[str] | None,
-        typer.Option(help="Leave out SSMA or RMHC, which are slow; several times.", show_default=False),
+        typer.Option(help="Leave out SSMA or RMHC, which are slow; repeatable.", show_default=False),
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Compute cells that failed again.", show_default=False)
+        bool, typer.Option("--retry-failed", help="Compute failed cells again.", show_default=False)
     ] = False,
     n_jobs: Jobs = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run the studies of the paper. It may be ended at any moment; run again, it computes what is still missing."""
+    """Run the studies of the paper. It may be stopped at any time; a second run computes the missing results."""
     from protoset.paper import run_paper
 
     with working("running", quiet) as tell:
@@ -51,7 +51,7 @@ def run(
         def follow(plan: str, state: Progress) -> None:
             tell(state.done + state.failed, state.total)
 
-        done = run_paper(
+        runs = run_paper(
             output,
             data=data,
             studies=study or None,
@@ -63,16 +63,16 @@ def run(
             retry_failed=retry_failed,
         )
     plans = [
-        {"plan": one.plan, "done": one.progress.done, "failed": one.progress.failed, "total": one.progress.total}
-        for one in done
+        {"plan": run.plan, "done": run.progress.done, "failed": run.progress.failed, "total": run.progress.total}
+        for run in runs
     ]
     if json:
         say_json({"output": output, "plans": plans})
     else:
-        for one in plans:
-            say(f"{plain(one['plan'])}: {one['done']} of {one['total']} cells done, {one['failed']} failed")
+        for plan in plans:
+            say(f"{plain(plan['plan'])}: {plan['done']} of {plan['total']} cells done, {plan['failed']} failed")
         say(f"results: {plain(output)}")
-    if any(one["failed"] for one in plans):
+    if any(plan["failed"] for plan in plans):
         note("some cells failed; the report lists them, and --retry-failed computes them again")
         raise typer.Exit(1)
 
@@ -82,7 +82,7 @@ def report(
     output: Output = Path("paper-output"),
     scaling: Annotated[
         str | None,
-        typer.Option(help="Which vector study, where there are several: z, minmax, raw.", show_default=False),
+        typer.Option(help="The vector study to report, if there are several: z, minmax, raw.", show_default=False),
     ] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Also write a shorter page to this file.", show_default=False)
@@ -92,13 +92,13 @@ def report(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write the report of what has been computed so far: measured, printed, and the difference."""
+    """Write the report of all results so far: measured, printed, and the difference."""
     check_outputs({"--summary": summary}, [], force)
-    from protoset.paper import write_report
+    from protoset.paper import write_paper_report
 
     with working("writing the report", quiet):
-        place = write_report(output, scaling=scaling, summary=summary, overwrite=force)  # type: ignore[arg-type]
+        path = write_paper_report(output, scaling=scaling, summary=summary, overwrite=force)  # type: ignore[arg-type]
     if json:
-        say_json({"report": place})
+        say_json({"report": path})
     else:
-        say(f"report: {plain(place)}")
+        say(f"report: {plain(path)}")

@@ -1,4 +1,4 @@
-"""One comparison with the paper, in words made from the numbers."""
+"""One comparison with the paper, as a sentence made from the numbers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protoset.paper.analysis import Measured, within
+from protoset.paper.analysis import Measured, count_within
+from protoset.paper.printed import Printed
 
-CLOSE = 0.02
-"""Mean errors that differ by no more than this agree."""
+CLOSE_ERRORS = 0.02
+"""Mean errors agree if they differ by at most this much."""
 
-LEVEL = 0.05
-"""Of significance."""
+SIGNIFICANCE_LEVEL = 0.05
+"""Level of the one-sided tests."""
 
-UNDECIDED = "not told apart"
+NO_DIFFERENCE = "no significant difference"
+"""Conclusion of a test that finds REPS neither ahead nor behind."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Finding:
     Attributes
     ----------
     agrees : bool or None
-        None where the paper has nothing to compare with.
+        None if the paper has nothing to compare with.
     statement : str
     """
 
@@ -32,33 +34,29 @@ class Finding:
     statement: str
 
 
-def places_of(measured: Measured, rows: tuple[str, ...]) -> list[int]:
-    """Where the data sets of a study are in a printed table."""
-    return [rows.index(data) for data in measured.data]
+def row_numbers(measured: Measured, printed: Printed) -> list[int]:
+    """Row of each measured data set in a printed table."""
+    return [printed.rows.index(data) for data in measured.data]
 
 
-def gap(title: str, here: np.ndarray, there: np.ndarray) -> Finding | None:
-    """Compare means over what is known."""
-    known = np.isfinite(here)
+def compare_errors(title: str, measured: np.ndarray, printed: np.ndarray) -> list[Finding]:
+    """Compare mean errors over the data sets with results; no finding without any."""
+    known = np.isfinite(measured)
     if not known.any():
-        return None
-    a, b = float(here[known].mean()), float(there[known].mean())
-    close, n = within(here, there, CLOSE)
-    farthest = np.argsort(np.where(known, np.abs(here - there), -1))[::-1]
-    return Finding(
-        abs(a - b) <= CLOSE,
-        f"{title}: mean error {a:.3f} measured, {b:.3f} printed; within {CLOSE} on {close} of {n} data sets, the "
-        f"largest difference {here[farthest[0]] - there[farthest[0]]:+.2f}",
+        return []
+    mean, printed_mean = float(measured[known].mean()), float(printed[known].mean())
+    n_close, n_known = count_within(measured, printed, CLOSE_ERRORS)
+    differences = measured - printed
+    largest = differences[np.argsort(np.where(known, np.abs(differences), -1))[-1]]
+    statement = (
+        f"{title}: mean error {mean:.3f} measured, {printed_mean:.3f} printed; within {CLOSE_ERRORS} on {n_close} of "
+        f"{n_known} data sets, the largest difference {largest:+.2f}"
     )
+    return [Finding(abs(mean - printed_mean) <= CLOSE_ERRORS, statement)]
 
 
-def outcome(p_value: float) -> str:
-    """What a one-sided test that REPS is better says: that it is ahead, that it is behind, or neither."""
-    if p_value < LEVEL:
+def conclusion(p_value: float) -> str:
+    """Conclusion of a one-sided test that REPS is better: "ahead", "behind", or no significant difference."""
+    if p_value < SIGNIFICANCE_LEVEL:
         return "ahead"
-    return "behind" if p_value > 1 - LEVEL else UNDECIDED
-
-
-def some(*found: Finding | None) -> list[Finding]:
-    """Leave out comparisons without data."""
-    return [one for one in found if one is not None]
+    return "behind" if p_value > 1 - SIGNIFICANCE_LEVEL else NO_DIFFERENCE

@@ -1,4 +1,4 @@
-"""All that was measured, read from the folder of a run."""
+"""All measured results, read from the journals of a run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import numpy as np
 from protoset.exceptions import JournalError
 from protoset.experiments import Status, results, status
 from protoset.experiments.journal import Journal
-from protoset.paper.analysis import REFINED, Chosen, Measured, best_of, fixed, gather, variants
+from protoset.paper.analysis import REFINED, Choice, Measured, best_of, fixed, gather, variants
 from protoset.paper.printed import BASELINES, METHODS
 from protoset.paper.running import CASE_FILE, CASES
 from protoset.paper.studies import REPS_OF_MIXTURE, STUDIES, journal_of
 
 ALL_METHODS = (*METHODS, REFINED)
+"""The methods of the paper, and refined REPS."""
 
-FIXED = {
+FIXED_VARIANTS = {
     "CCIS": "CCIS",
     "FCNN": "FCNN(n_neighbors=1)",
     "SSMA": "SSMA",
@@ -27,23 +28,23 @@ FIXED = {
     "REPS": "REPS auto",
     REFINED: "refined REPS auto",
 }
-"""The parameter of each method that no test object has a say in."""
+"""Variant of each method whose parameter is not chosen on test objects."""
 
-AT_PRINTED = "REPS at paper's {}"
-"""REPS at the rate that the paper prints for a method."""
+AT_PRINTED_RATE = "REPS at paper's {}"
+"""Label of REPS at the rate that the paper prints for a method."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A case study.
+    """Data of a case study.
 
     Attributes
     ----------
     name : str
     series, labels, distances : ndarray
-        Of the training part.
+        Training series, their labels and all pairwise distances.
     kept : ndarray of int
-        Positions of the prototypes of REPS at the printed rate.
+        Prototypes of REPS at the printed rate, as positions in the training set.
     """
 
     name: str
@@ -52,21 +53,25 @@ class Case:
     distances: np.ndarray
     kept: np.ndarray
 
+    def is_kept(self) -> np.ndarray:
+        """Whether each training series is a prototype."""
+        return np.isin(np.arange(len(self.labels)), self.kept)
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that was measured; parts that were not run are None or empty.
+    """All measured results; studies that were not run are None or empty.
 
     Attributes
     ----------
     scaling : str
-        Of the vector studies.
+        Scaling of the vector studies.
     vectors, sensitivity, mixture, mixture_reps, series : Measured or None
     windows : dict of int to Measured
-        By the radius, without that of the study of the series.
+        By radius, without the radius of the series study.
     cases : tuple of Case
     states : dict of str to Status
-        By the name of the plan.
+        By name of the plan.
     """
 
     scaling: str
@@ -87,16 +92,16 @@ def read_evidence(output: str | os.PathLike[str], scaling: str | None = None) ->
     ----------
     output : path-like
     scaling : {"z", "minmax", "raw"}, optional
-        Of the vector studies; by default the first of these that the folder has.
+        Scaling of the vector studies; by default the first of these that the folder has.
     """
     folder = Path(output)
     if not folder.is_dir():
         raise FileNotFoundError(
-            f"there is no folder {os.fspath(folder)!r}; run the studies first, or name their output"
+            f"there is no folder {os.fspath(folder)!r}; run the studies first, or pass their output folder"
         )
     if scaling is None:
-        known = [one for one in ("z", "minmax", "raw") if journal_of(folder, "vectors", one).exists()]
-        scaling = known[0] if known else "z"
+        available = [name for name in ("z", "minmax", "raw") if journal_of(folder, "vectors", name).exists()]
+        scaling = available[0] if available else "z"
     states: dict[str, Status] = {}
 
     def read(plans: tuple[str, ...]) -> Measured | None:
@@ -108,29 +113,21 @@ def read_evidence(output: str | os.PathLike[str], scaling: str | None = None) ->
                 journals.append(journal)
         return gather(journals) if journals else None
 
-    found = {
-        name: read(STUDIES[name].plans) for name in ("vectors", "series", "sensitivity", "mixture") if name in STUDIES
-    }
-    rest = None
-    if journal_of(folder, REPS_OF_MIXTURE, scaling).exists():
-        states[REPS_OF_MIXTURE] = status(journal_of(folder, REPS_OF_MIXTURE, scaling))
-        rest = gather([journal_of(folder, REPS_OF_MIXTURE, scaling)])
+    studies = {name: read(STUDIES[name].plans) for name in ("vectors", "series", "sensitivity", "mixture")}
+    mixture_reps = read((REPS_OF_MIXTURE,))
     windows = {}
-    place = journal_of(folder, "windows", scaling)
-    if place.exists():
-        states["windows"] = status(place)
-        with Journal.to_read(place) as opened:
-            distances = opened.plan.distances
-        windows = {int(one.parameters["window"]): gather([place], distance=one.label) for one in distances}
+    path = journal_of(folder, "windows", scaling)
+    if path.exists():
+        states["windows"] = status(path)
+        with Journal.to_read(path) as journal:
+            distances = journal.plan.distances
+        windows = {int(each.parameters["window"]): gather([path], distance=each.label) for each in distances}
     if not states:
         raise JournalError(f"the folder {os.fspath(folder)!r} has no results of the paper's studies; run them first")
     return Evidence(
         scaling,
-        vectors=found["vectors"],
-        sensitivity=found["sensitivity"],
-        mixture=found["mixture"],
-        mixture_reps=rest,
-        series=found["series"],
+        **studies,
+        mixture_reps=mixture_reps,
         windows=windows,
         cases=_cases(folder),
         states=states,
@@ -138,39 +135,39 @@ def read_evidence(output: str | os.PathLike[str], scaling: str | None = None) ->
 
 
 def _cases(folder: Path) -> tuple[Case, ...]:
-    file, journal = folder / CASE_FILE, journal_of(folder, "series", "")
-    if not file.exists() or not journal.exists():
+    path, journal = folder / CASE_FILE, journal_of(folder, "series", "")
+    if not path.exists() or not journal.exists():
         return ()
     kept = {
         row.data: row.kept_indices
         for row in results(journal, kept=True)
-        if row.data in CASES and row.method == AT_PRINTED.format("REPS")
+        if row.data in CASES and row.method == AT_PRINTED_RATE.format("REPS")
     }
-    found = []
-    with np.load(file, allow_pickle=False) as archive:
+    cases = []
+    with np.load(path, allow_pickle=False) as archive:
         for name in CASES:
             indices = kept.get(name)
             if f"{name}-labels" in archive.files and indices is not None:
-                series, labels, distances = (archive[f"{name}-{part}"] for part in ("series", "labels", "distances"))
-                found.append(Case(name, series, labels, distances, indices))
-    return tuple(found)
+                series, labels, distances = (archive[f"{name}-{array}"] for array in ("series", "labels", "distances"))
+                cases.append(Case(name, series, labels, distances, indices))
+    return tuple(cases)
 
 
-def best_choices(measured: Measured) -> dict[str, Chosen]:
+def best_choices(measured: Measured) -> dict[str, Choice]:
     """Take each method with its best parameter on the test folds, as the paper did."""
     return {method: best_of(measured, variants(measured, method)) for method in ALL_METHODS}
 
 
-def fixed_choices(measured: Measured) -> dict[str, Chosen]:
-    """Take each method with one parameter for all data sets, or chosen on the training part."""
-    return {method: fixed(measured, label) for method, label in FIXED.items()}
+def fixed_choices(measured: Measured) -> dict[str, Choice]:
+    """Take each method with one parameter for all data sets, or with a size chosen on the training part."""
+    return {method: fixed(measured, label) for method, label in FIXED_VARIANTS.items()}
 
 
-def printed_rate_choices(measured: Measured) -> dict[str, Chosen]:
+def printed_rate_choices(measured: Measured) -> dict[str, Choice]:
     """Take the baselines with their best parameter, RMHC and REPS at the rates that the paper prints for them.
 
-    It prints 10 % for RMHC on all data sets.
+    The paper prints 10 % for RMHC on all data sets.
     """
     best = best_choices(measured)
-    own = {"RMHC": fixed(measured, FIXED["RMHC"]), "REPS": fixed(measured, AT_PRINTED.format("REPS"))}
+    own = {"RMHC": fixed(measured, FIXED_VARIANTS["RMHC"]), "REPS": fixed(measured, AT_PRINTED_RATE.format("REPS"))}
     return {method: best[method] for method in BASELINES} | own

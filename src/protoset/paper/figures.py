@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from protoset.evaluation import critical_difference
-from protoset.paper.analysis import Chosen
+from protoset.paper.analysis import Choice
 from protoset.paper.evidence import Case
 from protoset.plots import (
     plot_critical_difference,
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CASE_CLASSES = {"Plane": (1, 2)}
-"""Classes that a case study shows, where not all."""
+"""Classes that a case study shows, if not all."""
 
 
-def tradeoff(chosen: Mapping[str, Chosen]) -> Figure:
+def tradeoff(choices: Mapping[str, Choice]) -> Figure:
     """Draw error against selection rate with numbered markers."""
-    errors = np.column_stack([one.error for one in chosen.values()])
-    rates = np.column_stack([one.rate for one in chosen.values()])
-    return plot_tradeoff(errors, rates, list(chosen))
+    errors = np.column_stack([choice.error for choice in choices.values()])
+    rates = np.column_stack([choice.rate for choice in choices.values()])
+    return plot_tradeoff(errors, rates, list(choices))
 
 
 def rank_diagram(values: Mapping[str, np.ndarray]) -> Figure | None:
-    """Draw a critical-difference diagram of the data sets that all methods have; None without at least two."""
+    """Draw a critical-difference diagram over the data sets with results of all methods; None if fewer than two."""
     table = np.column_stack(list(values.values()))
     table = table[np.isfinite(table).all(axis=1)]
     if len(table) < 2:
@@ -42,7 +42,7 @@ def rank_diagram(values: Mapping[str, np.ndarray]) -> Figure | None:
 
 
 def sensitivity(values: Mapping[float, Mapping[float, np.ndarray]], parameter: str) -> Figure:
-    """Draw boxes of log odds ratios by the value of a parameter, a panel for each rate."""
+    """Draw boxes of log odds ratios by parameter value, a panel per rate."""
     from matplotlib.figure import Figure as NewFigure
 
     figure = NewFigure(figsize=(3.2 * len(values), 3.0), dpi=150, layout="constrained")
@@ -61,12 +61,12 @@ def case_series(case: Case) -> Figure:
 
 
 def case_graph(case: Case) -> Figure:
-    """Draw the graph of nearest neighbours; of the classes that are shown."""
+    """Draw the graph of nearest neighbours of the classes that the case study shows."""
     classes = CASE_CLASSES.get(case.name)
-    chosen = np.arange(len(case.labels)) if classes is None else np.flatnonzero(np.isin(case.labels, classes))
+    members = np.arange(len(case.labels)) if classes is None else np.flatnonzero(np.isin(case.labels, classes))
     return plot_neighbor_graph(
-        case.distances[np.ix_(chosen, chosen)],
-        case.labels[chosen],
-        np.isin(chosen, case.kept),
-        series=list(case.series[chosen]),
+        case.distances[np.ix_(members, members)],
+        case.labels[members],
+        np.isin(members, case.kept),
+        series=list(case.series[members]),
     )

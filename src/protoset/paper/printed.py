@@ -1,7 +1,7 @@
 """The tables that the paper prints.
 
 Ando, S.: Discriminative Prototype Set Learning for Nearest Neighbor Classification. The numbers are typed from its
-tables, under the names that the archives have for the data sets; nothing in them is corrected.
+tables and not corrected. Data sets have the names of their archives.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from importlib.resources import files
 import numpy as np
 
 CITATION = "Ando, S.: Discriminative Prototype Set Learning for Nearest Neighbor Classification"
+"""The paper, for the head of the report."""
 
 BASELINES = ("CCIS", "FCNN", "SSMA", "DROP3", "RMHC")
+"""Methods that the paper compares REPS with, in its order."""
+
 METHODS = (*BASELINES, "REPS")
-"""The methods of the paper's comparison, in its order; NoPS is beside them."""
+"""The baselines and REPS; NoPS is not among them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +49,14 @@ class Printed:
 def vector_table() -> Printed:
     """Error and selection rates on the 34 vector sets.
 
-    Columns are NoPS and, of each method, ``CCIS_error``, ``CCIS_rate`` and so on. The column NoPS is headed ERR in the
-    paper and holds accuracies; see ``errors_of_everything``.
+    Columns are NoPS, ``CCIS_error``, ``CCIS_rate`` and so on for each method. The paper heads the column NoPS with ERR,
+    but it holds accuracies; see ``one_nn_errors``.
     """
     return _read("vectors")
 
 
-def errors_of_everything() -> np.ndarray:
-    """Errors of 1-NN on everything that the printed accuracies stand for."""
+def one_nn_errors() -> np.ndarray:
+    """Errors of 1-NN on the whole training set, from the printed accuracies."""
     return 1 - vector_table().column("NoPS")
 
 
@@ -68,7 +71,7 @@ def signed_rank_table() -> Printed:
 
 
 def series_table() -> Printed:
-    """Error of 1-NN on everything, error and selection rate of REPS on the 27 sets of time series."""
+    """Error of 1-NN on the whole training set, error and selection rate of REPS, on the 27 sets of time series."""
     return _read("series")
 
 

@@ -1,4 +1,4 @@
-"""The report: measured, printed and difference side by side."""
+"""``write_paper_report``: measured values, printed values and their difference, section by section."""
 
 from __future__ import annotations
 
@@ -8,86 +8,80 @@ from pathlib import Path
 from protoset._validation import check_choice, check_flag
 from protoset._version import __version__
 from protoset.experiments.plan import SCALINGS, Scaling
+from protoset.paper.completeness import add_completeness
 from protoset.paper.evidence import Evidence, read_evidence
 from protoset.paper.findings import add_findings
 from protoset.paper.inconsistencies import inconsistencies
-from protoset.paper.other_sections import (
-    add_cases,
-    add_mixture,
-    add_sensitivity,
-    add_series,
-    add_state,
-    add_windows,
-)
+from protoset.paper.mixture import add_mixture
 from protoset.paper.pages import Page
 from protoset.paper.printed import CITATION
+from protoset.paper.sensitivity import add_sensitivity
+from protoset.paper.series import add_cases, add_series, add_windows
 from protoset.paper.vector_sections import add_vector_study
 
 
-def write_report(
+def write_paper_report(
     output: str | os.PathLike[str],
     *,
     scaling: Scaling | None = None,
     summary: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write the report of what a run has computed so far.
+    """Write the report about all results that a run has so far.
 
     Parameters
     ----------
     output : path-like
-        Folder of :func:`run_paper`; the report is in its folder ``report``: ``report.md``, every table as CSV, every
-        figure as SVG and PNG.
+        Folder of :func:`run_paper`. Its subfolder ``report`` gets ``report.md``, every table as CSV, and every figure
+        as SVG and PNG.
     scaling : {"z", "minmax", "raw"}, optional
-        Which of the vector studies, where there are several.
+        The vector study to report, if the folder has several.
     summary : path-like, optional
-        Also write a shorter page to this file, with its figures in ``images/paper`` beside it.
+        Also write a shorter page to this file; its figures go to ``images/paper`` beside it.
     overwrite : bool, default=False
-        Whether the summary may replace a file that is there. The report itself is always written anew.
+        Whether the summary may replace an existing file. ``report`` is always replaced.
 
     Returns
     -------
     Path
-        Of ``report.md``.
+        Path of ``report.md``.
     """
     if scaling is not None:
         check_choice("scaling", scaling, SCALINGS)
     check_flag("overwrite", overwrite)
     if summary is not None and os.path.lexists(summary) and not overwrite:
-        raise FileExistsError(
-            f"summary={os.fspath(summary)!r} is there already; choose another name, or pass overwrite=True"
-        )
+        raise FileExistsError(f"summary={os.fspath(summary)!r} exists; choose another name, or pass overwrite=True")
     evidence = read_evidence(output, scaling)
     folder = Path(output) / "report"
     folder.mkdir(exist_ok=True)
-    page = Page()
-    _fill(page, evidence, brief=False)
-    page.write(folder / "report.md", folder)
+    full = Page()
+    _fill(full, evidence, brief=False)
+    full.write(folder / "report.md", folder)
     if summary is not None:
-        place = Path(summary)
+        summary_path = Path(summary)
         short = Page(images="images/paper")
         _fill(short, evidence, brief=True)
-        short.write(place, place.parent / "images" / "paper", tables=False, png=False)
+        short.write(summary_path, summary_path.parent / "images" / "paper", csv_files=False, png=False)
     return folder / "report.md"
 
 
 def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
-    """Write all sections; a brief page leaves out what only the full report needs."""
+    """Add all sections; the brief page leaves out details."""
     page.heading("The paper, measured again", 1)
-    page.text(
+    page.paragraph(
         f"{CITATION}. Measured with protoset {__version__}, beside the paper's printed tables: measured, printed and "
         "the difference. ERR is the error rate of the nearest prototype's class, SLR the share of the training set "
         "that is kept."
     )
     if brief:
-        page.text(
-            "This page is written by the commands below; the full report, with every table as CSV and every figure, is "
-            "then in `paper-output/report`.\n\n"
+        page.paragraph(
+            "The commands below write this page. They also write the full report, with every table as CSV and every "
+            "figure, to `paper-output/report`.\n\n"
             "```\n"
             "protoset paper run --data FOLDER --n-jobs 2\n"
             "protoset paper report --summary docs/paper.md --force\n"
             "```\n\n"
-            "What is run is in the plans of `src/protoset/paper/plans`, one TOML file each, to be copied and changed."
+            "The plans are TOML files in `src/protoset/paper/plans`; copy and change them for runs of your own."
         )
     add_findings(page, evidence)
     add_vector_study(page, evidence, brief=brief)
@@ -96,7 +90,7 @@ def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
     add_windows(page, evidence)
     add_sensitivity(page, evidence.sensitivity, brief=brief)
     if not brief:
-        add_cases(page, evidence)
+        add_cases(page, evidence.cases)
     page.heading("Where the paper's figures are inconsistent")
-    page.points(inconsistencies())
-    add_state(page, evidence)
+    page.bullets(inconsistencies())
+    add_completeness(page, evidence)

@@ -1,4 +1,4 @@
-"""Running the studies: a journal per plan in one folder, so that a run that was ended goes on where it was."""
+"""``run_paper``: run the studies, a journal per plan in one folder. A stopped run continues where it ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from protoset.paper.analysis import gather
 from protoset.paper.printed import BASELINES
 from protoset.paper.studies import (
     REPS_OF_MIXTURE,
-    SLOW,
+    SLOW_METHODS,
     STUDIES,
     journal_of,
     mixture_document,
@@ -36,21 +36,24 @@ CASES = ("Plane", "ECG200")
 """Data sets of the case studies."""
 
 CASE_FILE = "case-studies.npz"
-WINDOW = 5
+"""File with the training series of the case studies, in the output folder."""
+
+SERIES_WINDOW = 5
+"""Radius of DTW in the series study."""
 
 PaperCallback = Callable[[str, Progress], Any]
-"""Called after each cell with the name of the plan; ends the run by returning True."""
+"""Called after each cell with the name of the plan and its progress; returns True to end the run."""
 
 
 @dataclass(frozen=True)
 class PlanRun:
-    """What became of a plan.
+    """Result of running a plan.
 
     Attributes
     ----------
     plan : str
     progress : Progress
-        As of its end.
+        State at the end of the run.
     """
 
     plan: str
@@ -70,60 +73,61 @@ def run_paper(
     retry_failed: bool = False,
     verbose: int = 0,
 ) -> list[PlanRun]:
-    """Run the studies of the paper; run again, it computes what is still missing.
+    """Run the studies of the paper. A second run computes only the missing results.
 
     Parameters
     ----------
     output : path-like
-        Folder of the journals; made if it is not there.
+        Folder of the journals; created if needed.
     data : path-like, dict or callable, optional
         A folder for ``protoset.datasets.load_dataset``, data sets by name, or a function from names to data sets.
-        Of a dict, studies take the data sets that it has.
+        With a dict, the studies use only its data sets.
     studies : sequence of {"vectors", "series", "windows", "sensitivity", "mixture"}, optional
-        All of them by default.
+        By default all.
     datasets : sequence of str, optional
-        Only these data sets, by the paper's or the archive's names. A later run can add more, and take none away.
+        Use only these data sets, by the paper's or the archive's names. A later run can add data sets, but not
+        remove any.
     scaling : {"z", "minmax", "raw"}
-        Of the attributes of vectors, the same for all methods. The study "mixture" has the paper's own: baselines on
-        unscaled attributes, REPS on z-scored ones.
+        Scaling of vector attributes, for all methods. The study "mixture" ignores it: as in the paper, baselines use
+        unscaled attributes and REPS z-scored ones.
     without : sequence of {"SSMA", "RMHC"}
-        Slow methods to leave out; a later run can add them.
+        Slow methods to leave out. A later run can add them.
     n_jobs : int, optional
-        Processes; one by default.
+        Number of processes, by default 1.
     progress : callable, optional
         Called after each cell with the name of the plan and a ``Progress``; the run ends when it returns True.
     retry_failed : bool
         Whether cells that failed are computed again.
     verbose : int
-        Above 0, say on stderr how far it is.
+        Above 0, report progress on stderr.
 
     Returns
     -------
     list of PlanRun
-        In the order of the work.
+        In the order of the runs.
     """
     chosen = list(STUDIES) if studies is None else list(studies)
     for name in chosen:
         check_choice("studies", name, tuple(STUDIES))
     for method in without:
-        check_choice("without", method, SLOW)
+        check_choice("without", method, SLOW_METHODS)
     check_choice("scaling", scaling, SCALINGS)
     if not chosen:
         raise ValueError(f"studies=[] must name at least one of {list(STUDIES)}")
-    names = _names(data, datasets)
+    names = _dataset_names(data, datasets)
     if isinstance(data, (str, os.PathLike)) and not Path(data).expanduser().is_dir():
-        raise DataError(f"data={os.fspath(data)!r}: there is no such folder; pass the folder of the data sets, or none")
+        raise DataError(f"data={os.fspath(data)!r}: there is no such folder; pass the folder of the data sets, or None")
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
-    found: list[PlanRun] = []
+    runs: list[PlanRun] = []
 
     def work(plan: str, document: Mapping[str, Any]) -> bool:
-        """Run a plan; whether the run is to go on."""
+        """Run a plan; return whether to continue with the next one."""
         if not document["data"]:
             return True
         stopped = False
 
-        def told(state: Progress) -> bool:
+        def stop(state: Progress) -> bool:
             nonlocal stopped
             stopped = progress is not None and progress(plan, state) is True
             return stopped
@@ -131,9 +135,9 @@ def run_paper(
         report(verbose, "%s", plan)
         journal = journal_of(folder, plan, scaling)
         state = run(
-            document, journal, n_jobs=n_jobs, data=data, callback=told, retry_failed=retry_failed, verbose=verbose
+            document, journal, n_jobs=n_jobs, data=data, callback=stop, retry_failed=retry_failed, verbose=verbose
         )
-        found.append(PlanRun(plan, state))
+        runs.append(PlanRun(plan, state))
         return not stopped
 
     for study in (STUDIES[name] for name in STUDIES if name in chosen):
@@ -141,57 +145,56 @@ def run_paper(
             if any(plan.endswith(f"-{method.lower()}") for method in without):
                 continue
             if not work(plan, plan_document(plan, scaling=scaling, data=names)):
-                return found
-        if study.name == "mixture" and not _run_rest_of_mixture(folder, work):
-            return found
+                return runs
+        if study.name == "mixture" and not _run_mixture_reps(folder, work):
+            return runs
         if study.name == "series":
-            _keep_cases(folder, data, names)
-    return found
+            _save_cases(folder, data, names)
+    return runs
 
 
-def _names(data: Data, datasets: Sequence[str] | None) -> list[str]:
-    """Names of the data sets to take."""
+def _dataset_names(data: Data, datasets: Sequence[str] | None) -> list[str]:
+    """Names of the data sets to use."""
     if datasets is not None:
         return [find(name).name for name in datasets]
     return [name for name in DATASETS if not isinstance(data, Mapping) or name in data]
 
 
-def _run_rest_of_mixture(folder: Path, work: Callable[[str, Mapping[str, Any]], bool]) -> bool:
-    """Run REPS on z-scored attributes at the rates that the baselines have on unscaled ones."""
+def _run_mixture_reps(folder: Path, work: Callable[[str, Mapping[str, Any]], bool]) -> bool:
+    """Run REPS on z-scored attributes at the rates of the baselines on unscaled ones."""
     journals = [journal_of(folder, plan, "raw") for plan in STUDIES["mixture"].plans]
     measured = gather([journal for journal in journals if journal.exists()])
     rates: dict[str, dict[str, float]] = {}
     for label in measured.methods:
         values = measured.rates(label)
-        # A method that failed somewhere has no mean rate there.
+        # A method with failed cells has no mean rate.
         if label.partition("(")[0] in BASELINES and np.isfinite(values).all():
             rates[label] = dict(zip(measured.data, values.tolist(), strict=True))
     return work(REPS_OF_MIXTURE, mixture_document(rates, measured.data)) if rates else True
 
 
-def _keep_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
-    """Keep the training series of the case studies and their distances, so that the report needs no data."""
-    file = folder / CASE_FILE
-    kept = _archive(file) if file.exists() else {}
-    wanted = [name for name in CASES if name in names and f"{name}-labels" not in kept]
-    n_before = len(kept)
-    for name in wanted:
+def _save_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
+    """Save the training series of the case studies and their distances, so that the report needs no data."""
+    path = folder / CASE_FILE
+    arrays = _read_arrays(path) if path.exists() else {}
+    n_before = len(arrays)
+    for name in [name for name in CASES if name in names and f"{name}-labels" not in arrays]:
         try:
             dataset: Dataset = Loader(data, Path.cwd())(Source(name))
-        except DataError:  # its cells have failed with the same message
+        except DataError:  # the cells of this data set have failed with the same message
             continue
         series = np.array(dataset.objects[: dataset.n_train])
-        kept |= {
+        arrays |= {
             f"{name}-series": series,
             f"{name}-labels": np.asarray(dataset.labels[: dataset.n_train]),
-            f"{name}-distances": square(make_space(series, "dtw", {"window": WINDOW})),
+            f"{name}-distances": square(make_space(series, "dtw", {"window": SERIES_WINDOW})),
         }
-    if len(kept) > n_before:
+    if len(arrays) > n_before:
         content = io.BytesIO()
-        np.savez_compressed(content, **kept)  # type: ignore[arg-type]
-        write_atomically(file, content.getvalue())
+        np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
+        write_atomically(path, content.getvalue())
 
 
-def _archive(file: Path) -> dict[str, np.ndarray]:
-    with np.load(file, allow_pickle=False) as archive:
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}

@@ -1,7 +1,7 @@
 """The studies of the paper as plans.
 
-A study is one plan or several, a journal each: what takes long has a plan of its own, so that it can be left out and
-added later. The plans are TOML files in ``plans``, to be copied and changed.
+A study has one or more plans, each with its own journal. Slow methods have plans of their own, so that they can be left
+out and added later. The plans are TOML files in ``plans``; users can copy and change them.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from typing import Any
 from protoset._validation import check_choice
 from protoset.experiments.plan import SCALINGS, Scaling
 
-SLOW = ("SSMA", "RMHC")
-"""Methods that take long, and can be left out."""
+SLOW_METHODS = ("SSMA", "RMHC")
+"""Methods that can be left out of a run."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A part of the paper.
+    """A study of the paper.
 
     Attributes
     ----------
     name : str
     title : str
     plans : tuple of str
-        Names of its plans; those of the slow methods end with their names.
+        Names of its plans; the plan of a slow method ends with the method's name.
     scaled : bool
-        Whether the scaling of attributes is an option of it.
+        Whether users can choose the scaling of the attributes.
     """
 
     name: str
@@ -53,7 +53,7 @@ STUDIES: dict[str, Study] = {
 }
 
 REPS_OF_MIXTURE = "mixture-reps"
-"""Second half of the mixture: its plan is made from the rates that the first half measured."""
+"""Second plan of the mixture, made from the rates that the first plan measured."""
 
 
 def plan_document(name: str, *, scaling: Scaling = "z", data: Sequence[str] | None = None) -> dict[str, Any]:
@@ -62,11 +62,11 @@ def plan_document(name: str, *, scaling: Scaling = "z", data: Sequence[str] | No
     Parameters
     ----------
     name : str
-        Such as "vectors" or "vectors-ssma".
+        For example "vectors" or "vectors-ssma".
     scaling : {"z", "minmax", "raw"}
-        Of the attributes, in the studies where it is an option.
+        Scaling of the attributes, in the studies with that option.
     data : sequence of str, optional
-        Only these of its data sets.
+        Keep only these data sets.
 
     Returns
     -------
@@ -82,14 +82,14 @@ def plan_document(name: str, *, scaling: Scaling = "z", data: Sequence[str] | No
 
 
 def with_data(document: Mapping[str, Any], data: Sequence[str]) -> dict[str, Any]:
-    """Return a plan with some of its data sets."""
-    found = copy.deepcopy(dict(document))
-    found["data"] = [name for name in document["data"] if name in data]
-    for method in found["methods"]:
+    """Return a copy of a plan with only these data sets."""
+    smaller = copy.deepcopy(dict(document))
+    smaller["data"] = [name for name in document["data"] if name in data]
+    for method in smaller["methods"]:
         for rates in method["rates"].values() if isinstance(method.get("rates"), dict) else ():
-            for name in [name for name in rates if name not in found["data"]]:
+            for name in [name for name in rates if name not in smaller["data"]]:
                 del rates[name]
-    return found
+    return smaller
 
 
 def plan_names() -> tuple[str, ...]:
@@ -97,40 +97,34 @@ def plan_names() -> tuple[str, ...]:
     return tuple(plan for study in STUDIES.values() for plan in study.plans)
 
 
-def study_of(plan: str) -> Study:
-    """Return the study that a plan belongs to."""
-    return next(study for study in STUDIES.values() if plan in study.plans)
-
-
 def is_scaled(plan: str) -> bool:
-    """Whether the scaling is an option of a plan."""
-    return study_of(plan).scaled
+    """Whether users can choose the scaling of a plan."""
+    return any(plan in study.plans and study.scaled for study in STUDIES.values())
 
 
 def journal_of(output: Path, plan: str, scaling: str) -> Path:
-    """Return where the results of a plan are."""
-    scaled = plan != REPS_OF_MIXTURE and is_scaled(plan)
-    return output / f"{plan}{f'-{scaling}' if scaled else ''}.sqlite"
+    """Return the path of a plan's journal."""
+    return output / f"{plan}{f'-{scaling}' if is_scaled(plan) else ''}.sqlite"
 
 
 def mixture_document(rates: Mapping[str, Mapping[str, float]], data: Sequence[str]) -> dict[str, Any]:
-    """Return the second half of the mixture: REPS on z-scored attributes at the baselines' measured rates.
+    """Return the second plan of the mixture: REPS on z-scored attributes at the baselines' measured rates.
 
     Parameters
     ----------
     rates : dict of str to dict
-        Selection rate on each data set, by the label of the baseline.
+        By label of the baseline: its selection rate on each data set.
     data : sequence of str
     """
     vectors = plan_document("vectors", data=data)
-    given: list[dict[str, Any]] = [
+    plain: list[dict[str, Any]] = [
         {"method": "REPS", "rates": {label: dict(by_data)}} for label, by_data in rates.items()
     ]
-    refined = [entry | {"label": "refined REPS", "refine": True} for entry in given]
+    refined = [entry | {"label": "refined REPS", "refine": True} for entry in plain]
     return {
         "name": REPS_OF_MIXTURE,
         "folds": vectors["folds"],
         "distances": ["z"],
         "data": vectors["data"],
-        "methods": given + refined,
+        "methods": plain + refined,
     }
