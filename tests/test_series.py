@@ -347,9 +347,9 @@ def test_bad_input_of_the_others():
         make_space([[1.0, 2.0], [1.0, 2.0, 3.0]], "ddtw")
     with pytest.raises(ValueError, match="series of one length, got lengths from 2 to 3; use metric='dtw'"):
         make_space([[1.0, 2.0], [1.0, 2.0, 3.0]], "series_euclidean")
-    with pytest.raises(ValueError, match="series of 2 points, but those in fit had 3"):
+    with pytest.raises(ValueError, match="series of 2 points, but the series in fit had 3"):
         make_space(np.zeros((3, 3)), "series_euclidean").cross(np.zeros((1, 2)))
-    with pytest.raises(ValueError, match="series of 1 channels, but those in fit had 2"):
+    with pytest.raises(ValueError, match="series of 1 channels, but the series in fit had 2"):
         make_space(np.zeros((3, 2, 4)), "dtw").cross(np.zeros((1, 4)))
     with pytest.raises(ValueError, match="gap=.* must be a number, or one for each of the 2 channels"):
         make_space(np.zeros((3, 2, 4)), "erp", {"gap": [1, 2, 3]})

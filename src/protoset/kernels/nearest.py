@@ -1,12 +1,37 @@
-"""Kernels that keep each object's nearest neighbours while pairs come in any order.
+"""Kernels that keep the nearest neighbours of each object while pairs come in any order.
 
-Row ``i`` of ``distances`` and ``indices`` holds ``counts[i]`` candidates in no order. When their
-number reaches ``triggers[i]``, all beyond the last neighbour are dropped; its distance is the
-threshold for those that follow. ``sizes`` are the number of neighbours and the limit of a row.
+Each object has a row of candidates in no order. When the row reaches a given length, all candidates beyond the last
+neighbour are dropped. The distance of the last neighbour is then the threshold for further candidates.
+
+Ties at the last neighbour are all kept, up to the limit of a row. Beyond the limit those with the highest indices are
+dropped.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+
+class Nearest(NamedTuple):
+    """The candidates of each object; arrays have a row or an entry per object."""
+
+    distances: np.ndarray
+    """Distances of the candidates; the first ``counts`` entries of a row are in use."""
+    indices: np.ndarray
+    """Objects at these distances."""
+    counts: np.ndarray
+    """Number of candidates."""
+    triggers: np.ndarray
+    """Number of candidates at which the row is compacted."""
+    thresholds: np.ndarray
+    """Distance beyond which an object is not a candidate."""
+    cut_at: np.ndarray
+    """Distance at which ties were dropped; NaN where no tie was dropped."""
+    n_neighbors: int
+    """Neighbours to find of each object."""
+    limit: int
+    """Neighbours to keep of each object, with ties."""
 
 
 @njit(cache=True, nogil=True)
@@ -36,9 +61,9 @@ def _kth_smallest(values, count, k):
 
 
 @njit(cache=True, nogil=True)
-def compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes):
+def compact(row, nearest):
     """Drop all candidates of a row beyond its last neighbour, and ties beyond the limit."""
-    n_neighbors, limit = sizes
+    distances, indices, counts, triggers, thresholds, cut_at, n_neighbors, limit = nearest
     count = counts[row]
     if count >= n_neighbors:
         thresholds[row] = min(thresholds[row], _kth_smallest(distances[row], count, n_neighbors))
@@ -51,7 +76,7 @@ def compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes
             n_below += distances[row, kept] < threshold
             kept += 1
     if kept > limit:
-        # Too many ties: those with the highest indices go.
+        # Too many ties: drop those with the highest indices.
         cut_at[row] = threshold
         tied = np.empty(kept - n_below, np.int32)
         n_tied = 0
@@ -71,56 +96,50 @@ def compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes
 
 
 @njit(cache=True, nogil=True)
-def push(row, other, distance, distances, indices, counts, triggers, thresholds, cut_at, sizes):
-    """Take ``other`` as a candidate for ``row``, unless it is too far away."""
-    if distance > thresholds[row]:
+def push(row, other, distance, nearest):
+    """Add ``other`` to the candidates of ``row``, unless it is too far away."""
+    if distance > nearest.thresholds[row]:
         return
-    count = counts[row]
-    distances[row, count], indices[row, count] = distance, other
-    counts[row] = count + 1
-    if count + 1 >= triggers[row]:
-        compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes)
+    count = nearest.counts[row]
+    nearest.distances[row, count], nearest.indices[row, count] = distance, other
+    nearest.counts[row] = count + 1
+    if count + 1 >= nearest.triggers[row]:
+        compact(row, nearest)
 
 
 @njit(cache=True, nogil=True)
-def push_strip(first, block, distances, indices, counts, triggers, thresholds, cut_at, sizes):
-    """Take every pair of a row ``first + r`` with a later object ``first + c``, for both of them."""
-    arrays = (distances, indices, counts, triggers, thresholds, cut_at, sizes)
+def push_strip(first, block, nearest):
+    """Push every pair of a row ``first + r`` with a later object ``first + c``, for both objects."""
     for r in range(block.shape[0]):
         for c in range(r + 1, block.shape[1]):
-            push(first + r, first + c, block[r, c], *arrays)
-            push(first + c, first + r, block[r, c], *arrays)
+            push(first + r, first + c, block[r, c], nearest)
+            push(first + c, first + r, block[r, c], nearest)
 
 
 @njit(cache=True, nogil=True)
-def push_lists(
-    other_distances, other_indices, other_counts, other_cut_at,
-    distances, indices, counts, triggers, thresholds, cut_at, sizes,
-):  # fmt: skip
-    """Take the candidates of another search, and where it dropped ties."""
-    for row in range(other_counts.shape[0]):
-        for entry in range(other_counts[row]):
-            push(
-                row, other_indices[row, entry], other_distances[row, entry],
-                distances, indices, counts, triggers, thresholds, cut_at, sizes,
-            )  # fmt: skip
-        if not np.isnan(other_cut_at[row]) and not cut_at[row] <= other_cut_at[row]:
-            cut_at[row] = other_cut_at[row]
+def push_lists(other, nearest):
+    """Push the candidates of another search, and take over where it dropped ties."""
+    for row in range(other.counts.shape[0]):
+        for entry in range(other.counts[row]):
+            push(row, other.indices[row, entry], other.distances[row, entry], nearest)
+        if not np.isnan(other.cut_at[row]) and not nearest.cut_at[row] <= other.cut_at[row]:
+            nearest.cut_at[row] = other.cut_at[row]
 
 
 @njit(cache=True, nogil=True)
-def settle(distances, indices, counts, triggers, thresholds, cut_at, sizes):
-    """Bring every row's threshold to the distance of its last neighbour so far."""
-    for row in range(counts.shape[0]):
-        compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes)
+def settle(nearest):
+    """Compact every row, so that its threshold is the distance of its last neighbour so far."""
+    for row in range(nearest.counts.shape[0]):
+        compact(row, nearest)
 
 
 @njit(cache=True, nogil=True)
-def finish(distances, indices, counts, triggers, thresholds, cut_at, sizes):
-    """Bring every row to its neighbours, by (distance, index)."""
-    for row in range(counts.shape[0]):
-        compact(row, distances, indices, counts, triggers, thresholds, cut_at, sizes)
-        count = counts[row]
+def finish(nearest):
+    """Compact every row, and sort it by (distance, index)."""
+    distances, indices = nearest.distances, nearest.indices
+    for row in range(nearest.counts.shape[0]):
+        compact(row, nearest)
+        count = nearest.counts[row]
         order = np.argsort(indices[row, :count])
         row_distances, row_indices = distances[row, :count][order], indices[row, :count][order]
         order = np.argsort(row_distances, kind="mergesort")

@@ -1,23 +1,43 @@
 """Dissimilarities of time series (see ``protoset.spaces.series``); bounds and searches are in ``series_search``.
 
-Series lie one after the other in ``values``: one number per point, or one row per point where
-there are several channels. Series ``i`` has the points ``starts[i]`` to ``starts[i + 1]``. Local
-costs are squared differences summed over the channels; everything is in squared units until
-``root`` asks for the square root.
+Series lie one after the other: one number per point, or one row per point where there are several channels. The local
+cost is the squared difference, summed over the channels. Everything is in squared units until ``root`` asks for the
+square root.
 
-d(a, b) and d(b, a) are the same to the last bit: the minimum does not care about the order of its
-arguments, and a difference is squared.
+d(a, b) and d(b, a) are the same to the last bit: a minimum does not depend on the order of its arguments, and a
+difference is squared.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-# Series are finite.
-_FINITE = {"nnan", "nsz"}
+FINITE_MATH = {"nnan", "nsz"}
+"""Compiler flags for numbers that are never NaN: series are finite."""
 
 
-@njit(cache=True, nogil=True, fastmath=_FINITE)
-def _cost(a, i, b, j):
+class SeriesArrays(NamedTuple):
+    """Series one after the other; series i has the points ``starts[i]`` to ``starts[i + 1]``."""
+
+    values: np.ndarray
+    starts: np.ndarray
+
+
+class Warping(NamedTuple):
+    """How two series are warped."""
+
+    radius: int
+    """Radius of the band in points; -1 where it is a fraction of the length, or where there is no band."""
+    fraction: float
+    """Radius as a fraction of the length of the longer series; -1 where it is in points."""
+    root: bool
+    """Whether distances are square roots."""
+
+
+@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
+def point_cost(a, i, b, j):
+    """Squared difference of two points, summed over the channels."""
     if a.ndim == 1:
         difference = a[i] - b[j]
         return difference * difference
@@ -30,7 +50,7 @@ def _cost(a, i, b, j):
 
 @njit(cache=True, nogil=True)
 def band_radius(n, m, radius, fraction):
-    """Radius of the band in points: at least the difference of the lengths, so that there is a path."""
+    """Radius of the band in points: at least the difference of the lengths, so that a path exists."""
     if fraction >= 0.0:
         radius = int(fraction * max(n, m) + 1e-9)
     elif radius < 0:
@@ -38,7 +58,7 @@ def band_radius(n, m, radius, fraction):
     return max(min(radius, max(n, m)), abs(n - m))
 
 
-@njit(cache=True, nogil=True, fastmath=_FINITE)
+@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
 def dtw(a, b, radius, previous, current):
     """Squared dynamic time warping distance within a band; ``previous`` and ``current`` are work space."""
     n, m = a.shape[0], b.shape[0]
@@ -51,7 +71,7 @@ def dtw(a, b, radius, previous, current):
         left, diagonal = np.inf, previous[first - 1]
         for j in range(first, last + 1):
             above = previous[j]
-            left = min(min(diagonal, above), left) + _cost(a, i, b, j - 1)
+            left = min(min(diagonal, above), left) + point_cost(a, i, b, j - 1)
             diagonal = above
             current[j] = left
         previous, current = current, previous
@@ -60,11 +80,11 @@ def dtw(a, b, radius, previous, current):
     return previous[m]
 
 
-@njit(cache=True, nogil=True, fastmath=_FINITE)
+@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
 def dtw_within(a, b, radius, cutoff, remaining, previous, current):
-    """The same, or infinity where it exceeds ``cutoff``, as soon as that is clear.
+    """As ``dtw``, but give up and return infinity as soon as the distance must exceed ``cutoff``.
 
-    ``remaining[i]`` bounds what the points of ``a`` from ``i`` on add; it may be empty.
+    ``remaining[i]`` is a lower bound on the cost of the points of ``a`` from ``i`` on; it may be empty.
     """
     n, m = a.shape[0], b.shape[0]
     bounded = remaining.shape[0] > 0
@@ -77,7 +97,7 @@ def dtw_within(a, b, radius, cutoff, remaining, previous, current):
         left, diagonal, lowest = np.inf, previous[first - 1], np.inf
         for j in range(first, last + 1):
             above = previous[j]
-            left = min(min(diagonal, above), left) + _cost(a, i, b, j - 1)
+            left = min(min(diagonal, above), left) + point_cost(a, i, b, j - 1)
             diagonal = above
             current[j] = left
             lowest = min(lowest, left)
@@ -90,8 +110,8 @@ def dtw_within(a, b, radius, cutoff, remaining, previous, current):
 
 
 @njit(cache=True, nogil=True)
-def _from_gap(a, i, gap):
-    """Distance of a point from the gap."""
+def _gap_cost(a, i, gap):
+    """Distance of a point from the gap value."""
     if a.ndim == 1:
         return abs(a[i] - gap[0])
     total = 0.0
@@ -102,51 +122,52 @@ def _from_gap(a, i, gap):
 
 @njit(cache=True, nogil=True)
 def erp(a, b, radius, gap, previous, current):
-    """Edit distance with real penalty: points are matched, or left out at their distance from ``gap``."""
+    """Edit distance with real penalty: a point is matched, or skipped at its distance from ``gap``."""
     n, m = a.shape[0], b.shape[0]
     previous[: m + 1] = np.inf
     previous[0] = 0.0
     for j in range(1, min(m, radius) + 1):
-        previous[j] = previous[j - 1] + _from_gap(b, j - 1, gap)
+        previous[j] = previous[j - 1] + _gap_cost(b, j - 1, gap)
     for i in range(1, n + 1):
         first, last = max(0, i - radius), min(m, i + radius)
         current[: m + 1] = np.inf
-        left_out = _from_gap(a, i - 1, gap)
+        skipping = _gap_cost(a, i - 1, gap)
         if first == 0:
-            current[0] = previous[0] + left_out
+            current[0] = previous[0] + skipping
         for j in range(max(first, 1), last + 1):
-            matched = previous[j - 1] + np.sqrt(_cost(a, i - 1, b, j - 1))
-            current[j] = min(matched, min(previous[j] + left_out, current[j - 1] + _from_gap(b, j - 1, gap)))
+            matched = previous[j - 1] + np.sqrt(point_cost(a, i - 1, b, j - 1))
+            current[j] = min(matched, min(previous[j] + skipping, current[j - 1] + _gap_cost(b, j - 1, gap)))
         previous, current = current, previous
     return previous[m]
 
 
 @njit(cache=True, nogil=True)
-def series_block(a_values, a_starts, rows, b_values, b_starts, columns, radius, fraction, root, gap, upper):
-    """Distances of the given series of a to the given series of b; with ``upper`` only to later ones.
+def series_block(a, rows, b, columns, warping, gap, upper):
+    """Distances of the series ``rows`` of a to the series ``columns`` of b; with ``upper`` only to later series.
 
-    Edit distances with real penalty where there is a ``gap``, else warped ones.
+    Edit distance with real penalty where ``gap`` is not empty, else dynamic time warping.
     """
     block = np.empty((rows.shape[0], columns.shape[0]))
-    width = _longest(b_starts) + 2
+    width = longest_length(b.starts) + 2
     previous, current = np.empty(width), np.empty(width)
     for r, i in enumerate(rows):
-        a = a_values[a_starts[i] : a_starts[i + 1]]
+        x = a.values[a.starts[i] : a.starts[i + 1]]
         for c, j in enumerate(columns):
             if upper and j <= i:
                 continue
-            b = b_values[b_starts[j] : b_starts[j + 1]]
-            band = band_radius(a.shape[0], b.shape[0], radius, fraction)
+            y = b.values[b.starts[j] : b.starts[j + 1]]
+            radius = band_radius(x.shape[0], y.shape[0], warping.radius, warping.fraction)
             if gap.shape[0] > 0:
-                block[r, c] = erp(a, b, band, gap, previous, current)
+                block[r, c] = erp(x, y, radius, gap, previous, current)
             else:
-                squared = dtw(a, b, band, previous, current)
-                block[r, c] = np.sqrt(squared) if root else squared
+                squared = dtw(x, y, radius, previous, current)
+                block[r, c] = np.sqrt(squared) if warping.root else squared
     return block
 
 
 @njit(cache=True, nogil=True)
-def _longest(starts):
+def longest_length(starts):
+    """Number of points of the longest series."""
     longest = 0
     for i in range(starts.shape[0] - 1):
         longest = max(longest, starts[i + 1] - starts[i])

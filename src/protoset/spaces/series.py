@@ -1,28 +1,27 @@
 """Time series: dynamic time warping and its kin.
 
     dtw                 dynamic time warping; the local cost is the squared difference
-    ddtw                the same on the series' derivatives (Keogh and Pazzani's estimate)
+    ddtw                dynamic time warping of the derivatives (the estimate of Keogh and Pazzani)
     erp                 edit distance with real penalty (Chen and Ng); a metric
-    series_euclidean    point by point; all series equally long
+    series_euclidean    point by point; all series have the same length
 
-Series are the rows of a 2-D array, the slices of a 3-D array (instances, channels, length), or a
-list of arrays of any lengths, 1-D or (channels, length). Several channels are warped together.
+Series are the rows of a 2-D array, the slices of a 3-D array (instances, channels, length), or a list of arrays of any
+lengths, 1-D or (channels, length). Several channels are warped together. Missing values are an error.
 
-``window`` is the radius of the Sakoe-Chiba band: points i and j may be matched if |i - j| is at most
-an int, or at most a fraction (float) of the longer series' length, rounded down. Where two series
-differ in length by more than that, the difference is the radius, so that there is always a path.
-Distances are square roots of the summed squares, or with ``squared=True`` the sums themselves.
-``normalize=True`` gives each series (each of its channels) mean 0 and deviation 1; a constant one
-becomes 0.
+``window`` is the radius of the Sakoe-Chiba band: points i and j may be matched if |i - j| is at most an int, or at most
+a fraction (float) of the length of the longer series, rounded down. If the lengths of two series differ by more than
+the radius, the difference is the radius, so that a path always exists. Distances are square roots of the summed
+squares, or with ``squared=True`` the sums themselves. ``normalize=True`` gives each series (each of its channels) mean
+0 and deviation 1; a constant series becomes 0.
 
-How series are read is in ``protoset.spaces.series_data``, the exact neighbour search that does not
-compute every pair to the end in ``protoset.spaces.series_search``.
+``protoset.spaces.series_data`` reads series. ``protoset.spaces.series_search`` is the exact neighbour search that does
+not compute every pair to the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -35,8 +34,11 @@ from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.series_data import Series, prepare_series
 from protoset.spaces.series_search import search_series
 
-NO_BAND = 2**31
-"""A radius that no series reaches."""
+if TYPE_CHECKING:
+    from protoset.kernels.series import Warping
+
+WIDEST_BAND = 2**31
+"""Radius of the widest band; no series is as long."""
 
 
 class SeriesSpace(Space):
@@ -46,7 +48,7 @@ class SeriesSpace(Space):
     ----------
     metric : str
     rows, columns : Series
-        Prepared: normalised, differentiated.
+        Prepared series: normalised, differentiated.
     parameters : dict
         All arguments of the metric, checked.
     """
@@ -70,45 +72,46 @@ class SeriesSpace(Space):
         return cls(metric, series, series, checked)
 
     @property
-    def _band(self) -> tuple[int, float]:
-        """Radius in points and as a fraction, as the kernels take them; -1 for none."""
-        window = self._parameters["window"]
+    def _warping(self) -> Warping:
+        """The band and the unit of the distances, as the kernels take them."""
+        window, root = self._parameters["window"], not self._parameters["squared"]
         if window is None:
-            return -1, -1.0
-        return (-1, float(window)) if isinstance(window, float) else (int(window), -1.0)
+            return kernels.series.Warping(-1, -1.0, root)
+        radius, fraction = (-1, float(window)) if isinstance(window, float) else (int(window), -1.0)
+        return kernels.series.Warping(radius, fraction, root)
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """Every pair computed to the end."""
+        """Compute every pair to the end."""
         return self._block(rows, columns, upper=False)
 
     def upper_block(self, rows: slice) -> np.ndarray:
-        """Only pairs of a row with a later column."""
+        """Compute the pairs of a row with a later column."""
         return self._block(rows, slice(rows.start, None), upper=True)
 
     def _block(self, rows: Rows, columns: Rows, *, upper: bool) -> np.ndarray:
-        wanted = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
-        a, b = self._rows, self._columns
-        sides = (a.values, a.starts, wanted[0], b.values, b.starts, wanted[1])
+        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         gap = np.empty(0) if self._parameters["gap"] is None else self._parameters["gap"]
-        return kernels.series.series_block(*sides, *self._band, not self._parameters["squared"], gap, upper)
+        return kernels.series.series_block(
+            self._rows.arrays, row_indices, self._columns.arrays, column_indices, self._warping, gap, upper
+        )
 
     def cross(self, queries: Any) -> Self:
-        """Space from new series to the columns of this one."""
+        """Space from new series to the columns of this space."""
         series = prepare_series(queries, self.metric, self._parameters)
         if series.n_channels != self._columns.n_channels:
             raise ValueError(
-                f"X has series of {series.n_channels} channels, but those in fit had {self._columns.n_channels}; "
+                f"X has series of {series.n_channels} channels, but the series in fit had {self._columns.n_channels}; "
                 "pass the same channels"
             )
         if self.metric == "series_euclidean" and series.lengths[0] != self._columns.lengths[0]:
             raise ValueError(
-                f"X has series of {series.lengths[0]} points, but those in fit had {self._columns.lengths[0]}; "
+                f"X has series of {series.lengths[0]} points, but the series in fit had {self._columns.lengths[0]}; "
                 "metric='series_euclidean' needs the same length"
             )
         return type(self)(self.metric, series, self._columns, self._parameters)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given series."""
+        """Space without rows, whose columns are the given series."""
         chosen = self._columns.take(indices)
         return type(self)(self.metric, chosen.take(np.arange(0)), chosen, self._parameters)
 
@@ -121,7 +124,7 @@ class SeriesSpace(Space):
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored series."""
+        """Space without rows, whose columns are the stored series."""
         parameters = _check_parameters(metric, values)
         series = Series(arrays["values"], arrays["starts"])
         if series.values.dtype != np.float64 or series.values.ndim not in (1, 2) or series.starts.dtype != np.int64:
@@ -135,40 +138,37 @@ class SeriesSpace(Space):
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns to each row; candidates in the order of their bounds, broken off when too far."""
+        """Nearest of the columns to each row, by lower bounds and abandoning; of ties the first column."""
         if self.metric == "erp":
             return super().nearest(rows, columns, n_jobs=n_jobs)
-        wanted, among = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
-        a, b = self._rows, self._columns
-        upper = lower = b.values[:0]
+        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
+        a, b, kernel = self._rows, self._columns, kernels.series_search
+        envelopes = kernel.Envelopes(b.values[:0], b.values[:0])
         if b.equal_length and (a.lengths == b.lengths[0]).all():
-            upper, lower = kernels.series_search.envelopes(b.values, b.starts, self._radius())
-
-        def search(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            sides = (a.values, a.starts, part, b.values, b.starts, among)
-            return kernels.series_search.nearest_series(
-                *sides, upper, lower, *self._band, not self._parameters["squared"]
-            )
-
-        parts = np.array_split(wanted, max(1, min(len(wanted), effective_n_jobs(n_jobs))))
-        found = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(part) for part in parts)
-        return np.concatenate([p for p, _ in found]), np.concatenate([d for _, d in found])
+            envelopes = kernel.envelopes(*b.arrays, self._radius())
+        blocks = np.array_split(row_indices, max(1, min(len(row_indices), effective_n_jobs(n_jobs))))
+        results = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(kernel.nearest_series)(a.arrays, block, b.arrays, column_indices, envelopes, self._warping)
+            for block in blocks
+        )
+        return np.concatenate([positions for positions, _ in results]), np.concatenate(
+            [distances for _, distances in results]
+        )
 
     def _radius(self) -> int:
         """Radius of the band where all series are equally long."""
         length = int(self._columns.lengths[0])
-        return kernels.series.band_radius(length, length, *self._band)
+        return kernels.series.band_radius(length, length, self._warping.radius, self._warping.fraction)
 
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Exact neighbours by bounds and by breaking off; see the counters of the result."""
+        """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
         if self.metric == "erp":
             return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-        root = not self._parameters["squared"]
         radius = self._radius() if self._columns.equal_length else None
         return search_series(
-            self._columns, self._band, radius, root, n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress
+            self._columns, self._warping, radius, n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress
         )
 
 
@@ -187,9 +187,9 @@ def _check_parameters(metric: str, given: Mapping[str, Any]) -> dict[str, Any]:
             "(fraction of the length)"
         )
     if metric == "series_euclidean":
-        window = 0  # a band in which every point has but one partner
+        window = 0  # every point is matched with the point at the same time alone
     return {
-        "window": window if window is None or isinstance(window, float) else min(int(window), NO_BAND),
+        "window": window if window is None or isinstance(window, float) else min(int(window), WIDEST_BAND),
         "squared": check_flag("metric_params: squared", given.get("squared", False)),
         "normalize": check_flag("metric_params: normalize", given.get("normalize", False)),
         "gap": given.get("gap", 0.0),

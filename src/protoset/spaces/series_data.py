@@ -1,16 +1,20 @@
-"""Series as they are given: checked, normalised, differentiated, laid out one after the other."""
+"""Reading of time series: checks, normalisation, derivatives, and their layout one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._validation import LARGEST, name_rows, refuse_masked
+
+if TYPE_CHECKING:
+    from protoset.kernels.series import SeriesArrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +25,7 @@ class Series:
     ----------
     values : ndarray of shape (n_points,) or (n_points, n_channels)
     starts : ndarray of int64, shape (n_series + 1,)
-        Where each series starts.
+        Series i has the points ``starts[i]`` to ``starts[i + 1]``.
     """
 
     values: np.ndarray
@@ -30,6 +34,11 @@ class Series:
     def __len__(self) -> int:
         """Count the series."""
         return len(self.starts) - 1
+
+    @property
+    def arrays(self) -> SeriesArrays:
+        """The series, as the kernels take them."""
+        return kernels.series.SeriesArrays(self.values, self.starts)
 
     @property
     def lengths(self) -> np.ndarray:
@@ -48,29 +57,29 @@ class Series:
 
     def take(self, indices: np.ndarray) -> Series:
         """Return the given series."""
-        parts = [self.values[self.starts[i] : self.starts[i + 1]] for i in indices]
-        values = np.concatenate(parts) if parts else self.values[:0]
+        chosen = [self.values[self.starts[i] : self.starts[i + 1]] for i in indices]
+        values = np.concatenate(chosen) if chosen else self.values[:0]
         return Series(values, row_pointers(self.lengths[indices]))
 
 
 def prepare_series(X: Any, metric: str, parameters: Mapping[str, Any]) -> Series:
     """Check series, normalise them and take derivatives where that is asked for."""
-    parts = _as_list(X)
-    _check_points(parts)
+    series = _as_list(X)
+    _check_points(series)
     if parameters["normalize"]:
-        parts = [_normalised(part) for part in parts]
+        series = [_normalised(points) for points in series]
     if metric == "ddtw":
-        short = np.flatnonzero([len(part) < 3 for part in parts])
+        short = np.flatnonzero([len(points) < 3 for points in series])
         if len(short):
             raise ValueError(f"metric='ddtw' needs series of at least 3 points; {name_rows(short)} of X have fewer")
-        parts = [((part[1:-1] - part[:-2]) + (part[2:] - part[:-2]) / 2) / 2 for part in parts]
-    lengths = np.array([len(part) for part in parts])
+        series = [((points[1:-1] - points[:-2]) + (points[2:] - points[:-2]) / 2) / 2 for points in series]
+    lengths = np.array([len(points) for points in series])
     if metric == "series_euclidean" and len(np.unique(lengths)) > 1:
         raise ValueError(
             f"metric='series_euclidean' needs series of one length, got lengths from {lengths.min()} to "
             f"{lengths.max()}; use metric='dtw', or cut or resample them"
         )
-    values = np.concatenate(parts)
+    values = np.concatenate(series)
     return Series(np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values), row_pointers(lengths))
 
 
@@ -108,32 +117,32 @@ def _one_series(series: Any, row: int) -> np.ndarray:
     return (array[:, None] if array.ndim == 1 else array.T).astype(np.float64)
 
 
-def _check_points(parts: list[np.ndarray]) -> None:
-    if not parts:
+def _check_points(series: list[np.ndarray]) -> None:
+    if not series:
         raise ValueError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required.")
-    empty = np.flatnonzero([part.size == 0 for part in parts])
+    empty = np.flatnonzero([points.size == 0 for points in series])
     if len(empty):
         raise ValueError(f"X holds series without points in {name_rows(empty)}; remove them")
-    channels = np.array([part.shape[1] for part in parts])
+    channels = np.array([points.shape[1] for points in series])
     other = np.flatnonzero(channels != channels[0])
     if len(other):
         raise ValueError(
             f"the series of X have {channels[0]} channels in row 0, but other numbers in {name_rows(other)}; "
             "pass the same channels for every series"
         )
-    bad = np.flatnonzero([not np.isfinite(part).all() for part in parts])
+    bad = np.flatnonzero([not np.isfinite(points).all() for points in series])
     if len(bad):
         raise ValueError(
             f"Input X contains NaN or infinity in {name_rows(bad)}; fill the gaps in, "
             "or pass series of unequal lengths as a list of arrays without padding"
         )
-    large = np.flatnonzero([np.abs(part).max() > LARGEST for part in parts])
+    large = np.flatnonzero([np.abs(points).max() > LARGEST for points in series])
     if len(large):
         raise ValueError(f"X holds values above {LARGEST:g} in {name_rows(large)}, whose squares overflow; scale X")
 
 
-def _normalised(part: np.ndarray) -> np.ndarray:
-    centred = part - part.mean(axis=0)
-    deviation = part.std(axis=0)
-    constant = part.max(axis=0) == part.min(axis=0)
+def _normalised(points: np.ndarray) -> np.ndarray:
+    centred = points - points.mean(axis=0)
+    deviation = points.std(axis=0)
+    constant = points.max(axis=0) == points.min(axis=0)
     return np.where(constant, 0.0, centred / np.where(deviation > 0, deviation, 1.0))
