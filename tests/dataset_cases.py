@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from protoset.datasets import Attribute, Dataset
-from protoset.datasets._text import is_number
+from protoset.datasets._parsing import is_number
 
 letters = st.characters(exclude_categories=("Cs", "Cc"))
 texts = st.text(letters, min_size=1, max_size=6) | st.sampled_from(

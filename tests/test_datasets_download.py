@@ -256,7 +256,7 @@ def archive(server, tmp_path, monkeypatch):
     """The addresses of the archives on the server; no other place to look."""
     monkeypatch.delenv("PROTOSET_DATA", raising=False)
     for name in ("keel", "ucr"):
-        monkeypatch.setitem(archives.ADDRESSES, name, server.url.replace("file", "{name}"))
+        monkeypatch.setitem(archives.ARCHIVE_ADDRESSES, name, server.url.replace("file", "{name}"))
     return server
 
 
@@ -282,7 +282,7 @@ def test_load_downloads_once_and_checks_ever_after(archive, tmp_path):
 LOADER = """
 import sys
 from protoset.datasets import archives, load_dataset
-archives.ADDRESSES["keel"] = sys.argv[1]
+archives.ARCHIVE_ADDRESSES["keel"] = sys.argv[1]
 print(load_dataset("yeast", cache=sys.argv[2]).objects.tolist(), flush=True)
 """
 
@@ -380,10 +380,10 @@ def test_what_comes_is_something_else(archive, tmp_path, content, message):
 
 def test_members_have_limits(tmp_path, monkeypatch):
     content = zipped(tmp_path / "x.zip", {"x.dat": "0" * 5000})
-    monkeypatch.setattr(archives, "LARGEST_MEMBER", 4999)
+    monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 4999)
     with pytest.raises(DataError, match=r"x.zip: expected x.dat to have at most 4999 bytes"):
         members(tmp_path / "x.zip", {"data": ("x.dat",)})
-    monkeypatch.setattr(archives, "LARGEST_MEMBER", 5000)
+    monkeypatch.setattr(archives, "MAX_MEMBER_BYTES", 5000)
     assert members(tmp_path / "x.zip", {"data": ("y.dat", "X.dat")})["data"] == ("x.dat", b"0" * 5000)
     (tmp_path / "x.zip").write_bytes(content[:-40])
     with pytest.raises(DataError, match=r"the zip file is damaged"):

@@ -8,13 +8,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from protoset.datasets import Attribute, read, read_queries, write_rows
-from protoset.datasets._text import decode
+from protoset.datasets._parsing import decode
 from protoset.datasets.arff import read_arff, write_arff
+from protoset.datasets.csv_tables import read_csv, write_csv
 from protoset.datasets.keel import read_keel, write_keel
 from protoset.datasets.matrices import read_mat, read_matrix_csv, read_npy, read_npz
 from protoset.datasets.parquet import read_parquet
 from protoset.datasets.strings import read_strings, write_strings
-from protoset.datasets.tables import read_csv, write_csv
 from protoset.datasets.ts import read_ts, write_ts
 from protoset.datasets.ucr import read_ucr, write_ucr
 from protoset.exceptions import DataError

@@ -127,8 +127,8 @@ def test_places_that_are_none(tmp_path):
     assert_refused(tmp_path / "iris.dat", r"kind='vector' is not known \(did you mean 'vectors'\?\)", kind="vector")
     assert_refused("a\0b.dat", r"cannot be read")
     (tmp_path / "x.ts").write_text(TS)
-    assert_refused(tmp_path / "x.ts", r"target= means nothing to the format ts; leave it out", target=0)
-    assert_refused(tmp_path / "x.ts", r"labels= means nothing to the format ts; leave it out", labels=["a"])
+    assert_refused(tmp_path / "x.ts", r"the format ts takes no target=; leave it out", target=0)
+    assert_refused(tmp_path / "x.ts", r"the format ts takes no labels=; leave it out", labels=["a"])
     assert_refused(tmp_path / "x.ts", r"kind='mixed' is not what the format ts holds \(series\)", kind="mixed")
 
 

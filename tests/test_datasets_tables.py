@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dataset_cases import assert_same, made_tables, texts
 from protoset.datasets import Attribute, Dataset, take
+from protoset.datasets.csv_tables import read_csv, write_csv
 from protoset.datasets.parquet import read_parquet, write_parquet
-from protoset.datasets.tables import read_csv, write_csv
 from protoset.exceptions import DataError
 
 # A CSV has neither types nor values for later: texts that are no numbers, and no mark of missing.
@@ -172,7 +172,7 @@ def test_made_data_with_numbers_as_names():
         ("a,b,class\n", r"x: expected rows after the header, found none"),
         ("a,b\n1,2\n1,2,3\n", r"x, line 3: expected 2 values as in the first line, found 3"),
         ("a,b\n1,2\n1\n", r"x, line 3: expected 2 values as in the first line, found 1"),
-        ('a,b\n1,"2\n', r"x, line \d: expected fields, in quotes or not, found what is neither"),
+        ('a,b\n1,"2\n', r"x, line \d: expected fields with or without quotes, found a field that cannot be read"),
         ("a,class\n1,u\n2,\n", r"x, line 3: the label 'class' is missing"),
     ],
 )

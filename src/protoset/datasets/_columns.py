@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from protoset._validation import did_you_mean
-from protoset.datasets._text import error, is_number, listed, number_text, shown, to_labels, to_numbers, whole_number
+from protoset.datasets._errors import error_at, listed, shown
+from protoset.datasets._parsing import is_number, number_text, to_labels, to_numbers, whole_number
 from protoset.datasets.base import Attribute, Dataset, Kind, Layout
 
 
@@ -22,12 +23,12 @@ def find_column(target: str | int, names: Sequence[str], file: str) -> int:
         position = whole_number(target)
         if position is None:
             hint = did_you_mean(target, names)
-            raise error(file, f"there is no column target={shown(target)}{hint}; there are {listed(names)}")
+            raise error_at(file, f"there is no column target={shown(target)}{hint}; there are {listed(names)}")
         target = position
     if not isinstance(target, (int, np.integer)) or isinstance(target, bool):
-        raise error(file, f"target={target!r} must be the name or the position of a column")
+        raise error_at(file, f"target={target!r} must be the name or the position of a column")
     if not -len(names) <= target < len(names):
-        raise error(file, f"target={target} is not a position in {len(names)} columns, counted from 0")
+        raise error_at(file, f"target={target} is not a position in {len(names)} columns, counted from 0")
     return int(target) % len(names)
 
 
@@ -42,7 +43,7 @@ def read_column(
         values, bad = to_numbers(texts)
         if bad >= 0:
             found = shown(texts[bad] or "")
-            raise error(file, f"expected a number for {shown(attribute.name)}, found {found}", lines[bad])
+            raise error_at(file, f"expected a number for {shown(attribute.name)}, found {found}", lines[bad])
         return attribute, values
     if not attribute.values:
         shows = dict.fromkeys(text for text in texts if text is not None)
@@ -54,7 +55,7 @@ def read_column(
             # Declared as 1 and written as 1.0, or the other way round.
             same = by_number.get(float(text)) if text is not None and is_number(text) else None
             if same is None:
-                raise error(
+                raise error_at(
                     file,
                     f"expected one of the values of {shown(attribute.name)} ({listed(attribute.values)}), "
                     f"found {shown(text or '')}",
@@ -69,7 +70,7 @@ def read_target(
 ) -> tuple[np.ndarray, dict[int, str]]:
     """Return the labels, and how they are spelled."""
     if None in texts:
-        raise error(
+        raise error_at(
             file, f"the label {shown(attribute.name)} is missing; remove the row", lines[list(texts).index(None)]
         )
     attribute, values = read_column(attribute, texts, lines, file)
@@ -77,7 +78,7 @@ def read_target(
     if attribute.type != "nominal" or all(is_number(text) for text in dict.fromkeys(present)):
         for line, text in zip(lines, present, strict=True):
             if not float(text).is_integer():
-                raise error(
+                raise error_at(
                     file,
                     f"expected class labels in {shown(attribute.name)}, found the number {shown(text)}; "
                     "bin the numbers, or choose another column with target=",
@@ -90,9 +91,9 @@ def assemble(attributes: Sequence[Attribute], columns: Sequence[Any], n: int, ki
     """Return the objects: a float array if all attributes are numeric and ``kind`` is not "mixed"."""
     nominal = [attribute.name for attribute in attributes if attribute.type == "nominal"]
     if not attributes:
-        raise error(file, "there is no column beside the labels")
+        raise error_at(file, "there is no column beside the labels")
     if kind == "vectors" and nominal:
-        raise error(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold others; pass kind='mixed'")
+        raise error_at(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold others; pass kind='mixed'")
     if not nominal and kind != "mixed":
         return np.column_stack(columns).reshape(n, len(attributes))
     objects = np.empty((n, len(attributes)), dtype=object)

@@ -13,21 +13,21 @@ from filelock import Timeout
 
 from protoset._files import lock_of, write_atomically
 from protoset._progress import ProgressCallback
-from protoset.datasets._text import error
+from protoset.datasets._errors import error_at
 from protoset.datasets.download import MAX_SECONDS, digest_of, fetch
 from protoset.datasets.registry import Record
 from protoset.exceptions import DataError
 
-ADDRESSES = {
+ARCHIVE_ADDRESSES = {
     "keel": "https://sci2s.ugr.es/keel/dataset/data/classification/{name}.zip",
     "ucr": "https://timeseriesclassification.com/aeon-toolkit/{name}.zip",
 }
 """Zip file of each data set. The UCR archive itself is one zip file behind a password."""
 
-LARGEST_MEMBER = 1 << 28
+MAX_MEMBER_BYTES = 1 << 28
 """Bytes that no file in the archives comes near."""
 
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
 """What a damaged zip file, or one behind a password, may raise."""
 
 
@@ -43,21 +43,21 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
 
 def cached_zip(record: Record, folder: Path) -> Path | None:
     """Return the data set's zip file in the cache if it is there and is still the file that was downloaded."""
-    place = folder / record.archive / f"{record.name}.zip"
-    noted = _digest_file(place)
-    if not place.is_file() or not noted.is_file():
+    path = folder / record.archive / f"{record.name}.zip"
+    noted = _digest_file(path)
+    if not path.is_file() or not noted.is_file():
         return None
     try:
-        expected, found = record.sha256 or noted.read_text().strip(), digest_of(place)
+        expected, found = record.sha256 or noted.read_text().strip(), digest_of(path)
     except (OSError, ValueError) as reason:
-        raise error(str(place), f"cannot be read ({reason})") from reason
+        raise error_at(str(path), f"cannot be read ({reason})") from reason
     if found != expected:
-        raise error(
-            str(place),
+        raise error_at(
+            str(path),
             f"has changed since it was downloaded (expected the sha256 {expected:.64}, found {found}); "
             "remove it, and it is downloaded again",
         )
-    return place
+    return path
 
 
 def download_zip(record: Record, folder: Path, progress: ProgressCallback | None) -> Path:
@@ -66,18 +66,21 @@ def download_zip(record: Record, folder: Path, progress: ProgressCallback | None
     Where the registry knows no digest, the file is trusted as it first comes: its digest is noted beside it, and every
     later use checks against that.
     """
-    path, url = folder / record.archive / f"{record.name}.zip", ADDRESSES[record.archive].format(name=record.name)
+    path, url = (
+        folder / record.archive / f"{record.name}.zip",
+        ARCHIVE_ADDRESSES[record.archive].format(name=record.name),
+    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with lock_of(path).acquire(timeout=MAX_SECONDS):
             # Another process may have downloaded the file meanwhile.
             return cached_zip(record, folder) or _download(record, path, url, progress)
     except Timeout as reason:
-        raise error(
+        raise error_at(
             str(path), f"another process has been downloading it for {MAX_SECONDS:g} seconds; wait for it, or end it"
         ) from reason
     except OSError as reason:
-        raise error(str(path), f"cannot be written ({reason})") from reason
+        raise error_at(str(path), f"cannot be written ({reason})") from reason
 
 
 def _download(record: Record, path: Path, url: str, progress: ProgressCallback | None) -> Path:
@@ -90,50 +93,50 @@ def _download(record: Record, path: Path, url: str, progress: ProgressCallback |
     return path
 
 
-def _fault(place: Path) -> str | None:
+def _fault(path: Path) -> str | None:
     """Say what is wrong with a zip file; every byte in it is read."""
-    if not zipfile.is_zipfile(place):
+    if not zipfile.is_zipfile(path):
         return "expected a zip file, found another"
     try:
-        with zipfile.ZipFile(place) as archive:
-            large = next((entry for entry in archive.infolist() if entry.file_size > LARGEST_MEMBER), None)
+        with zipfile.ZipFile(path) as archive:
+            large = next((entry for entry in archive.infolist() if entry.file_size > MAX_MEMBER_BYTES), None)
             if large is not None:
-                return f"expected {large.filename} to have at most {LARGEST_MEMBER} bytes"
+                return f"expected {large.filename} to have at most {MAX_MEMBER_BYTES} bytes"
             damaged = archive.testzip()
-    except UNREADABLE as reason:
+    except ZIP_ERRORS as reason:
         return f"expected a whole zip file, found one that is damaged or locked ({reason})"
     return None if damaged is None else f"expected a whole zip file, found one in which {damaged} is damaged"
 
 
-def _digest_file(place: Path) -> Path:
-    return place.with_name(place.name + ".sha256")
+def _digest_file(path: Path) -> Path:
+    return path.with_name(path.name + ".sha256")
 
 
-def members(place: Path, wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, bytes]]:
+def members(path: Path, wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, bytes]]:
     """Return the wanted files of a zip file, by what they are wanted for: their name and their content.
 
     Nothing is extracted to disk, so that no name in the zip file means anything but itself.
 
     Parameters
     ----------
-    place : Path
+    path : Path
     wanted : mapping
         For each purpose the file names that serve it, the better ones first; folders and case do not matter.
     """
     found: dict[str, tuple[str, bytes]] = {}
     try:
-        with zipfile.ZipFile(place) as archive:
+        with zipfile.ZipFile(path) as archive:
             entries = {entry.filename.rpartition("/")[2].casefold(): entry for entry in archive.infolist()}
             for purpose, names in wanted.items():
                 entry = next((entries[name.casefold()] for name in names if name.casefold() in entries), None)
                 if entry is None:
-                    raise error(str(place), f"expected {' or '.join(names)} in it, found none of them")
+                    raise error_at(str(path), f"expected {' or '.join(names)} in it, found none of them")
                 # What the entry says of its size may be wrong; what is read is not.
                 with archive.open(entry) as file:
-                    content = file.read(LARGEST_MEMBER + 1)
-                if len(content) > LARGEST_MEMBER:
-                    raise error(str(place), f"expected {entry.filename} to have at most {LARGEST_MEMBER} bytes")
+                    content = file.read(MAX_MEMBER_BYTES + 1)
+                if len(content) > MAX_MEMBER_BYTES:
+                    raise error_at(str(path), f"expected {entry.filename} to have at most {MAX_MEMBER_BYTES} bytes")
                 found[purpose] = (entry.filename.rpartition("/")[2], content)
-    except UNREADABLE as reason:
-        raise error(str(place), f"the zip file is damaged or locked ({reason}); remove it and load again") from reason
+    except ZIP_ERRORS as reason:
+        raise error_at(str(path), f"the zip file is damaged or locked ({reason}); remove it and load again") from reason
     return found

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 
 from protoset._validation import did_you_mean
 from protoset.datasets._columns import find_column, text_rows
-from protoset.datasets._declared import build, check_names, declare_all, parse_attribute, quote, split_fields
-from protoset.datasets._text import error, shown, split_lines
+from protoset.datasets._declarations import build, check_names, declare_all, parse_attribute, quote, split_fields
+from protoset.datasets._errors import error_at, shown
+from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 
-STRANGE = re.compile(r"[\s,'\"{}%\\]|^$|^\?$|^@")
+ARFF_QUOTED = re.compile(r"[\s,'\"{}%\\]|^$|^\?$|^@")
 """What Weka puts a value into quotes for."""
 
-KEYWORDS = ("@relation", "@attribute", "@data")
-ENTRY = re.compile(r"(\d+)\s+(.+)", re.DOTALL)
+ARFF_KEYWORDS = ("@relation", "@attribute", "@data")
+SPARSE_ENTRY = re.compile(r"(\d+)\s+(.+)", re.DOTALL)
 
 
 def read_arff(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
@@ -53,50 +54,50 @@ def read_arff(text: str, *, file: str = "text", target: str | int | None = None,
         if not line or line.startswith("%"):
             continue
         keyword = re.split(r"[\s{'\"]", line, maxsplit=1)[0].lower()
-        if keyword not in KEYWORDS:
-            hint = did_you_mean(keyword, KEYWORDS) if keyword.startswith("@") else ""
-            raise error(file, f"expected {', '.join(KEYWORDS)} or a comment, found {shown(line)}{hint}", number)
+        if keyword not in ARFF_KEYWORDS:
+            hint = did_you_mean(keyword, ARFF_KEYWORDS) if keyword.startswith("@") else ""
+            raise error_at(file, f"expected {', '.join(ARFF_KEYWORDS)} or a comment, found {shown(line)}{hint}", number)
         if keyword == "@data":
             break
         if keyword == "@attribute":
             attributes.append(parse_attribute(line[len(keyword) :], file, number))
             declared_at.append(number)
     else:
-        raise error(file, "expected '@data' after the header, found the end of the file", len(lines))
+        raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
     check_names(attributes, declared_at, file)
     names = [attribute.name for attribute in attributes]
     classes = [at for at, name in enumerate(names) if name.casefold() == "class"]
     at = find_column(target, names, file) if target is not None else (classes or [len(names) - 1])[0]
-    rows, places = [], []
-    for place, line in enumerate(lines[number:], number + 1):
+    rows, line_numbers = [], []
+    for line_number, line in enumerate(lines[number:], number + 1):
         line = line.strip()
         if not line or line.startswith("%"):
             continue
-        row = _dense(line, attributes, file, place) if line.startswith("{") else split_fields(line, "?")
+        row = _dense(line, attributes, file, line_number) if line.startswith("{") else split_fields(line, "?")
         if len(row) != len(attributes):
-            raise error(file, f"expected {len(attributes)} values, found {len(row)}: {shown(line)}", place)
+            raise error_at(file, f"expected {len(attributes)} values, found {len(row)}: {shown(line)}", line_number)
         rows.append(row)
-        places.append(place)
+        line_numbers.append(line_number)
     layout = Layout("arff", tuple(lines[:number]))
-    return build(attributes, rows, places, target=at, layout=layout, kind=kind, file=file)
+    return build(attributes, rows, line_numbers, target=at, layout=layout, kind=kind, file=file)
 
 
-def _dense(line: str, attributes: Sequence[Attribute], file: str, place: int) -> list[str | None]:
+def _dense(line: str, attributes: Sequence[Attribute], file: str, line_number: int) -> list[str | None]:
     """Return all values of a sparse row."""
     if not line.endswith("}"):
-        raise error(file, f"expected '}}' at the end of a sparse row, found {shown(line[-20:])}", place)
+        raise error_at(file, f"expected '}}' at the end of a sparse row, found {shown(line[-20:])}", line_number)
     row: list[str | None] = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
     seen: set[int] = set()
     for entry in _entries(line[1:-1]):
-        found = ENTRY.fullmatch(entry.strip())
+        found = SPARSE_ENTRY.fullmatch(entry.strip())
         if found is None or not found[1].isascii():
-            raise error(file, f"expected 'position value' in a sparse row, found {shown(entry)}", place)
+            raise error_at(file, f"expected 'position value' in a sparse row, found {shown(entry)}", line_number)
         position = int(found[1][:9])
         if position >= len(attributes) or position in seen:
-            raise error(
+            raise error_at(
                 file,
                 f"expected each position from 0 to {len(attributes) - 1} at most once, found {found[1][:9]}",
-                place,
+                line_number,
             )
         seen.add(position)
         row[position] = split_fields(found[2], "?")[0]
@@ -117,10 +118,11 @@ def write_arff(dataset: Dataset) -> str:
     """
     layout = dataset.layout
     if layout is None or layout.format != "arff":
-        header = (f"@relation {quote(dataset.name, STRANGE)}", *declare_all(dataset, STRANGE)[0], "@data")
+        header = (f"@relation {quote(dataset.name, ARFF_QUOTED)}", *declare_all(dataset, ARFF_QUOTED)[0], "@data")
         layout = Layout("arff", header, target=len(dataset.attributes))
     rows = (
-        ",".join("?" if value is None else quote(value, STRANGE) for value in row) for row in text_rows(dataset, layout)
+        ",".join("?" if value is None else quote(value, ARFF_QUOTED) for value in row)
+        for row in text_rows(dataset, layout)
     )
     return "\n".join([*layout.header, *rows, ""])
 

@@ -1,4 +1,4 @@
-"""What a data set is, and the one error of everything that reads one."""
+"""Data sets, their attributes, and the formats that they are read from."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 Kind = Literal["vectors", "mixed", "series", "strings", "matrix"]
 KINDS: tuple[Kind, ...] = ("vectors", "mixed", "series", "strings", "matrix")
+"""Kinds of objects; see :class:`Dataset`."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a file says what it says, so that rows can be written as it does.
+    """How a file is written, so that some of its rows can be written in the same way.
 
     Attributes
     ----------
     format : str
         Name of the format.
     header : tuple of str
-        The lines before the data, where the format has them.
+        The lines before the data; empty if the format has none.
     target : int
         Position of the label among the values of a row.
     target_name : str
@@ -47,9 +48,9 @@ class Layout:
     condensed : bool
         Whether a matrix is stored as the part above its diagonal.
     keys : tuple of str
-        Names of the matrix and of the labels in a file that has names for them.
+        Names of the matrix and of the labels in a .npz or .mat file.
     spelling : mapping
-        How the file spells a label, where that is not ``str(label)``.
+        The text of a label in the file, for labels whose text is not ``str(label)``.
     files : tuple of Path
         All files that were read.
     """
@@ -74,20 +75,20 @@ class Dataset:
     name : str
     kind : {"vectors", "mixed", "series", "strings", "matrix"}
     objects : ndarray or list
-        Vectors: float array of shape (n_objects, n_attributes), NaN where a value is missing. Mixed attributes: object
-        array of that shape, floats and texts, NaN or None where a value is missing. Series: list of float arrays
-        (n_points,) or (n_points, n_channels). Strings: list of str. Matrix: float array of shape (n_objects,
-        n_objects).
+        "vectors": float array of shape (n_objects, n_attributes); NaN is a missing value. "mixed": object array of the
+        same shape with floats and texts; NaN or None is a missing value. "series": list of float arrays of shape
+        (n_points,) or (n_points, n_channels). "strings": list of str. "matrix": float array of distances, of shape
+        (n_objects, n_objects).
     labels : ndarray of shape (n_objects,)
-        Texts, or numbers where all labels are whole numbers.
+        Whole numbers if all labels are whole numbers, else texts.
     attributes : tuple of Attribute
-        The columns of vectors and mixed attributes, else empty.
+        The columns of "vectors" and "mixed"; empty for other kinds.
     n_train : int or None
-        Where the data come with a split: the first ``n_train`` objects are for training, the others for testing.
+        For data with a given split: the first ``n_train`` objects are for training, the rest for testing.
     path : Path or None
         The file or folder that was read.
     layout : Layout or None
-        How that file says it.
+        How that file is written.
     """
 
     name: str
@@ -112,23 +113,23 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format; a module registers its own by listing them in ``FORMATS``.
+    """A file format. A module registers its formats by listing them in ``FORMATS``.
 
     Attributes
     ----------
     name : str
     extensions : tuple of str
-        How names of such files end, without ``.gz``.
+        Endings of file names, without ``.gz``.
     kinds : tuple of str
-        Kinds of objects that such a file can hold.
+        Kinds of objects that a file can hold.
     read : callable
         Takes the content and the options in ``takes``; returns a Dataset.
     write : callable
         Takes a Dataset; returns the content.
     takes : tuple of str
-        Which of "target", "labels" and "kind" mean something to ``read``.
+        The options of ``read``, among "target", "labels" and "kind".
     binary : bool
-        Whether the content is bytes, not text.
+        Whether ``read`` takes bytes, not text.
     """
 
     name: str

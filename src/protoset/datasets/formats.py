@@ -1,4 +1,4 @@
-"""Every format, and which one a file is in."""
+"""The registry of formats; ``recognise`` tells the format of a file."""
 
 from __future__ import annotations
 
@@ -7,73 +7,75 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protoset.datasets import arff, keel, matrices, parquet, strings, tables, ts, ucr
-from protoset.datasets._text import decode, error, is_number, shown, split_lines, whole_number
+from protoset.datasets import arff, csv_tables, keel, matrices, parquet, strings, ts, ucr
+from protoset.datasets._errors import error_at, shown
+from protoset.datasets._parsing import decode, is_number, split_lines, whole_number
 from protoset.datasets.base import Format, Kind
 
 FORMATS: dict[str, Format] = {
     record.name: record
-    for module in (keel, ucr, ts, arff, tables, parquet, matrices, strings)
+    for module in (keel, ucr, ts, arff, csv_tables, parquet, matrices, strings)
     for record in module.FORMATS
 }
 """Every format, by name."""
 
-BY_KIND = {"series": "ucr", "strings": "strings", "matrix": "matrix-csv", "vectors": "csv", "mixed": "csv"}
-"""How a plain text file is read if the kind is given."""
+TEXT_FORMAT_OF_KIND = {"series": "ucr", "strings": "strings", "matrix": "matrix-csv", "vectors": "csv", "mixed": "csv"}
+"""Format of a text file without header, if the user gives the kind."""
 
-BY_ENDING = {
+FORMAT_OF_ENDING = {
     extension: record
     for record in FORMATS.values()
-    if record.name not in BY_KIND.values()
+    if record.name not in TEXT_FORMAT_OF_KIND.values()
     for extension in record.extensions
 }
-"""Formats that have endings of their own."""
+"""Formats that are known by the ending of the file name."""
 
-WITHOUT_LABELS = (*FORMATS["matrix-csv"].extensions, *FORMATS["npy"].extensions)
-"""Endings of matrices whose labels are in a file beside them."""
+ENDINGS_WITHOUT_LABELS = (*FORMATS["matrix-csv"].extensions, *FORMATS["npy"].extensions)
+"""Endings of matrices whose labels are in another file."""
 
-SHORTEST = 16
-"""Values in a line from which on numbers after a whole number are a series: no series of the archive is shorter."""
+SHORTEST_SERIES = 16
+"""Least number of columns of a file of series; no series of the UCR archive is shorter."""
 
-SNIFFED = 50
+SNIFFED_LINES = 50
+"""Number of lines by which the format of a text is found."""
 
 
-def stem(place: Path) -> str:
+def stem(path: Path) -> str:
     """Return the name of a file without its endings."""
-    name = place.name
+    name = path.name
     name = name[:-3] if name.lower().endswith(".gz") else name
     return name.rpartition(".")[0] or name
 
 
-def ending(place: Path) -> str:
-    """Return how the name of a file ends, in lower case and without ``.gz``."""
-    name = place.name.lower()
+def ending(path: Path) -> str:
+    """Return the ending of a file name, in lower case and without ``.gz``."""
+    name = path.name.lower()
     return os.path.splitext(name.removesuffix(".gz"))[1]
 
 
-def recognise(place: Path, content: bytes, *, target: Any, labels: Any, kind: Kind | None) -> Format:
+def recognise(path: Path, content: bytes, *, target: Any, labels: Any, kind: Kind | None) -> Format:
     """Return the format of a file."""
-    record = BY_ENDING.get(ending(place))
+    record = FORMAT_OF_ENDING.get(ending(path))
     if record is None:
         for mark, binary in ((b"PAR1", "parquet"), (b"\x93NUMPY", "npy"), (b"PK\x03\x04", "npz"), (b"MATLAB", "mat")):
             if content.startswith(mark):
                 return FORMATS[binary]
-        return FORMATS[_sniff(place, content, target, labels, kind)]
-    if record.name == "keel" and not _header_lines(content, str(place)):
+        return FORMATS[_sniff(path, content, target, labels, kind)]
+    if record.name == "keel" and not _header_lines(content, str(path)):
         if kind is None and content.strip():
-            first = next(line for line in split_lines(decode(content, str(place))) if line.strip())
-            raise error(
-                str(place),
+            first = next(line for line in split_lines(decode(content, str(path))) if line.strip())
+            raise error_at(
+                str(path),
                 f"expected a header such as '@relation name', found {shown(first)}; "
                 "kind='vectors' or 'mixed' reads a table without header",
                 1,
             )
-        return FORMATS[BY_KIND[kind]] if kind is not None else record
+        return FORMATS[TEXT_FORMAT_OF_KIND[kind]] if kind is not None else record
     return record
 
 
 def _header_lines(content: bytes, file: str) -> list[str]:
-    """Return the words after ``@`` at the beginning of a text."""
+    """Return the keywords of the header, such as "@relation"; empty if there is no header."""
     words = []
     for line in split_lines(decode(content, file)):
         line = line.strip()
@@ -84,23 +86,23 @@ def _header_lines(content: bytes, file: str) -> list[str]:
     return words
 
 
-def _sniff(place: Path, content: bytes, target: Any, labels: Any, kind: Kind | None) -> str:
-    """Return the name of the format of a text by what is in it."""
-    words = _header_lines(content, str(place))
+def _sniff(path: Path, content: bytes, target: Any, labels: Any, kind: Kind | None) -> str:
+    """Return the name of the format of a text, by its content."""
+    words = _header_lines(content, str(path))
     if words:
         if {"@problemname", "@timestamps", "@univariate", "@classlabel", "@equallength"} & set(words):
             return "ts"
         return "keel" if any(word.startswith(("@input", "@output")) for word in words) else "arff"
     if kind is not None:
-        return BY_KIND[kind]
+        return TEXT_FORMAT_OF_KIND[kind]
     if labels is not None:
         return "matrix-csv"
     if target is not None:
         return "csv"
-    lines = [line for line in split_lines(decode(content, str(place))) if line.strip()]
-    some = lines[:SNIFFED]
+    lines = [line for line in split_lines(decode(content, str(path))) if line.strip()]
+    some = lines[:SNIFFED_LINES]
     if not some:
-        raise error(str(place), "the file is empty")
+        raise error_at(str(path), "the file is empty")
     by_tab = [line.split("\t", 2) for line in some]
     if all(len(fields) == 2 for fields in by_tab) and not all(is_number(fields[1].strip()) for fields in by_tab):
         return "strings"
@@ -112,7 +114,7 @@ def _sniff(place: Path, content: bytes, target: Any, labels: Any, kind: Kind | N
     diagonal = [row[position] for position, row in enumerate(fields) if position < len(row)]
     if width == len(lines) > 1 and all(float(value) == 0 for value in diagonal if value.strip() != "?"):
         return "matrix-csv"
-    is_part = stem(place).upper().endswith(("_TRAIN", "_TEST"))
-    is_long = width >= SHORTEST and ending(place) != ".csv"
+    is_part = stem(path).upper().endswith(("_TRAIN", "_TEST"))
+    is_long = width >= SHORTEST_SERIES and ending(path) != ".csv"
     whole = all(whole_number(row[0].strip()) is not None for row in fields)
     return "ucr" if whole and width > 1 and (is_part or is_long) else "csv"

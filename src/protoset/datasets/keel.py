@@ -11,16 +11,17 @@ from collections.abc import Sequence
 
 from protoset._validation import did_you_mean
 from protoset.datasets._columns import find_column, text_rows
-from protoset.datasets._declared import build, check_names, declare_all, parse_attribute, quote, split_fields
-from protoset.datasets._text import error, listed, shown, split_lines
+from protoset.datasets._declarations import build, check_names, declare_all, parse_attribute, quote, split_fields
+from protoset.datasets._errors import error_at, listed, shown
+from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 
-MISSING = ("?", "<null>")
+KEEL_MISSING = ("?", "<null>")
 
-STRANGE = re.compile(r"[,\n\r]|^\s|\s$|^$|^['\"@%{]|^\?$|^<null>$|\}$")
+KEEL_QUOTED = re.compile(r"[,\n\r]|^\s|\s$|^$|^['\"@%{]|^\?$|^<null>$|\}$")
 """What a value must be quoted for. Other programs know no quotes in these files, so no more than that."""
 
-KEYWORDS = ("@relation", "@attribute", "@inputs", "@input", "@outputs", "@output", "@data")
+KEEL_KEYWORDS = ("@relation", "@attribute", "@inputs", "@input", "@outputs", "@output", "@data")
 
 
 def read_keel(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
@@ -54,10 +55,10 @@ def read_keel(text: str, *, file: str = "text", target: str | int | None = None,
         if not line or line.startswith("%"):
             continue
         keyword = re.split(r"[\s{]", line, maxsplit=1)[0].lower()
-        if keyword not in KEYWORDS:
-            hint = did_you_mean(keyword, KEYWORDS) if keyword.startswith("@") else ""
-            raise error(
-                file, f"expected {', '.join(KEYWORDS[:3])}, @outputs or @data, found {shown(line)}{hint}", number
+        if keyword not in KEEL_KEYWORDS:
+            hint = did_you_mean(keyword, KEEL_KEYWORDS) if keyword.startswith("@") else ""
+            raise error_at(
+                file, f"expected {', '.join(KEEL_KEYWORDS[:3])}, @outputs or @data, found {shown(line)}{hint}", number
             )
         if keyword == "@data":
             break
@@ -68,20 +69,22 @@ def read_keel(text: str, *, file: str = "text", target: str | int | None = None,
             names = [name for name in split_fields(line[len(keyword) :]) if name]
             named[keyword.rstrip("s")] = (names, number)
     else:
-        raise error(file, "expected '@data' after the header, found the end of the file", len(lines))
+        raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
     check_names(attributes, declared_at, file)
     at, left_out = _choose(attributes, named, target, file)
-    rows, places = [], []
-    for place, line in enumerate(lines[number:], number + 1):
+    rows, line_numbers = [], []
+    for line_number, line in enumerate(lines[number:], number + 1):
         if line.strip() and not line.lstrip().startswith("%"):
-            row = split_fields(line, MISSING)
+            row = split_fields(line, KEEL_MISSING)
             if len(row) != len(attributes):
-                raise error(file, f"expected {len(attributes)} values, found {len(row)}: {shown(line.strip())}", place)
+                raise error_at(
+                    file, f"expected {len(attributes)} values, found {len(row)}: {shown(line.strip())}", line_number
+                )
             rows.append(row)
-            places.append(place)
+            line_numbers.append(line_number)
     header = _header(lines[:number], attributes, declared_at, at, left_out, changed=target is not None)
     layout = Layout("keel", header)
-    return build(attributes, rows, places, target=at, left_out=left_out, layout=layout, kind=kind, file=file)
+    return build(attributes, rows, line_numbers, target=at, left_out=left_out, layout=layout, kind=kind, file=file)
 
 
 def _choose(
@@ -101,12 +104,14 @@ def _choose(
                 at for at, known in enumerate(names) if known.casefold() == name.casefold()
             ]
             if not found:
-                raise error(file, f"expected names of attributes, found {shown(name)}{did_you_mean(name, names)}", line)
+                raise error_at(
+                    file, f"expected names of attributes, found {shown(name)}{did_you_mean(name, names)}", line
+                )
             positions.setdefault(keyword, []).append(found[0])
     outputs = positions.get("@output", [len(names) - 1])
     if len(outputs) > 1:
         chosen = listed(names[at] for at in outputs)
-        raise error(file, f"expected one output, found {chosen}; choose the one with the labels by target=")
+        raise error_at(file, f"expected one output, found {chosen}; choose the one with the labels by target=")
     inputs = positions.get("@input", range(len(names)))
     return outputs[0], set(range(len(names))) - set(inputs) - set(outputs)
 
@@ -133,8 +138,8 @@ def _header(
 
 
 def _roles(inputs: Sequence[Attribute], target: str) -> list[str]:
-    names = ", ".join(quote(attribute.name, STRANGE) for attribute in inputs)
-    return [f"@inputs {names}", f"@outputs {quote(target, STRANGE)}", "@data"]
+    names = ", ".join(quote(attribute.name, KEEL_QUOTED) for attribute in inputs)
+    return [f"@inputs {names}", f"@outputs {quote(target, KEEL_QUOTED)}", "@data"]
 
 
 def write_keel(dataset: Dataset) -> str:
@@ -144,12 +149,12 @@ def write_keel(dataset: Dataset) -> str:
     """
     layout = dataset.layout
     if layout is None or layout.format != "keel":
-        declarations, name = declare_all(dataset, STRANGE)
+        declarations, name = declare_all(dataset, KEEL_QUOTED)
         relation = f"@relation {quote(dataset.name, re.compile('[^A-Za-z0-9_-]|^$'))}"
         header = (relation, *declarations, *_roles(dataset.attributes, name))
         layout = Layout("keel", header, target=len(dataset.attributes))
     rows = (
-        ", ".join("?" if value is None else quote(value, STRANGE) for value in row)
+        ", ".join("?" if value is None else quote(value, KEEL_QUOTED) for value in row)
         for row in text_rows(dataset, layout)
     )
     return "\n".join([*layout.header, *rows, ""])

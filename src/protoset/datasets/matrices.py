@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from protoset.datasets._columns import label_text
-from protoset.datasets._text import error, listed, number_text, shown, split_lines, to_labels, to_numbers
+from protoset.datasets._errors import error_at, listed, shown
+from protoset.datasets._parsing import number_text, split_lines, to_labels, to_numbers
 from protoset.datasets.base import Dataset, Format, Layout
 
 MATRIX_KEYS = ("D", "distances", "dissimilarities", "distance_matrix", "matrix", "X")
@@ -55,12 +56,12 @@ def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
         fields = [field.strip() for field in line.strip().split(delimiter)]
         values, bad = to_numbers(fields)
         if bad >= 0:
-            raise error(file, f"expected a distance in column {bad + 1}, found {shown(fields[bad])}", number)
+            raise error_at(file, f"expected a distance in column {bad + 1}, found {shown(fields[bad])}", number)
         if rows and len(values) != len(rows[0]):
-            raise error(file, f"expected {len(rows[0])} distances as in the first line, found {len(values)}", number)
+            raise error_at(file, f"expected {len(rows[0])} distances as in the first line, found {len(values)}", number)
         rows.append(values)
     if not rows:
-        raise error(file, "expected a matrix of distances, found an empty file")
+        raise error_at(file, "expected a matrix of distances, found an empty file")
     return np.array(rows), delimiter
 
 
@@ -109,10 +110,10 @@ def load_matlab(content: bytes, file: str) -> dict[str, Any]:
             warnings.simplefilter("ignore")
             arrays = loadmat(io.BytesIO(content), squeeze_me=False, chars_as_strings=True)
     except NotImplementedError as reason:
-        raise error(file, "is of MATLAB 7.3, which is not supported; save it again with -v7") from reason
+        raise error_at(file, "is of MATLAB 7.3, which is not supported; save it again with -v7") from reason
     # SciPy documents no list of what a damaged file may raise.
     except Exception as reason:
-        raise error(file, f"expected a MATLAB file, found something else ({shown(str(reason))})") from reason
+        raise error_at(file, f"expected a MATLAB file, found something else ({shown(str(reason))})") from reason
     return {key: value for key, value in arrays.items() if not key.startswith("__")}
 
 
@@ -136,7 +137,7 @@ def load_numpy(content: bytes, file: str) -> Any:
         return loaded if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
     # NumPy documents no list of what a damaged file may raise.
     except Exception as reason:
-        raise error(
+        raise error_at(
             file, f"expected a NumPy file without pickled objects, found another ({shown(str(reason))})"
         ) from reason
 
@@ -144,10 +145,10 @@ def load_numpy(content: bytes, file: str) -> Any:
 def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str) -> Dataset:
     """Return the data set of arrays with names."""
     if not isinstance(arrays, dict):
-        raise error(file, "expected arrays with names, found one without")
+        raise error_at(file, "expected arrays with names, found one without")
     key = labels if isinstance(labels, str) else next((key for key in LABEL_KEYS if key in arrays), None)
     if isinstance(labels, str) and labels not in arrays:
-        raise error(
+        raise error_at(
             file, f"labels={shown(labels)} is neither a file nor the name of an array; there are {listed(arrays)}"
         )
     if labels is None or isinstance(labels, str):
@@ -156,7 +157,7 @@ def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str
     preferred = [name for name in MATRIX_KEYS if name in candidates] or candidates
     if len(preferred) != 1 and not any(name in MATRIX_KEYS for name in preferred):
         found = listed(candidates) or "none"
-        raise error(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {found}")
+        raise error_at(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {found}")
     return _dataset(arrays[preferred[0]], labels, Layout(form, keys=(preferred[0], key or LABEL_KEYS[0])), file)
 
 
@@ -173,33 +174,33 @@ def flat_labels(array: Any, key: str, file: str) -> list[Any]:
         while isinstance(item, np.ndarray) and item.size == 1:
             item = item.ravel()[0]
         if isinstance(item, np.ndarray):
-            raise error(file, f"expected labels in {shown(key)}, found arrays of the shape {item.shape}")
+            raise error_at(file, f"expected labels in {shown(key)}, found arrays of the shape {item.shape}")
         items.append(item)
     return items
 
 
 def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, file: str) -> Dataset:
     if labels is None:
-        raise error(
+        raise error_at(
             file, "a matrix of distances has no labels; pass labels= with a file that has one per line, or a list"
         )
     texts = [label_of(label) for label in labels]
     if any(not text for text in texts):
-        raise error(file, f"expected a label for each object, found none for object {texts.index('')}")
+        raise error_at(file, f"expected a label for each object, found none for object {texts.index('')}")
     matrix = np.asarray(matrix)
     if matrix.dtype.kind not in "iufb":
-        raise error(file, f"expected distances, found an array of the type {matrix.dtype}")
+        raise error_at(file, f"expected distances, found an array of the type {matrix.dtype}")
     matrix = matrix.astype(np.float64)
     condensed = matrix.ndim == 1 or (matrix.ndim == 2 and 1 in matrix.shape and matrix.shape != (len(texts),) * 2)
     if condensed:
         matrix = _square(matrix.ravel(), file)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise error(file, f"expected as many rows as columns, found the shape {matrix.shape}")
+        raise error_at(file, f"expected as many rows as columns, found the shape {matrix.shape}")
     if len(texts) != len(matrix):
-        raise error(file, f"expected {len(matrix)} labels, one per object, found {len(texts)}")
+        raise error_at(file, f"expected {len(matrix)} labels, one per object, found {len(texts)}")
     if np.isnan(matrix).any():
         row, column = np.argwhere(np.isnan(matrix))[0].tolist()
-        raise error(file, f"expected a distance from object {row} to {column}, found NaN")
+        raise error_at(file, f"expected a distance from object {row} to {column}, found NaN")
     found, spelling = to_labels(texts)
     layout = Layout(layout.format, delimiter=layout.delimiter, condensed=condensed, keys=layout.keys, spelling=spelling)
     return Dataset(file, "matrix", matrix, found, layout=layout)
@@ -215,7 +216,7 @@ def _square(above: np.ndarray, file: str) -> np.ndarray:
     """Return the symmetric matrix with these distances above its diagonal, row by row."""
     n = round((1 + (1 + 8 * len(above)) ** 0.5) / 2)
     if n * (n - 1) // 2 != len(above):
-        raise error(file, f"expected n (n - 1) / 2 distances of a condensed matrix, found {len(above)}")
+        raise error_at(file, f"expected n (n - 1) / 2 distances of a condensed matrix, found {len(above)}")
     matrix = np.zeros((n, n))
     rows, columns = np.triu_indices(n, 1)
     matrix[rows, columns] = matrix[columns, rows] = above

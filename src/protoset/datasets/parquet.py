@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from protoset.datasets._columns import assemble, label_text, read_column, read_target
-from protoset.datasets._text import error, shown
+from protoset.datasets._errors import error_at, shown
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
-from protoset.datasets.tables import find_target
+from protoset.datasets.csv_tables import find_target
 
 
 def _pyarrow(file: str) -> tuple[Any, Any]:
@@ -17,7 +17,7 @@ def _pyarrow(file: str) -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as missing:
-        raise error(
+        raise error_at(
             file, "Parquet files need pyarrow, which is not installed; pip install 'protoset[parquet]'"
         ) from missing
     return pyarrow, parquet
@@ -52,10 +52,10 @@ def read_parquet(
         values = {name: table.column(name).to_pylist() for name in table.column_names}
     # pyarrow documents no list of what a damaged file may raise.
     except Exception as reason:
-        raise error(file, f"expected a Parquet file, found something else ({shown(str(reason))})") from reason
+        raise error_at(file, f"expected a Parquet file, found something else ({shown(str(reason))})") from reason
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
     if not names or not table.num_rows:
-        raise error(file, "expected columns and rows, found none")
+        raise error_at(file, "expected columns and rows, found none")
     rows = range(1, table.num_rows + 1)
     read = [_column(pyarrow.types, name, table.column(name).type, values[name], rows, file) for name in names]
     at, target_name, labels = len(names), "", np.full(table.num_rows, "")
@@ -86,11 +86,11 @@ def _column(is_of: Any, name: str, of_type: Any, column: list[Any], rows: range,
     whole = is_of.is_integer(of_type) or is_of.is_boolean(of_type)
     if not whole and not is_of.is_floating(of_type) and not is_of.is_decimal(of_type):
         what = f"found the type {of_type}; remove or convert it"
-        raise error(file, f"expected numbers or texts in the column {shown(name)}, {what}")
+        raise error_at(file, f"expected numbers or texts in the column {shown(name)}, {what}")
     values = np.array([np.nan if value is None else float(value) for value in column])
     if np.isinf(values).any():
-        place = int(np.argmax(np.isinf(values))) + 1
-        raise error(file, f"expected finite numbers in the column {shown(name)}, found infinity in row {place}")
+        row = int(np.argmax(np.isinf(values))) + 1
+        raise error_at(file, f"expected finite numbers in the column {shown(name)}, found infinity in row {row}")
     return Attribute(name, "integer" if whole else "real"), values
 
 

@@ -10,18 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from protoset.datasets._text import (
-    decode,
-    decompress,
-    error,
-    is_number,
-    listed,
-    number_text,
-    shown,
-    split_lines,
-    to_numbers,
-)
+from protoset.datasets._errors import error_at, listed, shown
+from protoset.datasets._parsing import decode, decompress, is_number, number_text, split_lines, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Kind
+from protoset.datasets.csv_tables import read_csv
 from protoset.datasets.formats import ending, recognise
 from protoset.datasets.matrices import (
     LABEL_KEYS,
@@ -33,9 +25,8 @@ from protoset.datasets.matrices import (
     number_rows,
 )
 from protoset.datasets.reading import read, read_bytes
-from protoset.datasets.tables import read_csv
 
-TABLES = ("csv", "parquet")
+TABLE_FORMATS = ("csv", "parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,28 +88,28 @@ def read_queries(
     ------
     DataError
     """
-    place = Path(path)
+    path = Path(path)
     if kind == "matrix":
-        return _matrix(place, labels)
+        return _matrix(path, labels)
     if labels is not None:
-        raise error(str(place), "labels= is for matrices; other files say the labels themselves")
-    if kind == "strings" and not place.is_dir():
-        return _strings(place)
+        raise error_at(str(path), "labels= is for matrices; other files say the labels themselves")
+    if kind == "strings" and not path.is_dir():
+        return _strings(path)
     if kind in ("series", "strings"):
-        found = read(place, kind=kind)
+        found = read(path, kind=kind)
         return Queries(found.objects, found.labels.astype(str), _files(found))
-    content = decompress(read_bytes(place), str(place))
-    format_name = recognise(place, content, target=None, labels=None, kind=kind).name
-    if format_name in TABLES:
+    content = decompress(read_bytes(path), str(path))
+    format_name = recognise(path, content, target=None, labels=None, kind=kind).name
+    if format_name in TABLE_FORMATS:
         if format_name == "csv":
             wanted = [attribute.name for attribute in attributes]
-            table = read_csv(decode(content, str(place)), file=str(place), target=False, expected=wanted)
+            table = read_csv(decode(content, str(path)), file=str(path), target=False, expected=wanted)
         else:
-            table = read(place, target=False)
-        return _table(table, place, attributes, target, target_position)
+            table = read(path, target=False)
+        return _table(table, path, attributes, target, target_position)
     # Each column is what the file declares; what the training set has is made of it below.
-    found = read(place, kind="mixed")
-    columns = [_as_declared(found, at, attribute, str(place)) for attribute, at in _named(found, attributes)]
+    found = read(path, kind="mixed")
+    columns = [_as_declared(found, at, attribute, str(path)) for attribute, at in _named(found, attributes)]
     return Queries(_joined(columns, kind), found.labels.astype(str), _files(found))
 
 
@@ -126,40 +117,40 @@ def _files(dataset: Dataset) -> tuple[Path, ...]:
     return dataset.layout.files if dataset.layout else ()
 
 
-def _strings(place: Path) -> Queries:
-    numbered = enumerate(split_lines(decode(read_bytes(place), str(place))), 1)
+def _strings(path: Path) -> Queries:
+    numbered = enumerate(split_lines(decode(read_bytes(path), str(path))), 1)
     lines = {number: line for number, line in numbered if line.strip()}
     if not lines:
-        raise error(str(place), "expected a string in each line, found an empty file")
+        raise error_at(str(path), "expected a string in each line, found an empty file")
     bare = [number for number, line in lines.items() if "\t" not in line]
     if len(bare) == len(lines):
-        return Queries(list(lines.values()), None, (place,))
+        return Queries(list(lines.values()), None, (path,))
     if bare:
-        raise error(str(place), "expected a label and a tab before all strings or before none", bare[0])
+        raise error_at(str(path), "expected a label and a tab before all strings or before none", bare[0])
     pairs = [line.partition("\t") for line in lines.values()]
-    return Queries([string for _, _, string in pairs], np.array([label.strip() for label, _, _ in pairs]), (place,))
+    return Queries([string for _, _, string in pairs], np.array([label.strip() for label, _, _ in pairs]), (path,))
 
 
-def _matrix(place: Path, labels: str | os.PathLike[str] | None) -> Queries:
-    content, file = decompress(read_bytes(place), str(place)), str(place)
+def _matrix(path: Path, labels: str | os.PathLike[str] | None) -> Queries:
+    content, file = decompress(read_bytes(path), str(path)), str(path)
     found: Any = None
-    if ending(place) in (".npy", ".npz", ".mat"):
-        loaded = load_matlab(content, file) if ending(place) == ".mat" else load_numpy(content, file)
+    if ending(path) in (".npy", ".npz", ".mat"):
+        loaded = load_matlab(content, file) if ending(path) == ".mat" else load_numpy(content, file)
         if isinstance(loaded, dict):
             loaded, found = _of_arrays(loaded, file)
         matrix = np.atleast_2d(loaded)
         if matrix.ndim != 2 or matrix.dtype.kind not in "iufb" or not matrix.size:
-            raise error(file, f"expected rows of distances, found {matrix.dtype} of the shape {matrix.shape}")
+            raise error_at(file, f"expected rows of distances, found {matrix.dtype} of the shape {matrix.shape}")
         matrix = matrix.astype(np.float64)
     else:
         matrix, _ = number_rows(decode(content, file), file)
-    files: tuple[Path, ...] = (place,)
+    files: tuple[Path, ...] = (path,)
     if labels is not None:
         lines = split_lines(decode(read_bytes(Path(labels)), str(labels)))
         found = np.array([line.strip() for line in lines if line.strip()])
-        files = (place, Path(labels))
+        files = (path, Path(labels))
     if found is not None and len(found) != len(matrix):
-        raise error(str(labels or place), f"expected {len(matrix)} labels, one per row, found {len(found)}")
+        raise error_at(str(labels or path), f"expected {len(matrix)} labels, one per row, found {len(found)}")
     return Queries(matrix, found, files)
 
 
@@ -168,7 +159,7 @@ def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | Non
     key = next((key for key in LABEL_KEYS if key in arrays), None)
     keys = [key for key in MATRIX_KEYS if key in arrays]
     if not keys:
-        raise error(file, f"expected an array called {MATRIX_KEYS[0]}, found {listed(arrays) or 'none'}")
+        raise error_at(file, f"expected an array called {MATRIX_KEYS[0]}, found {listed(arrays) or 'none'}")
     labels = None if key is None else np.array([label_of(label) for label in flat_labels(arrays[key], key, file)])
     return arrays[keys[0]], labels
 
@@ -182,19 +173,22 @@ def _table(
     wanted = [attribute.name for attribute in attributes]
     at: int | None = None
     if has_names and set(wanted) <= set(names):
-        places = [names.index(name) for name in wanted]
+        positions = [names.index(name) for name in wanted]
         at = names.index(target) if target in names else None
     elif has_names and not all(name.startswith("column ") for name in wanted):
         lacking = [name for name in wanted if name not in names]
-        raise error(file, f"expected the columns of the training set; there is no {listed(lacking)}")
+        raise error_at(file, f"expected the columns of the training set; there is no {listed(lacking)}")
     elif len(names) == len(wanted):
-        places = list(range(len(names)))
+        positions = list(range(len(names)))
     elif len(names) == len(wanted) + 1:
         at = target_position
-        places = [position for position in range(len(names)) if position != at]
+        positions = [position for position in range(len(names)) if position != at]
     else:
-        raise error(file, f"expected {len(wanted)} columns as in the training set, found {len(names)}")
-    columns = [_as_declared(found, place, attribute, file) for attribute, place in zip(attributes, places, strict=True)]
+        raise error_at(file, f"expected {len(wanted)} columns as in the training set, found {len(names)}")
+    columns = [
+        _as_declared(found, position, attribute, file)
+        for attribute, position in zip(attributes, positions, strict=True)
+    ]
     labels = None if at is None else _label_texts(found, at)
     kind: Kind = "mixed" if any(attribute.type == "nominal" for attribute in attributes) else "vectors"
     return Queries(_joined(columns, kind), labels, (path,))
@@ -204,20 +198,20 @@ def _named(found: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attrib
     names = [attribute.name for attribute in found.attributes]
     lacking = [attribute.name for attribute in attributes if attribute.name not in names]
     if lacking:
-        raise error(str(found.path), f"expected the attributes of the training set; there is no {listed(lacking)}")
+        raise error_at(str(found.path), f"expected the attributes of the training set; there is no {listed(lacking)}")
     return [(attribute, names.index(attribute.name)) for attribute in attributes]
 
 
-def _as_declared(found: Dataset, place: int, attribute: Attribute, file: str) -> list[Any]:
+def _as_declared(found: Dataset, position: int, attribute: Attribute, file: str) -> list[Any]:
     """Return a column as the training set has it: numbers, or texts of categories."""
-    column = found.objects[:, place].tolist()
-    of_type = found.attributes[place].type
+    column = found.objects[:, position].tolist()
+    of_type = found.attributes[position].type
     if attribute.type != "nominal":
         if of_type == "nominal":
             texts = [None if value is None else str(value) for value in column]
             numbers, bad = to_numbers(texts)
             if bad >= 0:
-                raise error(
+                raise error_at(
                     file,
                     f"expected numbers in {attribute.name!r} as in the training set, found {shown(str(texts[bad]))}",
                 )

@@ -1,4 +1,4 @@
-"""``read``: from a file or a folder to a data set, by its name and by what is in it."""
+"""``read``: a file or a folder as a data set; its name and its content tell the format."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import numpy as np
 from protoset._validation import did_you_mean
 from protoset.datasets import strings
 from protoset.datasets._columns import label_text
-from protoset.datasets._text import decode, decompress, error, listed, split_lines
+from protoset.datasets._errors import error_at, listed
+from protoset.datasets._parsing import decode, decompress, split_lines
 from protoset.datasets.base import KINDS, Dataset, Format, Kind, Layout
-from protoset.datasets.formats import FORMATS, WITHOUT_LABELS, ending, recognise, stem
+from protoset.datasets.formats import ENDINGS_WITHOUT_LABELS, FORMATS, ending, recognise, stem
 from protoset.exceptions import DataError
 
-PARTS = re.compile(r"(.+)_(TRAIN|TEST)\.(tsv|ts|txt)(\.gz)?", re.IGNORECASE)
+SPLIT_FILE_NAME = re.compile(r"(.+)_(TRAIN|TEST)\.(tsv|ts|txt)(\.gz)?", re.IGNORECASE)
+"""File names of the training and the test part of a data set of the UCR archive."""
 
 
 def read(
@@ -32,34 +34,34 @@ def read(
 ) -> Dataset:
     """Read a data set from a file or a folder.
 
-    The format follows from the name: KEEL (.dat), ARFF (.arff), series (.ts), Parquet (.parquet), matrices (.npy, .npz,
-    .mat); any of them may be compressed (.gz). Other files are texts, and what is in them decides (.csv, .tsv, .txt):
+    The ending of the name tells the format: KEEL (.dat), ARFF (.arff), series (.ts), Parquet (.parquet), matrices
+    (.npy, .npz, .mat). Each may be compressed (.gz). In other files (.csv, .tsv, .txt) the first rule that fits counts:
 
-    - a header with ``@`` is one of KEEL, ARFF or .ts;
-    - with ``labels``, or with a file of labels beside it, a matrix of distances; with ``target``, a table;
-    - two columns with a tab between them, the second not all numbers: a label and a string;
+    - a header with ``@``: KEEL, ARFF or .ts;
+    - with ``labels``, or with a file of labels beside it: a matrix of distances; with ``target``: a table;
+    - two columns with a tab between them, the second not all numbers: a label and a string per line;
     - as many lines as columns, all numbers, zeros on the diagonal: a matrix of distances;
-    - no header, all numbers, the first of a line whole, at least 16 columns, and not .csv: series of the UCR archive,
-      the label first; also shorter ones and .csv if the file is called NAME_TRAIN or NAME_TEST;
+    - no header, all numbers, a whole number first, at least 16 columns, and not .csv: series of the UCR archive with
+      the label first. In files called NAME_TRAIN or NAME_TEST, series may be shorter, and the ending may be .csv;
     - else a table.
 
-    ``kind`` says what the objects are where that is wrong. A folder is either a data set of the UCR archive, with
-    NAME_TRAIN and NAME_TEST as .tsv, .ts or .txt, or a class per file (.txt) with a string per line. Texts are UTF-8,
-    UTF-16 or UTF-32 if a mark at their beginning says so, and Latin-1 if they are not valid UTF-8.
+    Pass ``kind`` if the rules choose wrongly. A folder holds a data set of the UCR archive, NAME_TRAIN and NAME_TEST as
+    .tsv, .ts or .txt, or a file (.txt) per class with a string per line. Texts are UTF-8; UTF-16 or UTF-32 with a byte
+    order mark; or Latin-1, if they are not valid UTF-8.
 
     Parameters
     ----------
     path : path-like
     target : str, int or False, optional
         For tables: name or position of the column of labels, counted from 0, or from the end if negative; False if
-        there is none. See the readers for what is taken otherwise.
+        the table has no labels. By default the column called class, target or label, or the last.
     labels : path-like or array-like, optional
-        For matrices: a file with a label per line, the labels, or their name in a .npz or .mat file. Otherwise the
-        labels are looked for in such a file, or beside others: in ``protein_labels.txt`` for ``protein.csv`` and
-        ``protein_D.csv``.
+        For matrices: the labels, a file with a label per line, or the name of the labels in a .npz or .mat file. By
+        default the labels in the .npz or .mat file, or in a file beside the matrix: ``protein_labels.txt`` for
+        ``protein.csv`` and ``protein_D.csv``.
     kind : {"vectors", "mixed", "series", "strings", "matrix"}, optional
     name : str, optional
-        Name of the data set; otherwise that of the file, without its ending.
+        Name of the data set; by default the name of the file without its ending.
 
     Returns
     -------
@@ -68,25 +70,27 @@ def read(
     Raises
     ------
     DataError
-        If the file cannot be read; it says the file, the line, what was expected and what was found.
+        If the file cannot be read. The message names the file, the line, what was expected and what was found.
     """
-    place = Path(path)
+    path = Path(path)
     if kind is not None and kind not in KINDS:
         raise DataError(f"kind={kind!r} is not known{did_you_mean(kind, KINDS)}; choose one of {list(KINDS)}")
-    if place.is_dir():
+    if path.is_dir():
         if target is not None or labels is not None:
-            raise error(str(place), "target= and labels= are not for folders, whose files say the labels")
-        dataset, files = _read_folder(place, kind)
+            raise error_at(
+                str(path), "target= and labels= are not for folders, whose files hold the labels; leave them out"
+            )
+        dataset, files = _read_folder(path, kind)
     else:
-        content = decompress(read_bytes(place), str(place))
-        given, label_file = _find_labels(place, labels)
-        if labels is None and target is None and kind in (None, "matrix") and ending(place) in WITHOUT_LABELS:
-            given, label_file = _labels_beside(place)
-        record = recognise(place, content, target=target, labels=given, kind=kind)
-        files = (place, *label_file)
-        dataset = read_as(record, content, str(place), target=target, labels=given, kind=kind)
+        content = decompress(read_bytes(path), str(path))
+        given, label_file = _find_labels(path, labels)
+        if labels is None and target is None and kind in (None, "matrix") and ending(path) in ENDINGS_WITHOUT_LABELS:
+            given, label_file = _labels_beside(path)
+        record = recognise(path, content, target=target, labels=given, kind=kind)
+        files = (path, *label_file)
+        dataset = read_as(record, content, str(path), target=target, labels=given, kind=kind)
     layout = replace(dataset.layout or Layout(""), files=files)
-    return replace(dataset, name=stem(place) if name is None else name, path=place, layout=layout)
+    return replace(dataset, name=stem(path) if name is None else name, path=path, layout=layout)
 
 
 def read_as(
@@ -98,47 +102,47 @@ def read_as(
     labels: Any = None,
     kind: Kind | None = None,
 ) -> Dataset:
-    """Read content of a known format; refuses options that mean nothing to it."""
+    """Read content in a given format; refuse options that the format does not take."""
     options = {"target": target, "labels": labels, "kind": kind}
     for option in ("target", "labels"):
         if options[option] is not None and option not in record.takes:
-            raise error(file, f"{option}= means nothing to the format {record.name}; leave it out")
+            raise error_at(file, f"the format {record.name} takes no {option}=; leave it out")
     if kind is not None and kind not in record.kinds:
-        raise error(file, f"kind={kind!r} is not what the format {record.name} holds ({listed(record.kinds)})")
+        raise error_at(file, f"kind={kind!r} is not what the format {record.name} holds ({listed(record.kinds)})")
     content = decompress(content, file)
     taken = {option: value for option, value in options.items() if option in record.takes}
     return record.read(content if record.binary else decode(content, file), file=file, **taken)
 
 
-def read_bytes(place: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the content of a file."""
     try:
-        return place.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError as reason:
         hint = ""
-        if place.parent.is_dir():
-            hint = did_you_mean(place.name, [other.name for other in place.parent.iterdir()])
-        raise error(str(place), f"there is no such file{hint}") from reason
+        if path.parent.is_dir():
+            hint = did_you_mean(path.name, [other.name for other in path.parent.iterdir()])
+        raise error_at(str(path), f"there is no such file{hint}") from reason
     except (OSError, ValueError) as reason:
-        raise error(str(place), f"cannot be read ({reason})") from reason
+        raise error_at(str(path), f"cannot be read ({reason})") from reason
 
 
-def _find_labels(place: Path, labels: Any) -> tuple[Any, tuple[Path, ...]]:
-    """Return given labels: read from a file, as a list, or the name of an array in a file."""
+def _find_labels(path: Path, labels: Any) -> tuple[Any, tuple[Path, ...]]:
+    """Return the labels that the user gave, as a list or as the name of an array; and the file that was read."""
     if labels is None:
         return None, ()
     if isinstance(labels, (str, os.PathLike)):
         file = Path(labels)
-        if isinstance(labels, str) and ending(place) in (".npz", ".mat") and not file.is_file():
+        if isinstance(labels, str) and ending(path) in (".npz", ".mat") and not file.is_file():
             return labels, ()
         return _label_lines(file), (file,)
     flat = np.asarray(labels, dtype=object).ravel().tolist()
     return flat, ()
 
 
-def _labels_beside(place: Path) -> tuple[Any, tuple[Path, ...]]:
-    for base in dict.fromkeys((stem(place), stem(place).removesuffix("_D"))):
-        file = place.with_name(f"{base}_labels.txt")
+def _labels_beside(path: Path) -> tuple[Any, tuple[Path, ...]]:
+    for base in dict.fromkeys((stem(path), stem(path).removesuffix("_D"))):
+        file = path.with_name(f"{base}_labels.txt")
         if file.is_file():
             return _label_lines(file), (file,)
     return None, ()
@@ -148,41 +152,41 @@ def _label_lines(file: Path) -> list[str]:
     return [line.strip() for line in split_lines(decode(read_bytes(file), str(file))) if line.strip()]
 
 
-def _read_folder(place: Path, kind: Kind | None) -> tuple[Dataset, tuple[Path, ...]]:
+def _read_folder(path: Path, kind: Kind | None) -> tuple[Dataset, tuple[Path, ...]]:
     try:
-        files = sorted(file for file in place.iterdir() if file.is_file() and not file.name.startswith("."))
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
     except OSError as reason:
-        raise error(str(place), f"cannot be read ({reason})") from reason
+        raise error_at(str(path), f"cannot be read ({reason})") from reason
     parts: dict[tuple[str, str], dict[str, Path]] = {}
     for file in files:
-        found = PARTS.fullmatch(file.name)
-        if found:
-            parts.setdefault((found[1], found[3].lower()), {})[found[2].upper()] = file
+        match = SPLIT_FILE_NAME.fullmatch(file.name)
+        if match:
+            parts.setdefault((match[1], match[3].lower()), {})[match[2].upper()] = file
     if parts and kind in (None, "series"):
-        return read_parts(_choose_parts(place, parts))
+        return read_parts(_choose_parts(path, parts))
     texts = [file for file in files if ending(file) == ".txt"]
     if not texts or kind not in (None, "strings"):
-        raise error(
-            str(place),
+        raise error_at(
+            str(path),
             "is a folder; expected NAME_TRAIN and NAME_TEST (.tsv, .ts, .txt), or a .txt file of strings per class, "
             f"found {listed([file.name for file in files], 4) or 'nothing'}",
         )
     contents = {stem(file): decode(read_bytes(file), str(file)) for file in texts}
-    return strings.read_string_folder(contents, file=str(place)), (place, *texts)
+    return strings.read_string_folder(contents, file=str(path)), (path, *texts)
 
 
-def _choose_parts(place: Path, parts: dict[tuple[str, str], dict[str, Path]]) -> tuple[Path, Path]:
-    """Return the files of the two parts: of the data set that is called as the folder, the plainest format first."""
+def _choose_parts(path: Path, parts: dict[tuple[str, str], dict[str, Path]]) -> tuple[Path, Path]:
+    """Return both parts of the data set that has the name of the folder; .tsv before .ts before .txt."""
     names = {name for name, _ in parts}
-    own = [name for name in names if name.casefold() == place.name.casefold()]
+    own = [name for name in names if name.casefold() == path.name.casefold()]
     if len(names) > 1 and not own:
-        raise error(str(place), f"expected one data set, found {listed(sorted(names))}; read one of its files")
+        raise error_at(str(path), f"expected one data set, found {listed(sorted(names))}; read one of its files")
     name = own[0] if own else names.pop()
-    of_name = {extension: found for (other, extension), found in parts.items() if other == name}
+    of_name = {extension: pair for (other, extension), pair in parts.items() if other == name}
     whole = [of_name[extension] for extension in ("tsv", "ts", "txt") if len(of_name.get(extension, ())) == 2]
     if not whole:
         only = next(iter(next(iter(of_name.values())).values()))
-        raise error(str(place), f"expected {name}_TRAIN and {name}_TEST, found {only.name} alone; read that file")
+        raise error_at(str(path), f"expected {name}_TRAIN and {name}_TEST, found {only.name} alone; read that file")
     return whole[0]["TRAIN"], whole[0]["TEST"]
 
 
@@ -200,6 +204,6 @@ def read_parts(parts: Sequence[Path], contents: Sequence[bytes] | None = None) -
         layout = replace(layout, spelling={})
     objects = [*train.objects, *test.objects]
     if len({series.shape[1:] for series in objects}) > 1:
-        raise error(str(parts[1]), "expected as many channels as in the training part, found another number")
+        raise error_at(str(parts[1]), "expected as many channels as in the training part, found another number")
     dataset = Dataset(train.name, "series", objects, labels, n_train=train.n_objects, layout=layout)
     return dataset, tuple(parts)

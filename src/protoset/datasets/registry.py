@@ -61,7 +61,7 @@ class Record:
         return None if self.n_train is None else self.n_objects - self.n_train
 
 
-REMOVED = "KEEL's file leaves out the objects with missing values; the paper counts them"
+NOTE_MISSING_REMOVED = "KEEL's file leaves out the objects with missing values; the paper counts them"
 
 # Name, objects, attributes, classes as in KEEL's files.
 _VECTORS = """
@@ -98,14 +98,14 @@ _WITH_MISSING = {
 
 # What the paper prints where it is not what the file has.
 _PRINTED: dict[str, tuple[tuple[int, int, int], str]] = {
-    "bands": ((539, 19, 2), REMOVED),
-    "breast": ((286, 9, 2), REMOVED),
-    "crx": ((690, 15, 2), REMOVED),
-    "dermatology": ((366, 33, 6), f"{REMOVED}; the file has 34 attributes, the age among them"),
+    "bands": ((539, 19, 2), NOTE_MISSING_REMOVED),
+    "breast": ((286, 9, 2), NOTE_MISSING_REMOVED),
+    "crx": ((690, 15, 2), NOTE_MISSING_REMOVED),
+    "dermatology": ((366, 33, 6), f"{NOTE_MISSING_REMOVED}; the file has 34 attributes, the age among them"),
     "glass": ((214, 9, 7), "the file declares 7 classes and has objects of 6"),
-    "housevotes": ((435, 16, 2), REMOVED),
-    "mammographic": ((961, 5, 2), REMOVED),
-    "wisconsin": ((699, 9, 2), REMOVED),
+    "housevotes": ((435, 16, 2), NOTE_MISSING_REMOVED),
+    "mammographic": ((961, 5, 2), NOTE_MISSING_REMOVED),
+    "wisconsin": ((699, 9, 2), NOTE_MISSING_REMOVED),
 }
 
 # Name in the paper and in the archive, classes, training, test, length.

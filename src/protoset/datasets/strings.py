@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from protoset.datasets._columns import label_text
-from protoset.datasets._text import error, shown, split_lines, to_labels
+from protoset.datasets._errors import error_at, shown
+from protoset.datasets._parsing import split_lines, to_labels
 from protoset.datasets.base import Dataset, Format, Layout
 from protoset.exceptions import DataError
 
@@ -36,11 +37,11 @@ def read_strings(text: str, *, file: str = "text") -> Dataset:
             continue
         label, tab, string = line.partition("\t")
         if not tab or not label.strip():
-            raise error(file, f"expected a label, a tab and a string, found {shown(line)}", number)
+            raise error_at(file, f"expected a label, a tab and a string, found {shown(line)}", number)
         labels.append(label.strip())
         strings.append(string)
     if not strings:
-        raise error(file, "expected lines with a label, a tab and a string, found an empty file")
+        raise error_at(file, "expected lines with a label, a tab and a string, found an empty file")
     found, spelling = to_labels(labels)
     return Dataset(file, "strings", strings, found, layout=Layout("strings", spelling=spelling))
 
@@ -61,7 +62,7 @@ def read_string_folder(texts: Mapping[str, str], *, file: str = "folder") -> Dat
     """
     pairs = [(label, line) for label, text in texts.items() for line in split_lines(text) if line.strip()]
     if not pairs:
-        raise error(file, "expected files with a string in each line, found none")
+        raise error_at(file, "expected files with a string in each line, found none")
     labels, spelling = to_labels([label for label, _ in pairs])
     layout = Layout("strings", spelling=spelling)
     return Dataset(file, "strings", [string for _, string in pairs], labels, layout=layout)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from protoset.datasets._columns import label_text, read_target
-from protoset.datasets._text import error, number_text, shown, split_lines, to_numbers
+from protoset.datasets._errors import error_at, shown
+from protoset.datasets._parsing import number_text, split_lines, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Format, Layout
 from protoset.exceptions import DataError
 
-MISSING = ("?",)
-COMMENTS = ("#", "%")
+TS_MISSING = ("?",)
+TS_COMMENTS = ("#", "%")
 
 
 def read_ts(text: str, *, file: str = "text") -> Dataset:
@@ -40,10 +41,10 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
     lines = split_lines(text)
     for number, line in enumerate(lines, 1):
         line = line.strip()
-        if not line or line.startswith(COMMENTS):
+        if not line or line.startswith(TS_COMMENTS):
             continue
         if not line.startswith("@"):
-            raise error(
+            raise error_at(
                 file, f"expected '@data' or another line with '@' before the series, found {shown(line)}", number
             )
         keyword, _, value = line[1:].partition(" ")
@@ -51,23 +52,23 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
             break
         header[keyword.lower()] = value.strip()
     else:
-        raise error(file, "expected '@data' after the header, found the end of the file", len(lines))
+        raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
     classes = _classes(header, file)
     objects: list[np.ndarray] = []
     labels: list[str | None] = []
-    places = []
-    for place, line in enumerate(lines[number:], number + 1):
+    line_numbers = []
+    for line_number, line in enumerate(lines[number:], number + 1):
         line = line.strip()
-        if line and not line.startswith(COMMENTS):
+        if line and not line.startswith(TS_COMMENTS):
             *channels, label = line.split(":")
-            objects.append(_series(channels, file, place))
+            objects.append(_series(channels, file, line_number))
             labels.append(label.strip() or None)
-            places.append(place)
+            line_numbers.append(line_number)
     if not objects:
-        raise error(file, "expected series after '@data', found none")
-    _check_shapes(objects, places, header, file)
+        raise error_at(file, "expected series after '@data', found none")
+    _check_shapes(objects, line_numbers, header, file)
     target = Attribute("class label", "nominal", classes)
-    found, spelling = read_target(target, labels, places, file)
+    found, spelling = read_target(target, labels, line_numbers, file)
     layout = Layout("ts", tuple(lines[:number]), spelling=spelling)
     return Dataset(file, "series", objects, found, layout=layout)
 
@@ -75,52 +76,56 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
 def _classes(header: dict[str, str], file: str) -> tuple[str, ...]:
     """Return the class labels that are declared, which may be none."""
     if header.get("timestamps", "false").lower() == "true":
-        raise error(file, "the series have time stamps, which are not supported; write the values without them")
+        raise error_at(file, "the series have time stamps, which are not supported; write the values without them")
     if header.get("targetlabel", "false").lower().startswith("true"):
-        raise error(file, "the file has numbers to predict (@targetlabel), not class labels; bin them")
+        raise error_at(file, "the file has numbers to predict (@targetlabel), not class labels; bin them")
     words = header.get("classlabel", "true").split()
     if not words or words[0].lower() != "true":
-        raise error(file, "expected '@classLabel true' and the labels, found no labels in the file")
+        raise error_at(file, "expected '@classLabel true' and the labels, found no labels in the file")
     return tuple(dict.fromkeys(words[1:]))
 
 
-def _series(channels: list[str], file: str, place: int) -> np.ndarray:
+def _series(channels: list[str], file: str, line_number: int) -> np.ndarray:
     """Return a series as (n_points,), or as (n_points, n_channels) if there are several."""
     if not channels:
-        raise error(file, "expected values, a colon and a label, found no colon", place)
+        raise error_at(file, "expected values, a colon and a label, found no colon", line_number)
     read: list[np.ndarray] = []
     for at, channel in enumerate(channels, 1):
         fields = [field.strip() for field in channel.split(",")]
-        values, bad = to_numbers(fields, MISSING)
+        values, bad = to_numbers(fields, TS_MISSING)
         if bad >= 0:
-            raise error(
-                file, f"expected a number as value {bad + 1} of channel {at}, found {shown(fields[bad])}", place
+            raise error_at(
+                file, f"expected a number as value {bad + 1} of channel {at}, found {shown(fields[bad])}", line_number
             )
         if read and len(values) != len(read[0]):
-            raise error(
-                file, f"expected {len(read[0])} values in channel {at} as in the first, found {len(values)}", place
+            raise error_at(
+                file,
+                f"expected {len(read[0])} values in channel {at} as in the first, found {len(values)}",
+                line_number,
             )
         read.append(values)
     return read[0] if len(read) == 1 else np.column_stack(read)
 
 
-def _check_shapes(objects: list[np.ndarray], places: list[int], header: dict[str, str], file: str) -> None:
+def _check_shapes(objects: list[np.ndarray], line_numbers: list[int], header: dict[str, str], file: str) -> None:
     """Refuse series that are not as the header says, or have not all as many channels."""
     n_channels = 1 if objects[0].ndim == 1 else objects[0].shape[1]
     declared = header.get("dimensions", header.get("dimension", ""))
     if declared.isdecimal() and int(declared[:9]) != n_channels:
-        raise error(file, f"expected {declared[:9]} channels as declared, found {n_channels}", places[0])
+        raise error_at(file, f"expected {declared[:9]} channels as declared, found {n_channels}", line_numbers[0])
     if header.get("univariate", "").lower() == "true" and n_channels != 1:
-        raise error(file, f"expected one channel (@univariate true), found {n_channels}", places[0])
+        raise error_at(file, f"expected one channel (@univariate true), found {n_channels}", line_numbers[0])
     equal = header.get("equallength", "").lower() == "true"
     length = header.get("serieslength", "")
     expected = int(length[:9]) if equal and length.isdecimal() and int(length[:9]) else len(objects[0])
-    for series, place in zip(objects, places, strict=True):
+    for series, line_number in zip(objects, line_numbers, strict=True):
         if series.ndim != objects[0].ndim or series.shape[1:] != objects[0].shape[1:]:
             found = 1 if series.ndim == 1 else series.shape[1]
-            raise error(file, f"expected {n_channels} channels as in line {places[0]}, found {found}", place)
+            raise error_at(
+                file, f"expected {n_channels} channels as in line {line_numbers[0]}, found {found}", line_number
+            )
         if equal and len(series) != expected:
-            raise error(file, f"expected {expected} values (@equalLength true), found {len(series)}", place)
+            raise error_at(file, f"expected {expected} values (@equalLength true), found {len(series)}", line_number)
 
 
 def write_ts(dataset: Dataset) -> str:

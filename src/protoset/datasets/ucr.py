@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from protoset.datasets._columns import label_text
-from protoset.datasets._text import error, number_text, shown, split_lines, to_labels, to_numbers
+from protoset.datasets._errors import error_at, shown
+from protoset.datasets._parsing import number_text, split_lines, to_labels, to_numbers
 from protoset.datasets.base import Dataset, Format, Layout
 from protoset.exceptions import DataError
 
-MISSING = ("?",)
+UCR_MISSING = ("?",)
 
 
 def read_ucr(text: str, *, file: str = "text") -> Dataset:
@@ -41,15 +42,15 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
     """
     numbered = [(number, line.strip(" ")) for number, line in enumerate(split_lines(text), 1) if line.strip()]
     if not numbered:
-        raise error(file, "expected series, a label and numbers in each line, found an empty file")
+        raise error_at(file, "expected series, a label and numbers in each line, found an empty file")
     delimiter = next((mark for mark in "\t,;" if mark in numbered[0][1]), None)
     labels, rests = [], []
     for number, line in numbered:
         label, *rest = line.split(delimiter, 1)
         if not rest or not rest[0].strip():
-            raise error(file, f"expected a label and then the values of a series, found {shown(line)}", number)
+            raise error_at(file, f"expected a label and then the values of a series, found {shown(line)}", number)
         if not label.strip():
-            raise error(file, f"expected a label, found none before {shown(rest[0])}", number)
+            raise error_at(file, f"expected a label, found none before {shown(rest[0])}", number)
         labels.append(label.strip())
         rests.append(rest[0])
     rows = _fast(rests, delimiter)
@@ -59,7 +60,7 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
     lengths = rows.shape[1] - np.argmax(given[:, ::-1], axis=1)
     if not given.any(axis=1).all():
         empty = int(np.argmin(given.any(axis=1)))
-        raise error(file, "expected a series with at least one value, found none", numbered[empty][0])
+        raise error_at(file, "expected a series with at least one value, found none", numbered[empty][0])
     whole, spelling = to_labels(labels)
     objects = [row[:length] for row, length in zip(rows, lengths, strict=True)]
     layout = Layout("ucr", delimiter=delimiter or " ", spelling=spelling)
@@ -83,15 +84,17 @@ def _slow(rests: Sequence[str], delimiter: str | None, numbers: Sequence[int], f
     for number, rest in zip(numbers, rests, strict=True):
         fields = [field.strip() for field in rest.split(delimiter)]
         if rows and len(fields) != len(rows[0]):
-            raise error(
+            raise error_at(
                 file,
                 f"expected {len(rows[0])} values after the label as in line {numbers[0]}, found {len(fields)}; "
                 "pad shorter series with NaN",
                 number,
             )
-        values, bad = to_numbers(fields, MISSING)
+        values, bad = to_numbers(fields, UCR_MISSING)
         if bad >= 0:
-            raise error(file, f"expected a number as value {bad + 1} of the series, found {shown(fields[bad])}", number)
+            raise error_at(
+                file, f"expected a number as value {bad + 1} of the series, found {shown(fields[bad])}", number
+            )
         rows.append(values)
     return np.array(rows)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from protoset._files import is_part_of, write_atomically
-from protoset.datasets._text import error, listed
+from protoset.datasets._errors import error_at, listed
 from protoset.datasets.base import Dataset, Format
 from protoset.datasets.formats import FORMATS, ending, stem
 from protoset.datasets.matrices import labels_of
@@ -44,12 +44,12 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
     DataError
         If nothing was written.
     """
-    place = Path(path)
+    path = Path(path)
     part = take(dataset, rows)
-    record = check_rows(dataset, place, overwrite=overwrite)
+    record = check_rows(dataset, path, overwrite=overwrite)
     content = record.write(part)
-    outputs = {place: content.encode() if isinstance(content, str) else content}
-    beside = _labels_beside(record, place)
+    outputs = {path: content.encode() if isinstance(content, str) else content}
+    beside = _labels_beside(record, path)
     if beside is not None:
         # The labels first: a matrix without labels would be found by a reader, labels without a matrix would not.
         outputs = {beside: labels_of(part).encode(), **outputs}
@@ -64,16 +64,16 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
 
 def check_rows(dataset: Dataset, path: str | os.PathLike[str], *, overwrite: bool = False) -> Format:
     """Refuse, before any work is done, what :func:`write_rows` would refuse; return the format that it writes."""
-    place = Path(path)
-    record = _format(dataset, place)
-    beside = _labels_beside(record, place)
-    for output in (place,) if beside is None else (beside, place):
+    path = Path(path)
+    record = _format(dataset, path)
+    beside = _labels_beside(record, path)
+    for output in (path,) if beside is None else (beside, path):
         _refuse(output, dataset, overwrite)
     return record
 
 
-def _labels_beside(record: Format, place: Path) -> Path | None:
-    return place.with_name(f"{stem(place)}_labels.txt") if record.name in ("npy", "matrix-csv") else None
+def _labels_beside(record: Format, path: Path) -> Path | None:
+    return path.with_name(f"{stem(path)}_labels.txt") if record.name in ("npy", "matrix-csv") else None
 
 
 def take(dataset: Dataset, rows: Any) -> Dataset:
@@ -108,21 +108,21 @@ def take(dataset: Dataset, rows: Any) -> Dataset:
     return replace(dataset, objects=objects, labels=dataset.labels[chosen], n_train=None)
 
 
-def _format(dataset: Dataset, place: Path) -> Format:
+def _format(dataset: Dataset, path: Path) -> Format:
     if dataset.layout is not None and dataset.layout.format in FORMATS:
         record = FORMATS[dataset.layout.format]
         own = ending(dataset.path) if dataset.path is not None else ""
-        if ending(place) not in (own, *record.extensions):
-            raise error(
-                str(place),
+        if ending(path) not in (own, *record.extensions):
+            raise error_at(
+                str(path),
                 f"the data were read as {record.name}; expected a name that ends with {listed(_shown(record))}",
             )
         return record
     fitting = [record for record in FORMATS.values() if dataset.kind in record.kinds]
-    found = [record for record in fitting if ending(place) in record.extensions]
+    found = [record for record in fitting if ending(path) in record.extensions]
     if not found:
         endings = dict.fromkeys(extension for record in fitting for extension in _shown(record))
-        raise error(str(place), f"expected a name that ends with one of {listed(endings, 12)} for {dataset.kind}")
+        raise error_at(str(path), f"expected a name that ends with one of {listed(endings, 12)} for {dataset.kind}")
     return found[0]
 
 
@@ -130,13 +130,13 @@ def _shown(record: Format) -> Sequence[str]:
     return [extension for extension in record.extensions if extension]
 
 
-def _refuse(place: Path, dataset: Dataset, overwrite: bool) -> None:
+def _refuse(path: Path, dataset: Dataset, overwrite: bool) -> None:
     """Refuse to write over the source, ever, and over what is there unless it may be replaced."""
     sources = (dataset.layout.files if dataset.layout else ()) or ((dataset.path,) if dataset.path else ())
     for source in sources:
-        if is_part_of(place, source):
-            raise error(
-                str(place), f"the data set was read from {source}, which is never written to; choose another name"
+        if is_part_of(path, source):
+            raise error_at(
+                str(path), f"the data set was read from {source}, which is never written to; choose another name"
             )
-    if os.path.lexists(place) and not overwrite:
-        raise error(str(place), "is there already; choose another name, or pass overwrite=True")
+    if os.path.lexists(path) and not overwrite:
+        raise error_at(str(path), "is there already; choose another name, or pass overwrite=True")

@@ -1,4 +1,4 @@
-"""From bytes to lines, numbers and labels; the words of errors."""
+"""From the bytes of a file to lines, numbers and labels; and from numbers back to text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from protoset.exceptions import DataError
+from protoset.datasets._errors import error_at
 
-ENCODINGS = (
+BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
     (b"\xff\xfe\x00\x00", "utf-32-le"),
     (b"\x00\x00\xfe\xff", "utf-32-be"),
@@ -20,27 +20,11 @@ ENCODINGS = (
 )
 """Marks at the beginning of a file, and what they say; the longer ones first."""
 
-CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
+CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 """Characters that no text file has."""
 
-LARGEST_LABEL = 2**53
+LARGEST_EXACT_INTEGER = 2**53
 """Whole numbers up to here are the same as floats."""
-
-
-def error(file: str, message: str, line: int | None = None) -> DataError:
-    """Return an error that begins with the place."""
-    return DataError(f"{file}{'' if line is None else f', line {line}'}: {message}")
-
-
-def shown(text: str) -> str:
-    """Return a text as an error shows it: in quotes, and not longer than a glance."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def listed(names: Iterable[str], most: int = 8) -> str:
-    """Return names with commas between them, the first few of many."""
-    names = [str(name) for name in names]
-    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
 def decompress(content: bytes, file: str) -> bytes:
@@ -50,7 +34,7 @@ def decompress(content: bytes, file: str) -> bytes:
     try:
         return gzip.decompress(content)
     except (EOFError, OSError, zlib.error) as reason:
-        raise error(file, f"the gzip file is cut off or damaged ({reason}); get it again") from reason
+        raise error_at(file, f"the gzip file is cut off or damaged ({reason}); get it again") from reason
 
 
 def decode(content: bytes, file: str) -> str:
@@ -60,12 +44,12 @@ def decode(content: bytes, file: str) -> str:
     sign of a file that is no text.
     """
     content = decompress(content, file)
-    for mark, encoding in ENCODINGS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if content.startswith(mark):
             try:
                 text = content[len(mark) :].decode(encoding)
             except UnicodeDecodeError as reason:
-                raise error(file, f"begins with the mark of {encoding}, but is not ({reason.reason})") from reason
+                raise error_at(file, f"begins with the mark of {encoding}, but is not ({reason.reason})") from reason
             break
     else:
         try:
@@ -73,10 +57,12 @@ def decode(content: bytes, file: str) -> str:
         except UnicodeDecodeError:
             text = content.decode("latin-1")
     text = text.rstrip("\x1a")
-    found = CONTROL.search(text)
+    found = CONTROL_CHARACTER.search(text)
     if found:
         line = len(split_lines(text[: found.start()]))
-        raise error(file, f"expected text, found the control character {found.group()!r}; is it a binary file?", line)
+        raise error_at(
+            file, f"expected text, found the control character {found.group()!r}; is it a binary file?", line
+        )
     return text
 
 
@@ -113,7 +99,7 @@ def whole_number(text: str) -> int | None:
     if not is_number(text) or re.match(r"[+-]?0\d", text):
         return None
     value = float(text)
-    return int(value) if value.is_integer() and abs(value) <= LARGEST_LABEL else None
+    return int(value) if value.is_integer() and abs(value) <= LARGEST_EXACT_INTEGER else None
 
 
 def to_labels(texts: Sequence[str], declared: Iterable[str] = ()) -> tuple[np.ndarray, dict[int, str]]:
@@ -133,4 +119,6 @@ def to_labels(texts: Sequence[str], declared: Iterable[str] = ()) -> tuple[np.nd
 
 def number_text(value: float, whole: bool = False) -> str:
     """Return a number so that reading it gives the same one; without a point if it is ``whole``."""
-    return str(int(value)) if whole and value.is_integer() and abs(value) < LARGEST_LABEL else repr(float(value))
+    return (
+        str(int(value)) if whole and value.is_integer() and abs(value) < LARGEST_EXACT_INTEGER else repr(float(value))
+    )

@@ -7,14 +7,14 @@ from collections.abc import Collection, Sequence
 from typing import Literal
 
 from protoset.datasets._columns import assemble, read_column, read_target
-from protoset.datasets._text import error, shown
+from protoset.datasets._errors import error_at, shown
 from protoset.datasets.base import Attribute, Dataset, Kind, Layout
 
-FIELD = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|$)|([^,]*)(?:,|$)""")
-NAME = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""", re.DOTALL)
-TYPE = re.compile(r"(real|numeric|integer|string|date|relational)\b\s*(.*)", re.IGNORECASE)
-ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-ESCAPED = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+FIELD_PATTERN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|$)|([^,]*)(?:,|$)""")
+NAME_PATTERN = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""", re.DOTALL)
+TYPE_PATTERN = re.compile(r"(real|numeric|integer|string|date|relational)\b\s*(.*)", re.IGNORECASE)
+CHARACTER_OF_ESCAPE = {"n": "\n", "r": "\r", "t": "\t"}
+ESCAPE_OF_CHARACTER = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def split_fields(text: str, missing: Collection[str] = ()) -> list[str | None]:
@@ -24,11 +24,11 @@ def split_fields(text: str, missing: Collection[str] = ()) -> list[str | None]:
     fields: list[str | None] = []
     position = 0
     while position <= len(text):
-        found = FIELD.match(text, position)
+        found = FIELD_PATTERN.match(text, position)
         assert found is not None  # the last alternative matches anything
-        quoted = found[1] if found[1] is not None else found[2]
-        if quoted is not None:
-            fields.append(_unescape(quoted))
+        inside = found[1] if found[1] is not None else found[2]
+        if inside is not None:
+            fields.append(_unescape(inside))
         else:
             value = found[3].strip()
             fields.append(None if value in missing else value)
@@ -37,39 +37,47 @@ def split_fields(text: str, missing: Collection[str] = ()) -> list[str | None]:
 
 
 def _unescape(text: str) -> str:
-    return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), text, flags=re.DOTALL)
+    return re.sub(r"\\(.)", lambda found: CHARACTER_OF_ESCAPE.get(found[1], found[1]), text, flags=re.DOTALL)
 
 
 def quote(text: str, strange: re.Pattern[str]) -> str:
     """Return a text in quotes if it has something ``strange``."""
-    return "'" + "".join(ESCAPED.get(letter, letter) for letter in text) + "'" if strange.search(text) else text
+    return (
+        "'" + "".join(ESCAPE_OF_CHARACTER.get(letter, letter) for letter in text) + "'"
+        if strange.search(text)
+        else text
+    )
 
 
 def parse_attribute(declaration: str, file: str, line: int) -> Attribute:
     """Return what stands after ``@attribute``: a name, with or without quotes, and a type, with or without a space."""
-    found = NAME.fullmatch(declaration.strip())
+    found = NAME_PATTERN.fullmatch(declaration.strip())
     if found is None:
-        raise error(file, "expected '@attribute name type', found no name", line)
-    quoted = found[1] if found[1] is not None else found[2]
-    name, declared = found[3] if quoted is None else _unescape(quoted), found[4].strip()
+        raise error_at(file, "expected '@attribute name type', found no name", line)
+    inside = found[1] if found[1] is not None else found[2]
+    name, declared = found[3] if inside is None else _unescape(inside), found[4].strip()
     if declared.startswith("{"):
         if not declared.endswith("}"):
-            raise error(file, f"expected '}}' after the values of {shown(name)}, found {shown(declared[-20:])}", line)
+            raise error_at(
+                file, f"expected '}}' after the values of {shown(name)}, found {shown(declared[-20:])}", line
+            )
         values = tuple(dict.fromkeys(value or "" for value in split_fields(declared[1:-1])))
         if values == ("",):
-            raise error(file, f"expected the values of {shown(name)} between {{ and }}, found none", line)
+            raise error_at(file, f"expected the values of {shown(name)} between {{ and }}, found none", line)
         return Attribute(name, "nominal", values)
-    type_found = TYPE.fullmatch(declared)
+    type_found = TYPE_PATTERN.fullmatch(declared)
     if type_found is None:
         what = f"found {shown(declared)}" if declared else "found nothing"
-        raise error(
+        raise error_at(
             file, f"expected a type for {shown(name)}: real, integer, or values between {{ and }}; {what}", line
         )
     word = type_found[1].lower()
     if word in ("date", "relational"):
-        raise error(file, f"attribute {shown(name)} is of the type {word}, which is not supported; remove it", line)
+        raise error_at(file, f"attribute {shown(name)} is of the type {word}, which is not supported; remove it", line)
     if type_found[2] and not type_found[2].startswith("["):
-        raise error(file, f"expected the end of the line or a range after {word}, found {shown(type_found[2])}", line)
+        raise error_at(
+            file, f"expected the end of the line or a range after {word}, found {shown(type_found[2])}", line
+        )
     types: dict[str, Literal["integer", "nominal"]] = {"integer": "integer", "string": "nominal"}
     return Attribute(name, types.get(word, "real"))
 
@@ -95,11 +103,11 @@ def declare_all(dataset: Dataset, strange: re.Pattern[str]) -> tuple[list[str], 
 def check_names(attributes: Sequence[Attribute], lines: Sequence[int], file: str) -> None:
     """Refuse two attributes of one name, and none at all."""
     if not attributes:
-        raise error(file, "expected '@attribute name type' before the data, found none")
+        raise error_at(file, "expected '@attribute name type' before the data, found none")
     seen: set[str] = set()
     for attribute, line in zip(attributes, lines, strict=True):
         if attribute.name in seen:
-            raise error(file, f"expected a new name, but attribute {shown(attribute.name)} is declared above", line)
+            raise error_at(file, f"expected a new name, but attribute {shown(attribute.name)} is declared above", line)
         seen.add(attribute.name)
 
 
@@ -116,7 +124,7 @@ def build(
 ) -> Dataset:
     """Return the data set of rows that were split."""
     if not rows:
-        raise error(file, "expected rows after '@data', found none")
+        raise error_at(file, "expected rows after '@data', found none")
     labels, spelling = read_target(attributes[target], [row[target] for row in rows], lines, file)
     kept = [position for position in range(len(attributes)) if position != target and position not in left_out]
     read = [read_column(attributes[at], [row[at] for row in rows], lines, file) for at in kept]

@@ -1,0 +1,23 @@
+"""Error messages about files: every reader raises ``error_at(file, message, line)``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from protoset.exceptions import DataError
+
+
+def error_at(file: str, message: str, line: int | None = None) -> DataError:
+    """Return an error whose message begins with the file and the line."""
+    return DataError(f"{file}{'' if line is None else f', line {line}'}: {message}")
+
+
+def shown(text: str) -> str:
+    """Return a text for a message: in quotes, cut after 40 characters."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Return names for a message: separated by commas, the first ``most`` of them and their number."""
+    names = [str(name) for name in names]
+    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
