@@ -97,7 +97,7 @@ def test_kind():
     assert read_keel(text).objects.dtype == float
     assert read_keel(text, kind="mixed").objects.tolist() == [[1.0]]
     assert read_keel(text, kind="mixed").objects.dtype == object
-    with pytest.raises(DataError, match=r"kind='vectors' takes numbers, but colour hold others; pass kind='mixed'"):
+    with pytest.raises(DataError, match=r"kind='vectors' takes numbers, but colour hold texts; pass kind='mixed'"):
         read_keel(KEEL, kind="vectors")
 
 

@@ -1,4 +1,4 @@
-"""Tables: from columns to objects, and from objects back to rows of texts."""
+"""Columns of texts as attributes, labels and objects; objects as rows of texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protoset.datasets.base import Attribute, Dataset, Kind, Layout
 
 
 def find_column(target: str | int, names: Sequence[str], file: str) -> int:
-    """Return the position of the column that ``target`` names or counts, from 0, or from the end if it is negative."""
+    """Return the position of the column with the name or the position ``target``; negative ones count from the end."""
     if isinstance(target, str):
         for same in (lambda name: name == target, lambda name: name.casefold() == target.casefold()):
             found = [position for position, name in enumerate(names) if same(name)]
@@ -26,7 +26,9 @@ def find_column(target: str | int, names: Sequence[str], file: str) -> int:
             raise error_at(file, f"there is no column target={shown(target)}{hint}; there are {listed(names)}")
         target = position
     if not isinstance(target, (int, np.integer)) or isinstance(target, bool):
-        raise error_at(file, f"target={target!r} must be the name or the position of a column")
+        raise error_at(
+            file, f"target={target!r} must be the name or the position of a column; there are {listed(names)}"
+        )
     if not -len(names) <= target < len(names):
         raise error_at(file, f"target={target} is not a position in {len(names)} columns, counted from 0")
     return int(target) % len(names)
@@ -35,9 +37,9 @@ def find_column(target: str | int, names: Sequence[str], file: str) -> int:
 def read_column(
     attribute: Attribute, texts: Sequence[str | None], lines: Sequence[int], file: str
 ) -> tuple[Attribute, Any]:
-    """Return the attribute and its values: an array of numbers, or a list of texts with None where one is missing.
+    """Return the attribute and its values: an array of numbers, or a list of texts with None for missing values.
 
-    A nominal attribute that declares no values takes those that it shows.
+    A nominal attribute without declared values gets the values of the column.
     """
     if attribute.type != "nominal":
         values, bad = to_numbers(texts)
@@ -46,13 +48,13 @@ def read_column(
             raise error_at(file, f"expected a number for {shown(attribute.name)}, found {found}", lines[bad])
         return attribute, values
     if not attribute.values:
-        shows = dict.fromkeys(text for text in texts if text is not None)
-        return Attribute(attribute.name, "nominal", tuple(shows)), list(texts)
-    known: dict[str | None, str | None] = {None: None, **{value: value for value in attribute.values}}
+        seen = dict.fromkeys(text for text in texts if text is not None)
+        return Attribute(attribute.name, "nominal", tuple(seen)), list(texts)
+    declared: dict[str | None, str | None] = {None: None, **{value: value for value in attribute.values}}
     by_number = {float(value): value for value in reversed(attribute.values) if is_number(value)}
     for line, text in zip(lines, texts, strict=True):
-        if text not in known:
-            # Declared as 1 and written as 1.0, or the other way round.
+        if text not in declared:
+            # The value may be declared as 1 and written as 1.0.
             same = by_number.get(float(text)) if text is not None and is_number(text) else None
             if same is None:
                 raise error_at(
@@ -61,14 +63,14 @@ def read_column(
                     f"found {shown(text or '')}",
                     line,
                 )
-            known[text] = same
-    return attribute, [known[text] for text in texts]
+            declared[text] = same
+    return attribute, [declared[text] for text in texts]
 
 
 def read_target(
     attribute: Attribute, texts: Sequence[str | None], lines: Sequence[int], file: str
 ) -> tuple[np.ndarray, dict[int, str]]:
-    """Return the labels, and how they are spelled."""
+    """Return the labels, and their texts in the file (see ``Layout.spelling``)."""
     if None in texts:
         raise error_at(
             file, f"the label {shown(attribute.name)} is missing; remove the row", lines[list(texts).index(None)]
@@ -93,7 +95,7 @@ def assemble(attributes: Sequence[Attribute], columns: Sequence[Any], n: int, ki
     if not attributes:
         raise error_at(file, "there is no column beside the labels")
     if kind == "vectors" and nominal:
-        raise error_at(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold others; pass kind='mixed'")
+        raise error_at(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold texts; pass kind='mixed'")
     if not nominal and kind != "mixed":
         return np.column_stack(columns).reshape(n, len(attributes))
     objects = np.empty((n, len(attributes)), dtype=object)
@@ -103,13 +105,13 @@ def assemble(attributes: Sequence[Attribute], columns: Sequence[Any], n: int, ki
 
 
 def label_text(label: Any, layout: Layout) -> str:
-    """Return a label as the file spells it."""
+    """Return the text of a label in the file."""
     label = label.item() if isinstance(label, np.generic) else label
     return layout.spelling.get(label, str(label))
 
 
 def text_rows(dataset: Dataset, layout: Layout) -> Iterator[list[str | None]]:
-    """Return the rows of a table as texts, the label in its place; None where a value is missing."""
+    """Return the rows of a table as texts, with the label at ``layout.target`` and None for missing values."""
     types = [attribute.type for attribute in dataset.attributes] or ["real"] * np.shape(dataset.objects)[1]
     for values, label in zip(dataset.objects, dataset.labels, strict=True):
         row = [_text(value, of_type) for value, of_type in zip(values, types, strict=True)]

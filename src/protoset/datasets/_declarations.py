@@ -1,4 +1,4 @@
-"""What KEEL and ARFF files share: attributes that are declared, values that may be in quotes."""
+"""Declarations of attributes in KEEL and ARFF files, and rows of values that may be in quotes."""
 
 from __future__ import annotations
 
@@ -11,37 +11,46 @@ from protoset.datasets._errors import error_at, shown
 from protoset.datasets.base import Attribute, Dataset, Kind, Layout
 
 FIELD_PATTERN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|$)|([^,]*)(?:,|$)""")
+"""A value up to the next comma: in single quotes, in double quotes, or without quotes."""
+
 NAME_PATTERN = re.compile(r"""(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)""", re.DOTALL)
+"""The name of an attribute, as above, and the rest of its declaration."""
+
 TYPE_PATTERN = re.compile(r"(real|numeric|integer|string|date|relational)\b\s*(.*)", re.IGNORECASE)
+"""The type of an attribute, and the rest of its declaration."""
+
 CHARACTER_OF_ESCAPE = {"n": "\n", "r": "\r", "t": "\t"}
+"""Characters that are written with a backslash."""
+
 ESCAPE_OF_CHARACTER = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+"""Text of each character that quotes need to escape."""
 
 
 def split_fields(text: str, missing: Collection[str] = ()) -> list[str | None]:
-    """Return the values between commas; None for the marks of missing, but not where they are in quotes."""
+    """Return the values between commas; a value in ``missing`` becomes None, unless it is in quotes."""
     if "'" not in text and '"' not in text:
         return [None if (value := part.strip()) in missing else value for part in text.split(",")]
     fields: list[str | None] = []
     position = 0
     while position <= len(text):
-        found = FIELD_PATTERN.match(text, position)
-        assert found is not None  # the last alternative matches anything
-        inside = found[1] if found[1] is not None else found[2]
+        match = FIELD_PATTERN.match(text, position)
+        assert match is not None  # the last alternative matches anything
+        inside = match[1] if match[1] is not None else match[2]
         if inside is not None:
             fields.append(_unescape(inside))
         else:
-            value = found[3].strip()
+            value = match[3].strip()
             fields.append(None if value in missing else value)
-        position = found.end() if found.end() > position and text[found.end() - 1] == "," else len(text) + 1
+        position = match.end() if match.end() > position and text[match.end() - 1] == "," else len(text) + 1
     return fields
 
 
 def _unescape(text: str) -> str:
-    return re.sub(r"\\(.)", lambda found: CHARACTER_OF_ESCAPE.get(found[1], found[1]), text, flags=re.DOTALL)
+    return re.sub(r"\\(.)", lambda match: CHARACTER_OF_ESCAPE.get(match[1], match[1]), text, flags=re.DOTALL)
 
 
 def quote(text: str, strange: re.Pattern[str]) -> str:
-    """Return a text in quotes if it has something ``strange``."""
+    """Return a text, in quotes if it matches ``strange``."""
     return (
         "'" + "".join(ESCAPE_OF_CHARACTER.get(letter, letter) for letter in text) + "'"
         if strange.search(text)
@@ -50,12 +59,12 @@ def quote(text: str, strange: re.Pattern[str]) -> str:
 
 
 def parse_attribute(declaration: str, file: str, line: int) -> Attribute:
-    """Return what stands after ``@attribute``: a name, with or without quotes, and a type, with or without a space."""
-    found = NAME_PATTERN.fullmatch(declaration.strip())
-    if found is None:
+    """Return the attribute that a text after ``@attribute`` declares: a name, perhaps in quotes, and a type."""
+    match = NAME_PATTERN.fullmatch(declaration.strip())
+    if match is None:
         raise error_at(file, "expected '@attribute name type', found no name", line)
-    inside = found[1] if found[1] is not None else found[2]
-    name, declared = found[3] if inside is None else _unescape(inside), found[4].strip()
+    inside = match[1] if match[1] is not None else match[2]
+    name, declared = match[3] if inside is None else _unescape(inside), match[4].strip()
     if declared.startswith("{"):
         if not declared.endswith("}"):
             raise error_at(
@@ -65,18 +74,18 @@ def parse_attribute(declaration: str, file: str, line: int) -> Attribute:
         if values == ("",):
             raise error_at(file, f"expected the values of {shown(name)} between {{ and }}, found none", line)
         return Attribute(name, "nominal", values)
-    type_found = TYPE_PATTERN.fullmatch(declared)
-    if type_found is None:
+    type_match = TYPE_PATTERN.fullmatch(declared)
+    if type_match is None:
         what = f"found {shown(declared)}" if declared else "found nothing"
         raise error_at(
             file, f"expected a type for {shown(name)}: real, integer, or values between {{ and }}; {what}", line
         )
-    word = type_found[1].lower()
+    word = type_match[1].lower()
     if word in ("date", "relational"):
         raise error_at(file, f"attribute {shown(name)} is of the type {word}, which is not supported; remove it", line)
-    if type_found[2] and not type_found[2].startswith("["):
+    if type_match[2] and not type_match[2].startswith("["):
         raise error_at(
-            file, f"expected the end of the line or a range after {word}, found {shown(type_found[2])}", line
+            file, f"expected the end of the line or a range after {word}, found {shown(type_match[2])}", line
         )
     types: dict[str, Literal["integer", "nominal"]] = {"integer": "integer", "string": "nominal"}
     return Attribute(name, types.get(word, "real"))
@@ -92,7 +101,7 @@ def declare(attribute: Attribute, strange: re.Pattern[str]) -> str:
 
 
 def declare_all(dataset: Dataset, strange: re.Pattern[str]) -> tuple[list[str], str]:
-    """Return lines that declare the attributes of a data set and its labels, and the name that the labels get."""
+    """Return lines that declare the attributes and the labels of a data set, and the name of the labels."""
     name = "class"
     while any(attribute.name.casefold() == name for attribute in dataset.attributes):
         name += "_"
@@ -101,7 +110,7 @@ def declare_all(dataset: Dataset, strange: re.Pattern[str]) -> tuple[list[str], 
 
 
 def check_names(attributes: Sequence[Attribute], lines: Sequence[int], file: str) -> None:
-    """Refuse two attributes of one name, and none at all."""
+    """Refuse a file without attributes, or with two attributes of the same name."""
     if not attributes:
         raise error_at(file, "expected '@attribute name type' before the data, found none")
     seen: set[str] = set()
@@ -122,14 +131,14 @@ def build(
     kind: Kind | None,
     file: str,
 ) -> Dataset:
-    """Return the data set of rows that were split."""
+    """Return the data set of rows of texts."""
     if not rows:
         raise error_at(file, "expected rows after '@data', found none")
     labels, spelling = read_target(attributes[target], [row[target] for row in rows], lines, file)
     kept = [position for position in range(len(attributes)) if position != target and position not in left_out]
     read = [read_column(attributes[at], [row[at] for row in rows], lines, file) for at in kept]
-    found = tuple(attribute for attribute, _ in read)
-    objects = assemble(found, [values for _, values in read], len(rows), kind, file)
+    kept_attributes = tuple(attribute for attribute, _ in read)
+    objects = assemble(kept_attributes, [values for _, values in read], len(rows), kind, file)
     layout = Layout(
         layout.format,
         layout.header,
@@ -137,4 +146,6 @@ def build(
         target_name=attributes[target].name,
         spelling=spelling,
     )
-    return Dataset(file, "vectors" if objects.dtype != object else "mixed", objects, labels, found, layout=layout)
+    return Dataset(
+        file, "vectors" if objects.dtype != object else "mixed", objects, labels, kept_attributes, layout=layout
+    )

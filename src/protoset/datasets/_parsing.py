@@ -18,17 +18,17 @@ BYTE_ORDER_MARKS = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
-"""Marks at the beginning of a file, and what they say; the longer ones first."""
+"""Byte order marks and their encodings; longer marks first."""
 
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
-"""Characters that no text file has."""
+"""A character that text files do not have."""
 
 LARGEST_EXACT_INTEGER = 2**53
-"""Whole numbers up to here are the same as floats."""
+"""Whole numbers up to this one are exact as floats."""
 
 
 def decompress(content: bytes, file: str) -> bytes:
-    """Return what is inside a gzip file; other content as it is, whatever the file's name says."""
+    """Return the decompressed content of a gzip file, and any other content unchanged. The file name does not count."""
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
@@ -38,10 +38,10 @@ def decompress(content: bytes, file: str) -> bytes:
 
 
 def decode(content: bytes, file: str) -> str:
-    """Return the text of a file: in the encoding that its mark says, else UTF-8, else Latin-1.
+    """Return the text of a file: in the encoding of its byte order mark, else in UTF-8, else in Latin-1.
 
-    Latin-1 is how older files of the field write accents. It decodes anything, so control characters are taken as the
-    sign of a file that is no text.
+    Older files of the field write accents in Latin-1. Latin-1 decodes any bytes, so control characters tell a binary
+    file.
     """
     content = decompress(content, file)
     for mark, encoding in BYTE_ORDER_MARKS:
@@ -49,7 +49,9 @@ def decode(content: bytes, file: str) -> str:
             try:
                 text = content[len(mark) :].decode(encoding)
             except UnicodeDecodeError as reason:
-                raise error_at(file, f"begins with the mark of {encoding}, but is not ({reason.reason})") from reason
+                raise error_at(
+                    file, f"has the byte order mark of {encoding}, but is not {encoding} ({reason.reason})"
+                ) from reason
             break
     else:
         try:
@@ -67,12 +69,15 @@ def decode(content: bytes, file: str) -> str:
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines, whether they end as on Unix, Windows or old Macs, or now so, now so."""
+    """Return the lines of a text; line ends of Unix, Windows and old Macs may be mixed."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def to_numbers(texts: Sequence[str | None], missing: Collection[str] = ()) -> tuple[np.ndarray, int]:
-    """Return finite numbers, NaN where a text is None or a mark of missing, and the position of what is none, or -1."""
+    """Return texts as numbers, and the position of the first text that is not a finite number, or -1.
+
+    None and the texts in ``missing`` become NaN.
+    """
     values = np.empty(len(texts))
     for position, text in enumerate(texts):
         if text is None or text in missing:
@@ -82,7 +87,7 @@ def to_numbers(texts: Sequence[str | None], missing: Collection[str] = ()) -> tu
             value = float(text)
         except ValueError:
             return values, position
-        # Python reads 1_000 as a number; nobody else does.
+        # Python alone reads 1_000 as a number.
         if value in (np.inf, -np.inf) or "_" in text:
             return values, position
         values[position] = value
@@ -90,12 +95,12 @@ def to_numbers(texts: Sequence[str | None], missing: Collection[str] = ()) -> tu
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a finite number, or NaN."""
+    """Whether a text is a finite number or NaN."""
     return to_numbers([text])[1] < 0
 
 
 def whole_number(text: str) -> int | None:
-    """Return the whole number that a text is, 3 for "3", "3.0" and "3e0"; None for others, and for codes like "03"."""
+    """Return 3 for "3", "3.0" and "3e0"; None for texts that are not whole numbers, and for codes such as "03"."""
     if not is_number(text) or re.match(r"[+-]?0\d", text):
         return None
     value = float(text)
@@ -103,9 +108,9 @@ def whole_number(text: str) -> int | None:
 
 
 def to_labels(texts: Sequence[str], declared: Iterable[str] = ()) -> tuple[np.ndarray, dict[int, str]]:
-    """Return labels, and how they are spelled where that is not plain: numbers where all are whole numbers, else texts.
+    """Return labels as whole numbers if all of them are, else as texts; and the text of each number that is not plain.
 
-    Declared values take part in the decision, so that a part of a file gets labels of the same type.
+    ``declared`` labels count too, so that some rows of a file get labels of the same type as all rows.
     """
     numbers = {text: whole_number(text) for text in dict.fromkeys([*declared, *texts])}
     if any(number is None for number in numbers.values()):
@@ -118,7 +123,7 @@ def to_labels(texts: Sequence[str], declared: Iterable[str] = ()) -> tuple[np.nd
 
 
 def number_text(value: float, whole: bool = False) -> str:
-    """Return a number so that reading it gives the same one; without a point if it is ``whole``."""
+    """Return the shortest text that is read as the same number; ``whole`` numbers without a decimal point."""
     return (
         str(int(value)) if whole and value.is_integer() and abs(value) < LARGEST_EXACT_INTEGER else repr(float(value))
     )

@@ -1,4 +1,4 @@
-"""The archives' own zip files: where they are, the cache that keeps them, and what is taken out of them."""
+"""Zip files of the archives: their addresses, their cache, and reading files inside them."""
 
 from __future__ import annotations
 
@@ -22,49 +22,49 @@ ARCHIVE_ADDRESSES = {
     "keel": "https://sci2s.ugr.es/keel/dataset/data/classification/{name}.zip",
     "ucr": "https://timeseriesclassification.com/aeon-toolkit/{name}.zip",
 }
-"""Zip file of each data set. The UCR archive itself is one zip file behind a password."""
+"""Address of the zip file of a data set. The UCR archive itself is one zip file with a password."""
 
 MAX_MEMBER_BYTES = 1 << 28
-"""Bytes that no file in the archives comes near."""
+"""Largest file inside a zip file that is read; files of the archives are much smaller."""
 
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
-"""What a damaged zip file, or one behind a password, may raise."""
+"""Errors that reading a zip file raises if it is damaged or has a password."""
 
 
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
-    """Return where downloads are kept: ``cache``, PROTOSET_CACHE, or the platform's folder for caches."""
-    given = cache or os.environ.get("PROTOSET_CACHE")
-    if given:
-        return Path(given).expanduser()
+    """Return the folder of downloads: ``cache``, PROTOSET_CACHE, or the platform's folder for caches."""
+    folder = cache or os.environ.get("PROTOSET_CACHE")
+    if folder:
+        return Path(folder).expanduser()
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "protoset" / "cache"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "protoset"
 
 
 def cached_zip(record: Record, folder: Path) -> Path | None:
-    """Return the data set's zip file in the cache if it is there and is still the file that was downloaded."""
+    """Return the zip file of a data set in the cache, or None; refuse a file that changed since it was downloaded."""
     path = folder / record.archive / f"{record.name}.zip"
-    noted = _digest_file(path)
-    if not path.is_file() or not noted.is_file():
+    digest_file = _digest_file(path)
+    if not path.is_file() or not digest_file.is_file():
         return None
     try:
-        expected, found = record.sha256 or noted.read_text().strip(), digest_of(path)
+        expected, digest = record.sha256 or digest_file.read_text().strip(), digest_of(path)
     except (OSError, ValueError) as reason:
         raise error_at(str(path), f"cannot be read ({reason})") from reason
-    if found != expected:
+    if digest != expected:
         raise error_at(
             str(path),
-            f"has changed since it was downloaded (expected the sha256 {expected:.64}, found {found}); "
+            f"has changed since it was downloaded (expected the sha256 {expected:.64}, found {digest}); "
             "remove it, and it is downloaded again",
         )
     return path
 
 
 def download_zip(record: Record, folder: Path, progress: ProgressCallback | None) -> Path:
-    """Download the data set's zip file into the cache.
+    """Download the zip file of a data set into the cache.
 
-    Where the registry knows no digest, the file is trusted as it first comes: its digest is noted beside it, and every
-    later use checks against that.
+    If the registry has no digest, the first download is trusted: its digest is written beside it, and every later use
+    checks the file against that digest.
     """
     path, url = (
         folder / record.archive / f"{record.name}.zip",
@@ -94,9 +94,9 @@ def _download(record: Record, path: Path, url: str, progress: ProgressCallback |
 
 
 def _fault(path: Path) -> str | None:
-    """Say what is wrong with a zip file; every byte in it is read."""
+    """Return a message if a zip file is damaged, else None; every byte is read."""
     if not zipfile.is_zipfile(path):
-        return "expected a zip file, found another"
+        return "expected a zip file, found another kind of file"
     try:
         with zipfile.ZipFile(path) as archive:
             large = next((entry for entry in archive.infolist() if entry.file_size > MAX_MEMBER_BYTES), None)
@@ -113,30 +113,30 @@ def _digest_file(path: Path) -> Path:
 
 
 def members(path: Path, wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, bytes]]:
-    """Return the wanted files of a zip file, by what they are wanted for: their name and their content.
+    """Return the name and the content of files inside a zip file.
 
-    Nothing is extracted to disk, so that no name in the zip file means anything but itself.
+    Nothing is extracted to disk, so that names such as ``../file`` can do no harm.
 
     Parameters
     ----------
     path : Path
     wanted : mapping
-        For each purpose the file names that serve it, the better ones first; folders and case do not matter.
+        For each key the possible file names, better names first. Folders and case do not matter.
     """
-    found: dict[str, tuple[str, bytes]] = {}
+    files: dict[str, tuple[str, bytes]] = {}
     try:
         with zipfile.ZipFile(path) as archive:
             entries = {entry.filename.rpartition("/")[2].casefold(): entry for entry in archive.infolist()}
-            for purpose, names in wanted.items():
+            for key, names in wanted.items():
                 entry = next((entries[name.casefold()] for name in names if name.casefold() in entries), None)
                 if entry is None:
                     raise error_at(str(path), f"expected {' or '.join(names)} in it, found none of them")
-                # What the entry says of its size may be wrong; what is read is not.
+                # The size in the entry may be wrong, so the bytes are counted.
                 with archive.open(entry) as file:
                     content = file.read(MAX_MEMBER_BYTES + 1)
                 if len(content) > MAX_MEMBER_BYTES:
                     raise error_at(str(path), f"expected {entry.filename} to have at most {MAX_MEMBER_BYTES} bytes")
-                found[purpose] = (entry.filename.rpartition("/")[2], content)
+                files[key] = (entry.filename.rpartition("/")[2], content)
     except ZIP_ERRORS as reason:
         raise error_at(str(path), f"the zip file is damaged or locked ({reason}); remove it and load again") from reason
-    return found
+    return files

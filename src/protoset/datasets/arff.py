@@ -16,16 +16,19 @@ from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 
 ARFF_QUOTED = re.compile(r"[\s,'\"{}%\\]|^$|^\?$|^@")
-"""What Weka puts a value into quotes for."""
+"""Values that Weka writes in quotes."""
 
 ARFF_KEYWORDS = ("@relation", "@attribute", "@data")
+"""Keywords of the header."""
+
 SPARSE_ENTRY = re.compile(r"(\d+)\s+(.+)", re.DOTALL)
+"""A position and a value of a sparse row."""
 
 
 def read_arff(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
     """Read an ARFF file.
 
-    A value that a sparse row leaves out is 0, or the first one that a nominal attribute declares, as in Weka.
+    A value that is not in a sparse row is 0, or the first declared value of a nominal attribute, as in Weka.
     Attributes of the types date and relational are refused.
 
     Parameters
@@ -34,9 +37,9 @@ def read_arff(text: str, *, file: str = "text", target: str | int | None = None,
     file : str
         Its name, for errors.
     target : str or int, optional
-        The attribute that holds the labels; otherwise the one called "class", or the last.
+        The attribute that holds the labels; by default the attribute called "class", or the last.
     kind : {"vectors", "mixed"}, optional
-        "mixed" for objects with texts and numbers even if all are numbers; "vectors" to refuse others.
+        "vectors" refuses nominal attributes. "mixed" returns an object array even if all attributes are numeric.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def _dense(line: str, attributes: Sequence[Attribute], file: str, line_number: i
 
 
 def _entries(inside: str) -> list[str]:
-    """Return the parts between commas that are not in quotes."""
+    """Split the inside of a sparse row at the commas that are not in quotes."""
     parts = re.findall(r"""(?:[^,'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|['"])+""", inside)
     return [part for part in parts if part.strip()]
 
@@ -113,8 +116,7 @@ def _entries(inside: str) -> list[str]:
 def write_arff(dataset: Dataset) -> str:
     """Return a data set of vectors or mixed attributes as an ARFF file.
 
-    With the header of the ARFF file that it was read from; of another data set, with one made from its attributes.
-    Rows are dense.
+    Its header is that of the ARFF file that was read, or is made from the attributes. Rows are dense.
     """
     layout = dataset.layout
     if layout is None or layout.format != "arff":

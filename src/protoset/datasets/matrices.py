@@ -1,6 +1,6 @@
-"""Distance matrices: CSV, NumPy (.npy, .npz) and MATLAB (.mat) files; square, or the part above the diagonal.
+"""Distance matrices in CSV, NumPy (.npy, .npz) and MATLAB (.mat) files: square, or condensed (above the diagonal).
 
-Nothing is ever unpickled.
+Nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from protoset.datasets._parsing import number_text, split_lines, to_labels, to_n
 from protoset.datasets.base import Dataset, Format, Layout
 
 MATRIX_KEYS = ("D", "distances", "dissimilarities", "distance_matrix", "matrix", "X")
+"""Names of the matrix in a file of several arrays; better names first."""
+
 LABEL_KEYS = ("labels", "label", "y", "target", "classes")
+"""Names of the labels in a file of several arrays; better names first."""
 
 
 def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | None = None) -> Dataset:
@@ -45,7 +48,7 @@ def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | No
 
 
 def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
-    """Return lines of numbers as a matrix, and what is between them; None are spaces."""
+    """Return lines of numbers as a matrix, and their delimiter; None for spaces."""
     rows: list[np.ndarray] = []
     delimiter: str | None = None
     for number, line in enumerate(split_lines(text), 1):
@@ -66,14 +69,14 @@ def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
 
 
 def write_matrix_csv(dataset: Dataset) -> str:
-    """Return a matrix as lines of numbers; a condensed one as a line."""
+    """Return a matrix as lines of numbers; a condensed matrix is one line."""
     stored = _stored(dataset)
     delimiter = dataset.layout.delimiter if dataset.layout else ","
     return "\n".join([*(delimiter.join(map(number_text, row)) for row in np.atleast_2d(stored)), ""])
 
 
 def read_npy(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | None = None) -> Dataset:
-    """Read a matrix or a condensed vector; labels as for read_matrix_csv."""
+    """Read a square or condensed matrix; ``labels`` as in read_matrix_csv."""
     return _dataset(load_numpy(content, file), labels, Layout("npy"), file)
 
 
@@ -85,7 +88,7 @@ def write_npy(dataset: Dataset) -> bytes:
 
 
 def read_npz(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
-    """Read a matrix and its labels; ``labels`` may be the name of an array, or a sequence."""
+    """Read a matrix and its labels; ``labels`` may be the name of an array or a sequence."""
     return _named(load_numpy(content, file), labels, "npz", file)
 
 
@@ -111,7 +114,7 @@ def load_matlab(content: bytes, file: str) -> dict[str, Any]:
             arrays = loadmat(io.BytesIO(content), squeeze_me=False, chars_as_strings=True)
     except NotImplementedError as reason:
         raise error_at(file, "is of MATLAB 7.3, which is not supported; save it again with -v7") from reason
-    # SciPy documents no list of what a damaged file may raise.
+    # SciPy does not document which errors a damaged file raises.
     except Exception as reason:
         raise error_at(file, f"expected a MATLAB file, found something else ({shown(str(reason))})") from reason
     return {key: value for key, value in arrays.items() if not key.startswith("__")}
@@ -124,18 +127,18 @@ def write_mat(dataset: Dataset) -> bytes:
     arrays = _by_name(dataset)
     target = io.BytesIO()
     if arrays[list(arrays)[1]].dtype.kind == "U":
-        # MATLAB pads the rows of a character array to one length; a cell array keeps them as they are.
+        # MATLAB pads the rows of a character array to the same length; a cell array keeps their lengths.
         arrays[list(arrays)[1]] = arrays[list(arrays)[1]].astype(object)
     savemat(target, arrays, do_compression=True)
     return target.getvalue()
 
 
 def load_numpy(content: bytes, file: str) -> Any:
-    """Return an array, or arrays by name; nothing is unpickled."""
+    """Return an array (.npy), or arrays by name (.npz); nothing is unpickled."""
     try:
         loaded = np.load(io.BytesIO(content), allow_pickle=False)
         return loaded if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
-    # NumPy documents no list of what a damaged file may raise.
+    # NumPy does not document which errors a damaged file raises.
     except Exception as reason:
         raise error_at(
             file, f"expected a NumPy file without pickled objects, found another ({shown(str(reason))})"
@@ -143,9 +146,9 @@ def load_numpy(content: bytes, file: str) -> Any:
 
 
 def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str) -> Dataset:
-    """Return the data set of arrays with names."""
+    """Return the data set of a file of several arrays."""
     if not isinstance(arrays, dict):
-        raise error_at(file, "expected arrays with names, found one without")
+        raise error_at(file, "expected several arrays with names, found one array without a name")
     key = labels if isinstance(labels, str) else next((key for key in LABEL_KEYS if key in arrays), None)
     if isinstance(labels, str) and labels not in arrays:
         raise error_at(
@@ -201,19 +204,19 @@ def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, f
     if np.isnan(matrix).any():
         row, column = np.argwhere(np.isnan(matrix))[0].tolist()
         raise error_at(file, f"expected a distance from object {row} to {column}, found NaN")
-    found, spelling = to_labels(texts)
+    codes, spelling = to_labels(texts)
     layout = Layout(layout.format, delimiter=layout.delimiter, condensed=condensed, keys=layout.keys, spelling=spelling)
-    return Dataset(file, "matrix", matrix, found, layout=layout)
+    return Dataset(file, "matrix", matrix, codes, layout=layout)
 
 
 def label_of(label: Any) -> str:
-    """Return a label as text; whole numbers without a point."""
+    """Return a label as text; whole numbers without a decimal point."""
     label = label.item() if isinstance(label, np.generic) else label
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()
 
 
 def _square(above: np.ndarray, file: str) -> np.ndarray:
-    """Return the symmetric matrix with these distances above its diagonal, row by row."""
+    """Return the square matrix of a condensed matrix: the distances above the diagonal, row by row."""
     n = round((1 + (1 + 8 * len(above)) ** 0.5) / 2)
     if n * (n - 1) // 2 != len(above):
         raise error_at(file, f"expected n (n - 1) / 2 distances of a condensed matrix, found {len(above)}")
@@ -236,7 +239,7 @@ def _by_name(dataset: Dataset) -> dict[str, np.ndarray]:
 
 
 def labels_of(dataset: Dataset) -> str:
-    """Return the labels as a file with one per line, for formats that have no place for them."""
+    """Return the labels as a file with a label per line, for formats that cannot hold labels."""
     layout = dataset.layout or Layout("matrix-csv")
     return "\n".join([*(label_text(label, layout) for label in dataset.labels), ""])
 

@@ -26,7 +26,7 @@ def _pyarrow(file: str) -> tuple[Any, Any]:
 def read_parquet(
     content: bytes, *, file: str = "bytes", target: str | int | Literal[False] | None = None, kind: Kind | None = None
 ) -> Dataset:
-    """Read columns of numbers, truth values and texts; an index of pandas is left out.
+    """Read columns of numbers, booleans and texts; an index of pandas is left out.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def read_parquet(
     target : str, int or False, optional
         As in ``read_csv``.
     kind : {"vectors", "mixed"}, optional
-        "mixed" for objects with texts and numbers even if all are numbers; "vectors" to refuse texts.
+        "vectors" refuses texts. "mixed" returns an object array even if all columns are numeric.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def read_parquet(
     try:
         table = parquet.read_table(pyarrow.BufferReader(content))
         values = {name: table.column(name).to_pylist() for name in table.column_names}
-    # pyarrow documents no list of what a damaged file may raise.
+    # pyarrow does not document which errors a damaged file raises.
     except Exception as reason:
         raise error_at(file, f"expected a Parquet file, found something else ({shown(str(reason))})") from reason
     names = [name for name in table.column_names if not name.startswith("__index_level_")]
@@ -79,7 +79,7 @@ def _label(value: Any) -> str | None:
 
 
 def _column(is_of: Any, name: str, of_type: Any, column: list[Any], rows: range, file: str) -> tuple[Attribute, Any]:
-    """Return the attribute that a column is, and its values."""
+    """Return a column as an attribute and its values."""
     of_type = of_type.value_type if is_of.is_dictionary(of_type) else of_type
     if is_of.is_string(of_type) or is_of.is_large_string(of_type):
         return read_column(Attribute(name, "nominal"), column, rows, file)

@@ -27,6 +27,7 @@ from protoset.datasets.matrices import (
 from protoset.datasets.reading import read, read_bytes
 
 TABLE_FORMATS = ("csv", "parquet")
+"""Formats of tables without declared attributes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +37,10 @@ class Queries:
     Attributes
     ----------
     objects : ndarray or list
-        As a data set has them, with the attributes of the training set; of a matrix, distances to the training objects
-        or to the prototypes, a row for each query.
+        As in a data set, with the attributes of the training set. For matrices, the distances to the training objects
+        or to the prototypes, a row per query.
     labels : ndarray of str or None
-        Where the file has them.
+        None if the file has no labels.
     files : tuple of Path
         All files that were read.
     """
@@ -63,9 +64,9 @@ def read_queries(
 ) -> Queries:
     """Read objects of the kind that a model was fitted on.
 
-    The columns of a table are found by their names; others are passed over. Without names there must be as many columns
-    as attributes, or one more: then the labels are where they were in the training file. A file of strings has labels
-    and tabs before them in all lines or in none. A matrix has a row per query.
+    Columns of a table are matched by name, and other columns are ignored. A table without names must have as many
+    columns as attributes, or one more: then the labels have the same position as in the training file. In a file of
+    strings, either all lines have a label and a tab before the string, or no line. A matrix has a row per query.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def read_queries(
     if kind == "matrix":
         return _matrix(path, labels)
     if labels is not None:
-        raise error_at(str(path), "labels= is for matrices; other files say the labels themselves")
+        raise error_at(str(path), "labels= is for matrices; other files hold their labels; leave it out")
     if kind == "strings" and not path.is_dir():
         return _strings(path)
     if kind in ("series", "strings"):
@@ -107,7 +108,7 @@ def read_queries(
         else:
             table = read(path, target=False)
         return _table(table, path, attributes, target, target_position)
-    # Each column is what the file declares; what the training set has is made of it below.
+    # Columns are read with their own types, then converted to the types of the training set.
     found = read(path, kind="mixed")
     columns = [_as_declared(found, at, attribute, str(path)) for attribute, at in _named(found, attributes)]
     return Queries(_joined(columns, kind), found.labels.astype(str), _files(found))
@@ -155,7 +156,7 @@ def _matrix(path: Path, labels: str | os.PathLike[str] | None) -> Queries:
 
 
 def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | None]:
-    """Return the matrix among arrays with names, and the labels if there are any."""
+    """Return the matrix in a file of several arrays, and the labels if there are any."""
     key = next((key for key in LABEL_KEYS if key in arrays), None)
     keys = [key for key in MATRIX_KEYS if key in arrays]
     if not keys:
@@ -203,7 +204,7 @@ def _named(found: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attrib
 
 
 def _as_declared(found: Dataset, position: int, attribute: Attribute, file: str) -> list[Any]:
-    """Return a column as the training set has it: numbers, or texts of categories."""
+    """Return a column with the type of the training set: numbers, or texts of categories."""
     column = found.objects[:, position].tolist()
     of_type = found.attributes[position].type
     if attribute.type != "nominal":

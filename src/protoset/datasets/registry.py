@@ -1,4 +1,4 @@
-"""The data sets of the paper: their names, their sizes as the paper prints them and as the files have them."""
+"""The data sets of the paper: names, and sizes in the paper and in the files."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class Record:
     Attributes
     ----------
     name : str
-        In the archive.
+        Name in the archive.
     paper_name : str
-        In the paper.
+        Name in the paper.
     archive : {"keel", "ucr"}
     n_objects, n_attributes, n_classes : int
-        As the file has them; ``n_attributes`` is the length of a series.
+        Numbers in the file; ``n_attributes`` is the length of a series.
     n_train : int or None
-        Objects of the training part, of series.
+        Objects of the training part; None for vectors.
     nominal : tuple of int
         Positions of the nominal attributes.
     n_with_missing : int or None
-        Objects in the version of the file that keeps rows with missing values, where there is one.
+        Objects in the version of the file that keeps rows with missing values; None if there is no such version.
     printed : tuple of int
-        Examples, attributes and classes as the paper prints them; for series objects, length and classes.
+        Objects, attributes (length of a series) and classes, as the paper prints them.
     note : str
-        Why the two differ, where they do.
+        Why the paper and the file differ.
     sha256 : str or None
-        Digest of the archive's zip file, where it is known.
+        Digest of the zip file in the archive; None if it is not known.
     """
 
     name: str
@@ -57,11 +57,12 @@ class Record:
 
     @property
     def n_test(self) -> int | None:
-        """Objects of the test part, of series."""
+        """Objects of the test part; None for vectors."""
         return None if self.n_train is None else self.n_objects - self.n_train
 
 
 NOTE_MISSING_REMOVED = "KEEL's file leaves out the objects with missing values; the paper counts them"
+"""Note of data sets without their missing values."""
 
 # Name, objects, attributes, classes as in KEEL's files.
 _VECTORS = """
@@ -96,7 +97,7 @@ _WITH_MISSING = {
     "wisconsin": 699,
 }
 
-# What the paper prints where it is not what the file has.
+# Numbers in the paper that differ from those in the file.
 _PRINTED: dict[str, tuple[tuple[int, int, int], str]] = {
     "bands": ((539, 19, 2), NOTE_MISSING_REMOVED),
     "breast": ((286, 9, 2), NOTE_MISSING_REMOVED),
@@ -159,7 +160,7 @@ def _series() -> dict[str, Record]:
 
 
 DATASETS: dict[str, Record] = {**_vectors(), **_series()}
-"""The 34 vector sets and the 27 sets of time series of the paper, by the name that the archive has for them."""
+"""The 34 vector sets and the 27 sets of time series of the paper, by their names in the archives."""
 
 
 def _key(name: str) -> str:
@@ -170,7 +171,7 @@ _BY_KEY = {_key(name): record for record in DATASETS.values() for name in (recor
 
 
 def find(name: str) -> Record:
-    """Find a data set by the name that the paper or the archive has for it.
+    """Find a data set of the paper by its name in the paper or in the archive.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ def find(name: str) -> Record:
     Raises
     ------
     DataError
-        With the names that are most like it.
+        If the name is unknown; the message has the most similar names.
     """
     record = _BY_KEY.get(_key(str(name)))
     if record is None:
@@ -196,7 +197,7 @@ def find(name: str) -> Record:
 
 
 def describe() -> list[dict[str, str | int]]:
-    """Return the table of the data sets, a row each, for a command or a report to show."""
+    """Return a table of the data sets of the paper, a row per data set."""
     return [
         {
             "name": record.name,

@@ -1,4 +1,4 @@
-"""Strings: lines with a label, a tab and a string; or a folder with a file of strings for each class."""
+"""Strings: a file with a label, a tab and a string per line, or a folder with a file of strings per class."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from protoset.exceptions import DataError
 
 
 def read_strings(text: str, *, file: str = "text") -> Dataset:
-    """Read a string per line, after its label and a tab.
+    """Read a label, a tab and a string per line.
 
-    The string is all that follows the first tab, spaces included; it may be empty. Lines without anything are passed
-    over.
+    The string is everything after the first tab, including spaces; it may be empty. Empty lines are skipped.
 
     Parameters
     ----------
@@ -42,12 +41,12 @@ def read_strings(text: str, *, file: str = "text") -> Dataset:
         strings.append(string)
     if not strings:
         raise error_at(file, "expected lines with a label, a tab and a string, found an empty file")
-    found, spelling = to_labels(labels)
-    return Dataset(file, "strings", strings, found, layout=Layout("strings", spelling=spelling))
+    codes, spelling = to_labels(labels)
+    return Dataset(file, "strings", strings, codes, layout=Layout("strings", spelling=spelling))
 
 
 def read_string_folder(texts: Mapping[str, str], *, file: str = "folder") -> Dataset:
-    """Read a string per line from the text of each class; lines without anything are passed over.
+    """Read a string per line from the text of each class; empty lines are skipped.
 
     Parameters
     ----------
@@ -75,7 +74,10 @@ def write_strings(dataset: Dataset) -> str:
     for label, string in zip(dataset.labels, dataset.objects, strict=True):
         text = label_text(label, layout)
         if not text.strip() or set(text) & set("\t\r\n") or set(string) & set("\r\n"):
-            raise DataError(f"the label {shown(text)} with the string {shown(string)} does not fit into a line")
+            raise DataError(
+                f"the label {shown(text)} with the string {shown(string)} does not fit into a line; "
+                "remove line ends and tabs"
+            )
         lines.append(f"{text}\t{string}")
     return "\n".join([*lines, ""])
 

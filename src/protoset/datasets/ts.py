@@ -1,4 +1,4 @@
-"""Time series as sktime and aeon have them (.ts): a header, then a line each, channels between colons, the label last.
+"""Time series files of sktime and aeon (.ts): a header, then a line per series, colons between channels, label last.
 
 The format is described at https://www.aeon-toolkit.org/en/stable/api_reference/data_format.html.
 """
@@ -14,13 +14,16 @@ from protoset.datasets.base import Attribute, Dataset, Format, Layout
 from protoset.exceptions import DataError
 
 TS_MISSING = ("?",)
+"""Texts of missing values."""
+
 TS_COMMENTS = ("#", "%")
+"""Beginnings of lines that are comments."""
 
 
 def read_ts(text: str, *, file: str = "text") -> Dataset:
-    """Read series of one or several channels, of one or several lengths.
+    """Read series of one or several channels; their lengths may differ.
 
-    ``?`` and NaN are missing values, and stay NaN. Files with time stamps, without labels, or with numbers to predict
+    ``?`` and NaN are missing values and become NaN. Files with time stamps, without labels, or with numbers to predict
     are refused.
 
     Parameters
@@ -74,7 +77,7 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
 
 
 def _classes(header: dict[str, str], file: str) -> tuple[str, ...]:
-    """Return the class labels that are declared, which may be none."""
+    """Return the class labels that the header declares, perhaps none."""
     if header.get("timestamps", "false").lower() == "true":
         raise error_at(file, "the series have time stamps, which are not supported; write the values without them")
     if header.get("targetlabel", "false").lower().startswith("true"):
@@ -86,7 +89,7 @@ def _classes(header: dict[str, str], file: str) -> tuple[str, ...]:
 
 
 def _series(channels: list[str], file: str, line_number: int) -> np.ndarray:
-    """Return a series as (n_points,), or as (n_points, n_channels) if there are several."""
+    """Return a series of shape (n_points,), or (n_points, n_channels) if there are several channels."""
     if not channels:
         raise error_at(file, "expected values, a colon and a label, found no colon", line_number)
     read: list[np.ndarray] = []
@@ -108,7 +111,7 @@ def _series(channels: list[str], file: str, line_number: int) -> np.ndarray:
 
 
 def _check_shapes(objects: list[np.ndarray], line_numbers: list[int], header: dict[str, str], file: str) -> None:
-    """Refuse series that are not as the header says, or have not all as many channels."""
+    """Refuse series that contradict the header or differ in their number of channels."""
     n_channels = 1 if objects[0].ndim == 1 else objects[0].shape[1]
     declared = header.get("dimensions", header.get("dimension", ""))
     if declared.isdecimal() and int(declared[:9]) != n_channels:
@@ -129,7 +132,7 @@ def _check_shapes(objects: list[np.ndarray], line_numbers: list[int], header: di
 
 
 def write_ts(dataset: Dataset) -> str:
-    """Return series as a .ts file, with the header that they were read with or one that is made for them."""
+    """Return series as a .ts file, with the header of the .ts file that was read or with a new one."""
     layout = dataset.layout
     series = [np.asarray(item, dtype=np.float64) for item in dataset.objects]
     if layout is None or layout.format != "ts":

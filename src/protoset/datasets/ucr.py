@@ -1,4 +1,4 @@
-"""Time series as the UCR archive has them (.tsv, older .txt): a line each, the label first, no header.
+"""Time series files of the UCR archive (.tsv, older .txt): a line per series, the label first, no header.
 
 Series of different lengths are padded with NaN at the end, as in the archive of 2018
 (https://www.cs.ucr.edu/~eamonn/time_series_data_2018/).
@@ -19,12 +19,13 @@ from protoset.datasets.base import Dataset, Format, Layout
 from protoset.exceptions import DataError
 
 UCR_MISSING = ("?",)
+"""Texts of missing values besides NaN."""
 
 
 def read_ucr(text: str, *, file: str = "text") -> Dataset:
     """Read series with the label first; values with tabs, commas, semicolons or spaces between them.
 
-    NaN at the end of a line is padding; elsewhere NaN and ``?`` are missing values, and stay NaN.
+    NaN at the end of a line is padding. Elsewhere NaN and ``?`` are missing values and become NaN.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
 
 
 def _fast(rests: Sequence[str], delimiter: str | None) -> np.ndarray | None:
-    """Return the numbers as NumPy reads them, where all is as it should be."""
+    """Return the numbers as NumPy reads them; None if NumPy cannot read all of them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -79,7 +80,7 @@ def _fast(rests: Sequence[str], delimiter: str | None) -> np.ndarray | None:
 
 
 def _slow(rests: Sequence[str], delimiter: str | None, numbers: Sequence[int], file: str) -> np.ndarray:
-    """Return the numbers one by one, or say what is wrong where."""
+    """Read number by number; the error names the line and the value."""
     rows: list[np.ndarray] = []
     for number, rest in zip(numbers, rests, strict=True):
         fields = [field.strip() for field in rest.split(delimiter)]
@@ -100,7 +101,7 @@ def _slow(rests: Sequence[str], delimiter: str | None, numbers: Sequence[int], f
 
 
 def one_channel(series: Any) -> np.ndarray:
-    """Return a series of one channel as its values."""
+    """Return the values of a series with one channel."""
     values = np.asarray(series, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]

@@ -1,4 +1,4 @@
-"""``write_rows``: some objects of a data set as a file of their own, in the format that they came in."""
+"""``write_rows``: some objects of a data set as a new file, in the format of the data set."""
 
 from __future__ import annotations
 
@@ -20,29 +20,28 @@ from protoset.exceptions import DataError
 
 
 def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write some objects of a data set in the format that it was read in.
+    """Write some objects of a data set, in the format that the data set was read in.
 
-    Reading the file gives the same objects and labels, with the same options that the source needed. Headers of KEEL,
-    ARFF and .ts files are kept. Of a folder, one file is written: series with or without header, or labels, tabs and
-    strings. Of a matrix, the distances among the rows are written; where the format has no place for labels, they go
-    into a file ``NAME_labels.txt`` beside it. A data set that was not read from a file is written as the ending of
-    ``path`` says.
+    Reading the new file, with the same options as the source, gives the same objects and labels. Headers of KEEL, ARFF
+    and .ts files are kept. Data of a folder become one file. Of a matrix, the distances among the rows are written; if
+    the format cannot hold labels, they go to ``NAME_labels.txt`` beside the file. For a data set that was not read from
+    a file, the ending of ``path`` tells the format.
 
     Parameters
     ----------
     dataset : Dataset
     rows : array-like
-        Positions of the objects, in the order in which they are to be written; or a mask.
+        Positions of the objects, in the order of the new file; or a mask.
     path : path-like
-        Its ending must be that of the source or another one of the format; with ``.gz`` after it the file is
-        compressed.
+        Its ending must be the ending of the source or another ending of the same format. With ``.gz`` after it the file
+        is compressed.
     overwrite : bool
-        Whether to replace a file that is there. What the data set was read from is never replaced.
+        Whether to replace an existing file. The files that the data set was read from are never replaced.
 
     Raises
     ------
     DataError
-        If nothing was written.
+        If the rows cannot be written; then no file is changed.
     """
     path = Path(path)
     part = take(dataset, rows)
@@ -51,7 +50,7 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
     outputs = {path: content.encode() if isinstance(content, str) else content}
     beside = _labels_beside(record, path)
     if beside is not None:
-        # The labels first: a matrix without labels would be found by a reader, labels without a matrix would not.
+        # The labels first: if writing stops in between, there is no matrix without labels.
         outputs = {beside: labels_of(part).encode(), **outputs}
     for output, data in outputs.items():
         if output.name.lower().endswith(".gz"):
@@ -63,7 +62,7 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
 
 
 def check_rows(dataset: Dataset, path: str | os.PathLike[str], *, overwrite: bool = False) -> Format:
-    """Refuse, before any work is done, what :func:`write_rows` would refuse; return the format that it writes."""
+    """Check before long work that :func:`write_rows` can write to ``path``; return the format that it writes."""
     path = Path(path)
     record = _format(dataset, path)
     beside = _labels_beside(record, path)
@@ -88,7 +87,7 @@ def take(dataset: Dataset, rows: Any) -> Dataset:
     Returns
     -------
     Dataset
-        Without a split into training and test.
+        Without the split into training and test objects.
     """
     chosen = np.asarray(rows)
     n = dataset.n_objects
@@ -131,7 +130,7 @@ def _shown(record: Format) -> Sequence[str]:
 
 
 def _refuse(path: Path, dataset: Dataset, overwrite: bool) -> None:
-    """Refuse to write over the source, ever, and over what is there unless it may be replaced."""
+    """Refuse to write to a source file, or to an existing file unless ``overwrite``."""
     sources = (dataset.layout.files if dataset.layout else ()) or ((dataset.path,) if dataset.path else ())
     for source in sources:
         if is_part_of(path, source):
