@@ -52,7 +52,7 @@ def test_an_error_is_the_count_divided_once():
         ([1, 2], [1], ValueError, r"y_true has the shape \(2,\) and y_pred \(1,\); pass one label"),
         ([], [], ValueError, "at least one object"),
         ([[1, 2]], [[1, 2]], ValueError, "one label of each per object"),
-        ([1, 2], ["1", "2"], TypeError, "y_true holds labels of the type int64 and y_pred of <U1"),
+        ([1, 2], ["1", "2"], TypeError, "y_true has labels of type int64 and y_pred of type <U1"),
     ],
 )
 def test_labels_that_do_not_fit_together(true, predicted, kind, message):
@@ -66,13 +66,13 @@ def test_sizes():
     assert distances_per_query(7) == 7
     assert distances_per_query([10, 20]) == 15
     assert distances_per_query([10, 20], [3, 1]) == 12.5
-    with pytest.raises(ValueError, match="n_prototypes=13 is more than n_train=12; pass the size of the set"):
+    with pytest.raises(ValueError, match="n_prototypes=13 is more than n_train=12; pass the size of the training set"):
         selection_rate(13, 12)
     with pytest.raises(ValueError, match="n_train=0 must be a whole number of at least 1"):
         selection_rate(0, 0)
     with pytest.raises(ValueError, match="one number of each per fold"):
         distances_per_query([1, 2], [1])
-    with pytest.raises(ValueError, match="at least one query in every fold"):
+    with pytest.raises(ValueError, match="at least one query per fold"):
         distances_per_query([1, 2], [1, 0])
 
 

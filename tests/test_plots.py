@@ -20,7 +20,7 @@ from sklearn.datasets import load_iris
 
 from protoset import REPS
 from protoset.evaluation import critical_difference, pareto_ranks
-from protoset.plots import __all__ as all_plots
+from protoset.plots import __all__ as public_names
 from protoset.plots import (
     plot_confusion,
     plot_critical_difference,
@@ -32,11 +32,11 @@ from protoset.plots import (
     plot_size_curve,
     plot_tradeoff,
     plot_weights,
+    write_figure,
 )
-from protoset.plots._objects import Dissimilarities, mark_objects
-from protoset.plots._style import COLOURS, look, plain
-from protoset.plots.files import write_figure
-from protoset.plots.layout import classical_scaling, place, untangle
+from protoset.plots._checks import CheckedDissimilarities, mark_objects
+from protoset.plots._style import CLASS_COLOURS, clean_text, colour_and_shape
+from protoset.plots.layout import classical_scaling, plane_coordinates, untangle
 from protoset.plots.neighbor_graph import misclassified, nearest_edges
 from protoset.selectors import SizeCurve
 from protoset.spaces import make_space
@@ -64,6 +64,8 @@ def labels(names):
 
 
 # Each plot as a function of (names of classes or methods, axes).
+PLOT_NAMES = set(public_names) - {"write_figure"}
+
 PLOTS = {
     "plot_confusion": confuse,
     "plot_critical_difference": lambda names, ax: plot_critical_difference(
@@ -103,7 +105,7 @@ def pixels(figure):
 
 
 def test_every_plot_is_tested_here():
-    assert {name.split()[0] for name in PLOTS} == set(all_plots)
+    assert {name.split()[0] for name in PLOTS} == PLOT_NAMES
 
 
 @pytest.mark.parametrize("name", PLOTS)
@@ -185,7 +187,7 @@ calls = [
     lambda: plots.plot_tradeoff([[0.1]], [[0.2]], ["a"]),
     lambda: plots.plot_weights([1, 1], [0, 0], two, [0]),
 ]
-assert len(calls) == len(plots.__all__)
+assert len(calls) == sum(name.startswith("plot_") for name in plots.__all__)
 for call in calls:
     try:
         call()
@@ -194,12 +196,12 @@ for call in calls:
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     expected = "plots need matplotlib, which is not installed; pip install 'protoset[plots]'"
-    assert result.stdout.splitlines() == [expected] * len(all_plots)
+    assert result.stdout.splitlines() == [expected] * len(PLOT_NAMES)
 
 
 @given(st.text(max_size=60))
 def test_plain_text_is_one_line_and_no_formula(text):
-    cleaned = plain(text)
+    cleaned = clean_text(text)
     assert "\n" not in cleaned
     assert cleaned.replace(r"\$", "").count("$") == 0
     assert len(cleaned.replace(r"\$", "$")) <= 28
@@ -208,7 +210,7 @@ def test_plain_text_is_one_line_and_no_formula(text):
 
 
 def test_colours_and_shapes_differ():
-    looks = [look(position) for position in range(64)]
+    looks = [colour_and_shape(position) for position in range(64)]
     assert len(set(looks)) == 64
     assert len({colour for colour, _ in looks[:8]}) == len({shape for _, shape in looks[:8]}) == 8
 
@@ -232,7 +234,7 @@ def test_the_diagram_shows_the_numbers(seed):
     for name, rank in zip(result.names, result.average_ranks, strict=True):
         assert any(re.fullmatch(rf"({name}\s+{rank:.2f})|({rank:.2f}\s+{name})", text) for text in written)
     assert any(text.startswith(f"critical difference {result.critical_difference:.2f}") for text in written)
-    scale = [line for line in ax.lines if line.get_color() == COLOURS[1]]
+    scale = [line for line in ax.lines if line.get_color() == CLASS_COLOURS[1]]
     assert np.ptp(scale[0].get_xdata()) == pytest.approx(result.critical_difference)
 
 
@@ -249,7 +251,7 @@ def test_a_numbered_marker_for_every_result():
     numbers = {tuple(map(float, text.xy)): text.get_text() for text in ax.texts}
     for row, column in np.argwhere(np.isfinite(errors)):
         at = (RATES[row, column], errors[row, column])
-        assert (drawn[at].get_color(), drawn[at].get_marker()) == look(column)
+        assert (drawn[at].get_color(), drawn[at].get_marker()) == colour_and_shape(column)
         assert numbers[at] == str(row + 11)
     assert ax.get_xscale() == "log"
 
@@ -301,7 +303,7 @@ def test_boxes_have_the_medians():
     values = {1.5: [1.0, 2, 9], 2: [4.0, np.nan, 5], 3: [7.0]}
     figure = plot_sensitivity(values, parameter="β", measure="error")
     (ax,) = figure.axes
-    medians = [line.get_ydata() for line in ax.lines if line.get_color() == COLOURS[1]]
+    medians = [line.get_ydata() for line in ax.lines if line.get_color() == CLASS_COLOURS[1]]
     assert [float(median[0]) for median in medians] == [2, 4.5, 7]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1.5", "2", "3"]
     assert [text.get_text() for text in ax.texts] == ["n = 2"]
@@ -335,7 +337,7 @@ def test_small_multiples_show_the_series():
         assert panel.get_gid() == ("kept" if is_kept else "dropped")
         assert all(spine.get_visible() != is_kept for spine in panel.spines.values())
         assert (panel.lines[0].get_alpha() == 1) == is_kept
-        assert panel.lines[0].get_color() == COLOURS[Y[position]]
+        assert panel.lines[0].get_color() == CLASS_COLOURS[Y[position]]
     assert len({panel.get_ylim() for panel in panels}) == 1
     headings = [text.get_text() for text in figure.axes[0].texts]
     assert headings == ["class 0: 2 kept of 17", "class 1: 2 kept of 17", "class 2: 3 kept of 16"]
@@ -399,7 +401,7 @@ def test_the_graph_marks_kept_dropped_and_misclassified():
     for code, (dropped, kept) in enumerate(zip(groups[::2], groups[1::2], strict=True)):
         assert len(kept.get_offsets()) == (Y[KEPT] == code).sum()
         assert len(dropped.get_offsets()) == (code == Y).sum() - (Y[KEPT] == code).sum()
-        assert to_hex(kept.get_facecolor()[0]) == COLOURS[code].lower()
+        assert to_hex(kept.get_facecolor()[0]) == CLASS_COLOURS[code].lower()
         assert to_hex(dropped.get_facecolor()[0]) == "#ffffff"
         assert dropped.get_linestyles() != kept.get_linestyles()
     places = np.concatenate([group.get_offsets() for group in groups])
@@ -439,7 +441,7 @@ def test_points_of_a_plane_keep_their_distances(n, seed):
 
 def test_landmarks_place_points_of_a_plane_exactly():
     points = RNG.normal(size=(1100, 2))
-    placed = place(Dissimilarities(make_space(points), len(points)))
+    placed = plane_coordinates(CheckedDissimilarities(make_space(points), len(points)))
     assert np.allclose(cdist(placed, placed), cdist(points, points), atol=1e-6)
 
 
@@ -520,19 +522,19 @@ def test_confusions_count_all_objects():
             "dissimilarities are infinite or missing in rows 0, 1, 2, 3, 4, ...",
         ),
         (lambda: plot_map(MATRIX, [], KEPT), r"labels has the shape \(0,\)"),
-        (lambda: plot_map(MATRIX, Y, [50]), "kept has the position 50, but there are 50 objects"),
+        (lambda: plot_map(MATRIX, Y, [50]), "kept has the position 50; pass positions from 0 to 49"),
         (lambda: plot_map(MATRIX, Y, [-1]), "kept has the position -1"),
-        (lambda: plot_map(MATRIX, Y, [0.5]), r"kept=\[0.5\] must be the positions"),
-        (lambda: plot_map(MATRIX, Y, [True]), r"kept=\[True\] must be the positions"),
+        (lambda: plot_map(MATRIX, Y, [0.5]), r"kept=\[0.5\] must be positions"),
+        (lambda: plot_map(MATRIX, Y, [True]), r"kept=\[True\] must be positions"),
         (lambda: plot_neighbor_graph(MATRIX, Y, KEPT, series=SERIES[:2]), "series has 2 entries for 50 labels"),
         (
             lambda: plot_neighbor_graph(np.zeros((1001, 1001)), np.zeros(1001), [0]),
-            "of 1001 objects, and a graph of more than 1000 cannot be read; .*plot_map",
+            "has 1001 objects, but a graph of more than 1000 is not readable; .*plot_map",
         ),
         (lambda: plot_series(SERIES[:2], Y, KEPT), "series has 2 entries for 50 labels"),
         (
             lambda: plot_series(SERIES, Y, KEPT, classes=[7]),
-            r"classes has 7, which no label is; choose from \[0, 1, 2\]",
+            r"classes has 7, which is not a label; choose from \[0, 1, 2\]",
         ),
         (lambda: plot_series(SERIES, Y, KEPT, max_panels=0), "max_panels=0 must be a whole number of at least 1"),
         (lambda: plot_sensitivity({}), r"values=\{\} must be a dict"),
@@ -540,8 +542,8 @@ def test_confusions_count_all_objects():
         (lambda: plot_tradeoff(ERRORS, RATES, ["a"]), r"errors has the shape \(9, 6\), .* there are 1 methods"),
         (lambda: plot_tradeoff(ERRORS, RATES, list("abcdef"), numbers=[1]), "numbers has 1 entries for 9 data sets"),
         (lambda: plot_front([0.1], [0.1], ["a"], scale="logs"), "scale='logs' is not known.*did you mean 'log'"),
-        (lambda: plot_size_curve(None), "curve=None: a selector has a size_curve_ only if .*n_prototypes='auto'"),
-        (lambda: plot_weights([1], [1], Y, KEPT), r"weights has the shape \(1,\) or NaN, for 50 labels"),
+        (lambda: plot_size_curve(None), "curve=None: size_curve_ is None for a fixed size; .*n_prototypes='auto'"),
+        (lambda: plot_weights([1], [1], Y, KEPT), r"weights has the shape \(1,\) or holds NaN, for 50 labels"),
         (lambda: plot_confusion(Y, Y, Y[:3]), r"y_true has the shape \(50,\) and y_pred \(3,\)"),
     ],
 )
@@ -551,7 +553,7 @@ def test_what_cannot_be_drawn(plot, message):
 
 
 def test_axes_are_axes():
-    with pytest.raises(TypeError, match="ax=3 must be matplotlib axes, or None"):
+    with pytest.raises(TypeError, match="ax=3 must be matplotlib axes; pass None"):
         plot_size_curve(CURVE, ax=3)
 
 

@@ -110,7 +110,7 @@ def test_nothing_differs():
     [
         ({"a": [1, 2], "b": [1]}, r"a has the shape \(2,\) and b \(1,\)"),
         ({"a": [], "b": []}, "at least one pair"),
-        ({"a": [1, np.nan, np.inf], "b": [1, 2, 3]}, "a is missing or infinite at positions 1, 2; leave those pairs"),
+        ({"a": [1, np.nan, np.inf], "b": [1, 2, 3]}, "a is missing or infinite at positions 1, 2; leave these pairs"),
         ({"a": [1], "b": [None]}, "b is missing or infinite at position 0"),
         ({"a": [1], "b": ["x"]}, r"b=\['x'\] must be numbers"),
         ({"a": [1], "b": [2], "alternative": "lesser"}, "alternative='lesser' is not known.*did you mean 'less'"),
@@ -271,7 +271,7 @@ def test_tables_that_cannot_be_tested(test):
         test([1, 2, 3])
     with pytest.raises(ValueError, match="table has no rows"):
         test(np.empty((0, 3)))
-    with pytest.raises(ValueError, match=r"table has 1 columns \(methods\), and this test needs [23]"):
+    with pytest.raises(ValueError, match=r"table has 1 columns \(methods\), but this test needs [23]"):
         test([[1], [2]])
     with pytest.raises(ValueError, match="names has 2 names for 3 columns"):
         test([[1, 2, 3]], names=["a", "b"])

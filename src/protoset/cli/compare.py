@@ -72,7 +72,7 @@ def compare(
     """
     check_outputs({"--plot": plot}, [path, labels], force)
     if plot is not None:
-        from protoset.plots.files import check_figure
+        from protoset.plots.figure_files import check_figure
 
         check_figure(plot)
     with working("reading", quiet):
@@ -110,7 +110,7 @@ def compare(
 
 def _draw(found: Comparison, plot: Path) -> None:
     from protoset.plots import plot_front
-    from protoset.plots.files import write_figure
+    from protoset.plots.figure_files import write_figure
 
     write_figure(plot_front(found.errors.mean(axis=0), found.selection_rates.mean(axis=0), found.methods), plot)
 

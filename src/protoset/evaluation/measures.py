@@ -1,4 +1,4 @@
-"""What a set of prototypes is measured by: its errors, its size, what a query costs, and the paper's log odds ratio."""
+"""Measures of a set of prototypes: errors, size, cost of a query, and the paper's log odds ratio."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protoset._validation import as_numbers, check_count, check_probability
 
 
 def error_rate(y_true: Any, y_pred: Any) -> float:
-    """Share of the objects whose predicted label is not theirs.
+    """Share of the objects whose predicted label is wrong.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def error_rate(y_true: Any, y_pred: Any) -> float:
 
 
 def macro_f1(y_true: Any, y_pred: Any) -> float:
-    """Mean over the classes of the harmonic mean of precision and recall.
+    """Mean over the classes of the F1 score, the harmonic mean of precision and recall.
 
-    Classes are those in either argument: one that is predicted but not there counts with 0, as in scikit-learn.
+    The classes are those of both arguments. A class that is only predicted counts with 0, as in scikit-learn.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def macro_f1(y_true: Any, y_pred: Any) -> float:
 
 
 def balanced_accuracy(y_true: Any, y_pred: Any) -> float:
-    """Mean over the classes of ``y_true`` of the share of their objects that are predicted right.
+    """Mean recall over the classes of ``y_true``.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def balanced_accuracy(y_true: Any, y_pred: Any) -> float:
     float
     """
     true, predicted = _paired_labels(y_true, y_pred)
-    # Not scikit-learn's balanced_accuracy_score: it warns where a class is predicted that a small fold does not have.
+    # scikit-learn's balanced_accuracy_score warns about predicted classes that a small fold does not have.
     return float(recall_score(true, predicted, labels=np.unique(true), average="macro", zero_division=0))
 
 
@@ -82,23 +82,23 @@ def selection_rate(n_prototypes: int, n_train: int) -> float:
     check_count("n_prototypes", n_prototypes, least=0, remedy="pass the number of prototypes")
     if n_prototypes > n_train:
         raise ValueError(
-            f"n_prototypes={n_prototypes!r} is more than n_train={n_train!r}; pass the size of the set that they "
-            "were selected from"
+            f"n_prototypes={n_prototypes!r} is more than n_train={n_train!r}; pass the size of the training set that "
+            "the prototypes were selected from"
         )
     return n_prototypes / n_train
 
 
 def distances_per_query(n_prototypes: Any, n_queries: Any = None) -> float:
-    """Dissimilarities that are computed to classify one query.
+    """Number of dissimilarities that are computed to classify one query.
 
-    A query is compared with every prototype once. Over several folds it is the mean over all their queries.
+    A query is compared with every prototype once. For several folds the result is the mean over all queries.
 
     Parameters
     ----------
     n_prototypes : int or array-like of int
-        Size of the set, or of the set of each fold.
+        Number of prototypes, or the number in each fold.
     n_queries : int or array-like of int, optional
-        Queries of each fold; by default equally many.
+        Number of queries in each fold; by default equal.
 
     Returns
     -------
@@ -118,22 +118,22 @@ def distances_per_query(n_prototypes: Any, n_queries: Any = None) -> float:
         )
     if not (np.isfinite(sizes).all() and np.isfinite(queries).all() and sizes.min() >= 0 and queries.min() > 0):
         raise ValueError(
-            f"n_prototypes={n_prototypes!r} and n_queries={n_queries!r} must be counts, with at least one query in "
-            "every fold; leave out folds without queries"
+            f"n_prototypes={n_prototypes!r} and n_queries={n_queries!r} must be counts, with at least one query per "
+            "fold; leave out folds without queries"
         )
     return float(np.average(sizes, weights=queries))
 
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """An error rate and how well it is known.
+    """An error rate with its uncertainty.
 
     Attributes
     ----------
     error : float
     standard_error : float
-        Of a binomial share: sqrt(error (1 - error) / n_test). It is 0 at the errors 0 and 1, where it says nothing:
-        read the interval there.
+        Binomial standard error, sqrt(error (1 - error) / n_test). It is 0 for the errors 0 and 1; use the interval
+        there.
     lower, upper : float
         Wilson's score interval.
     n_errors, n_test : int
@@ -152,8 +152,8 @@ class ErrorEstimate:
 def estimate_error(n_errors: int, n_test: int, *, confidence: float = 0.95) -> ErrorEstimate:
     """Error rate with its standard error and Wilson's confidence interval.
 
-    The interval takes the test objects as independent draws. Over cross-validation it leaves out that the training
-    sets overlap, so it is a little too narrow there.
+    The interval assumes independent test objects. For cross-validation it ignores that the training sets overlap, and
+    is a little too narrow.
 
     Parameters
     ----------
@@ -191,17 +191,8 @@ def log_odds_ratio(
 ) -> float:
     """The paper's log odds ratio, LOR = log( O(SLR) O(ERR) / O(ERR - ERR_NoPS) ) with O(p) = p / (1 - p).
 
-    The paper compares values of a parameter by it. It rises with the selection rate; at a given selection rate it
-    falls as the error rises above that of 1-NN on everything, up to (1 - ERR_NoPS) / 2 above, where it turns. So
-    among sets of one size larger is better, and sets of different sizes are not to be ranked by it: that is what
-    Pareto ranks are for.
-
-    As printed it has no value where an odds is 0 or infinite, and where the prototypes do no worse than everything.
-    Here every share is first brought to where a count of half an object would put it: the selection rate into
-    [1 / (2 n_train), 1 - 1 / (2 n_train)], the error and the difference into [1 / (2 n_test), 1 - 1 / (2 n_test)].
-    No smaller step can be told with that many objects; other values stay as they are; and since limiting a number
-    keeps its order, so does the ratio. All differences that are not positive count the same: a set that is better
-    than everything and one that is as good have the same third term.
+    The paper uses it to compare values of a parameter. Compare only sets of the same size by it; larger is better.
+    For sets of different sizes use :func:`pareto_ranks`.
 
     Parameters
     ----------
@@ -212,11 +203,22 @@ def log_odds_ratio(
     error_of_everything : float
         Error rate of 1-NN on the whole training set, ERR_NoPS.
     n_train, n_test : int
-        Objects that the rates are shares of. Over cross-validation: of a training part; in all folds together.
+        Numbers of training and test objects. For cross-validation: objects of one training part, and test objects of
+        all folds together.
 
     Returns
     -------
     float
+
+    Notes
+    -----
+    The ratio rises with the selection rate. At a fixed selection rate it falls as the error rises above ERR_NoPS, up
+    to a difference of (1 - ERR_NoPS) / 2; beyond, it rises again.
+
+    The printed formula has no value if an odds is 0 or infinite, or if the prototypes are not worse than the whole
+    training set. So each share is first limited to what half an object makes: the selection rate to
+    [1 / (2 n_train), 1 - 1 / (2 n_train)], the error and the difference to [1 / (2 n_test), 1 - 1 / (2 n_test)].
+    Values inside these limits do not change. All differences that are not positive therefore count the same.
 
     Examples
     --------
@@ -249,7 +251,7 @@ def _paired_labels(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
         predicted.dtype.kind,
     ):
         raise TypeError(
-            f"y_true holds labels of the type {true.dtype} and y_pred of {predicted.dtype}, so that none are equal; "
-            "convert them to one type"
+            f"y_true has labels of type {true.dtype} and y_pred of type {predicted.dtype}, so that no labels are "
+            "equal; convert both to one type"
         )
     return true, predicted

@@ -21,7 +21,7 @@ class FriedmanTest:
     ----------
     names : tuple of str
     average_ranks : ndarray of shape (n_methods,)
-        Over the data sets; 1 is best.
+        Averages over the data sets; 1 is best.
     statistic, p_value : float
         Friedman's chi-square, corrected for ties, with n_methods - 1 degrees of freedom.
     f_statistic, f_p_value : float
@@ -50,7 +50,7 @@ class NemenyiTest:
     critical_difference : float
         Methods whose average ranks differ by at least this much differ significantly.
     p_values : ndarray of shape (n_methods, n_methods)
-        Of the pairs; 1 on the diagonal.
+        p-values of the pairs; 1 on the diagonal.
     alpha : float
     n_datasets : int
     """
@@ -65,7 +65,7 @@ class NemenyiTest:
 
 @dataclass(frozen=True, eq=False)
 class CriticalDifference:
-    """All that a critical-difference diagram shows.
+    """Content of a critical-difference diagram.
 
     Attributes
     ----------
@@ -73,8 +73,9 @@ class CriticalDifference:
     average_ranks : ndarray of shape (n_methods,)
     critical_difference : float
     groups : tuple of tuple of int
-        Columns that do not differ significantly, best first: every longest run of methods, in the order of their
-        ranks, whose first and last differ by less than the critical difference. Runs of one method are left out.
+        Groups of columns that do not differ significantly, best first. Methods are ordered by average rank; a group is
+        a longest run whose first and last method differ by less than the critical difference. Groups of one method
+        are left out.
     alpha : float
     n_datasets : int
     """
@@ -88,10 +89,10 @@ class CriticalDifference:
 
 
 def average_ranks(table: Any, *, lower_is_better: bool = True) -> np.ndarray:
-    """Average rank of each method over the data sets, 1 is best.
+    """Average rank of each method over the data sets; 1 is best.
 
-    Tied values share the mean of their ranks; so do values that differ by less than 1e-12 of the largest in the row,
-    which is the noise of means over folds.
+    Tied values share the mean of their ranks. Values that differ by at most 1e-12 of the largest value of the row are
+    tied: means over folds differ in their last digits.
 
     Parameters
     ----------
@@ -109,16 +110,16 @@ def average_ranks(table: Any, *, lower_is_better: bool = True) -> np.ndarray:
 
 
 def friedman(table: Any, *, names: Any = None, lower_is_better: bool = True) -> FriedmanTest:
-    """Friedman's test of whether the methods differ at all.
+    """Friedman's test of whether any methods differ.
 
-    Where all methods tie on all data sets, both p-values are 1. For two methods use :func:`wilcoxon`.
+    If all methods tie on all data sets, both p-values are 1. For two methods use :func:`wilcoxon`.
 
     Parameters
     ----------
     table : array-like or DataFrame of shape (n_datasets, n_methods)
         Without missing cells; at least three methods and two data sets.
     names : sequence of str, optional
-        Of the methods; by default the columns of a DataFrame, or their positions.
+        Names of the methods; by default the columns of a DataFrame, or their positions.
     lower_is_better : bool
         True for errors.
 
@@ -130,15 +131,15 @@ def friedman(table: Any, *, names: Any = None, lower_is_better: bool = True) -> 
     results = as_table(table, names, least_columns=3, remedy="compare two methods by evaluation.wilcoxon")
     n, k = results.values.shape
     if n < 2:
-        raise ValueError("table has 1 row (data set), and Friedman's test needs 2; pass the results of more")
+        raise ValueError("table has 1 row (data set), but Friedman's test needs 2; pass the results of more")
     ranks = rank_rows(results.values, lower_is_better=lower_is_better)
     averages = _average(ranks)
     if (ranks == ranks[0, 0]).all():
         return FriedmanTest(results.columns, averages, 0.0, 1.0, 0.0, 1.0, n)
     test = stats.friedmanchisquare(*ranks.T)
-    statistic, room = float(test.statistic), n * (k - 1) - float(test.statistic)
-    # All rows agree: no room is left for chance.
-    f = (n - 1) * statistic / room if room > 1e-9 * n * k else math.inf
+    statistic, residual = float(test.statistic), n * (k - 1) - float(test.statistic)
+    # Without a residual all rows have the same ranks.
+    f = (n - 1) * statistic / residual if residual > 1e-9 * n * k else math.inf
     f_p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
     return FriedmanTest(results.columns, averages, statistic, float(test.pvalue), f, f_p, n)
 
@@ -151,9 +152,9 @@ def nemenyi(table: Any, alpha: float = 0.05, *, names: Any = None, lower_is_bett
     table : array-like or DataFrame of shape (n_datasets, n_methods)
         Without missing cells.
     alpha : float
-        Chance of a false difference among all pairs.
+        Probability of at least one false difference among all pairs.
     names : sequence of str, optional
-        Of the methods; by default the columns of a DataFrame, or their positions.
+        Names of the methods; by default the columns of a DataFrame, or their positions.
     lower_is_better : bool
         True for errors.
 
@@ -171,16 +172,16 @@ def nemenyi(table: Any, alpha: float = 0.05, *, names: Any = None, lower_is_bett
 def critical_difference(
     table: Any, alpha: float = 0.05, *, names: Any = None, lower_is_better: bool = True
 ) -> CriticalDifference:
-    """Average ranks, Nemenyi's critical difference, and the groups that it does not tell apart (Demsar, 2006).
+    """Average ranks, Nemenyi's critical difference, and groups of methods that do not differ (Demsar, 2006).
 
     Parameters
     ----------
     table : array-like or DataFrame of shape (n_datasets, n_methods)
         Without missing cells.
     alpha : float
-        Chance of a false difference among all pairs.
+        Probability of at least one false difference among all pairs.
     names : sequence of str, optional
-        Of the methods; by default the columns of a DataFrame, or their positions.
+        Names of the methods; by default the columns of a DataFrame, or their positions.
     lower_is_better : bool
         True for errors.
 
@@ -213,16 +214,16 @@ def critical_difference(
 def _nemenyi(results: ResultTable, alpha: float, lower_is_better: bool) -> NemenyiTest:
     n, k = results.values.shape
     averages = _average(rank_rows(results.values, lower_is_better=lower_is_better))
-    # The studentized range is that of k standard normals, the standard error that of a difference of two ranks.
+    # The studentized range is of k standard normals; the square root is the standard error of a rank difference.
     unit = math.sqrt(k * (k + 1) / (6 * n)) / math.sqrt(2)
-    distance = float(stats.studentized_range.ppf(1 - alpha, k, math.inf)) * unit
+    critical = float(stats.studentized_range.ppf(1 - alpha, k, math.inf)) * unit
     p_values = np.ones((k, k))
     for i, j in zip(*np.triu_indices(k, 1), strict=True):
-        between = abs(averages[i] - averages[j])
-        p_values[i, j] = p_values[j, i] = float(np.clip(stats.studentized_range.sf(between / unit, k, math.inf), 0, 1))
-    return NemenyiTest(results.columns, averages, distance, p_values, alpha, n)
+        difference = abs(averages[i] - averages[j]) / unit
+        p_values[i, j] = p_values[j, i] = float(np.clip(stats.studentized_range.sf(difference, k, math.inf), 0, 1))
+    return NemenyiTest(results.columns, averages, critical, p_values, alpha, n)
 
 
 def _average(ranks: np.ndarray) -> np.ndarray:
-    # Ranks are halves of whole numbers: their sums are exact, and equal averages are equal.
+    # Ranks are multiples of 1/2, so sums are exact and equal averages compare equal.
     return ranks.sum(axis=0) / len(ranks)

@@ -1,4 +1,4 @@
-"""Signed-rank tests of two methods, and of all pairs of several. SciPy does the statistics."""
+"""Signed-rank tests of two methods and of all pairs of methods. SciPy computes the statistics."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 from scipy import stats
 
 from protoset._validation import as_numbers, check_choice, name_rows
-from protoset.evaluation._tables import NOISE, as_table, settle
+from protoset.evaluation._tables import ROUNDING_NOISE, as_table, merge_close
 
 Alternative = Literal["two-sided", "less", "greater"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "less", "greater")
+"""Values of the parameter ``alternative``."""
+
 Zeros = Literal["wilcox", "pratt", "zsplit"]
 ZEROS: tuple[Zeros, ...] = ("wilcox", "pratt", "zsplit")
+"""Values of the parameter ``zeros``."""
 
-LARGEST_EXACT = 50
-"""Differences up to which the exact distribution is used."""
+MAX_EXACT_PAIRS = 50
+"""Largest number of differences for which the exact distribution is used."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +31,17 @@ class SignedRankTest:
     Attributes
     ----------
     statistic : float
-        Two-sided: the smaller of the rank sums of positive and negative differences; else that of the positive ones.
+        Rank sum of the positive differences. In a two-sided test: the smaller of the rank sums of the positive and the
+        negative differences.
     p_value : float
     n : int
-        Pairs whose ranks count: those that differ, with "zsplit" all.
+        Number of pairs whose ranks count: pairs that differ; with "zsplit" all pairs.
     n_zeros : int
-        Pairs without a difference.
+        Number of pairs without a difference.
     n_ties : int
-        Differences whose size another one shares, zeros not counted.
+        Number of nonzero differences that have the same size as another one.
     method : {"exact", "normal", "none"}
-        Exact distribution, normal approximation corrected for ties, or none, where nothing differs: p = 1 then.
+        Exact distribution, or normal approximation corrected for ties. "none" if no pair differs; p is then 1.
     alternative : {"two-sided", "less", "greater"}
     zeros : {"wilcox", "pratt", "zsplit"}
     """
@@ -55,22 +59,26 @@ class SignedRankTest:
 def wilcoxon(a: Any, b: Any, *, alternative: Alternative = "two-sided", zeros: Zeros = "wilcox") -> SignedRankTest:
     """Wilcoxon's signed-rank test of paired results, such as the errors of two methods on many data sets.
 
-    Zeros: left out by default ("wilcox"); ranked and then left out ("pratt", more conservative); or ranked and split
-    evenly between both sides ("zsplit", which Demsar recommends, 2006). Ties share the mean of their ranks. The
-    exact distribution is used for at most 50 differences without ties, and with "pratt" and "zsplit" without zeros;
-    otherwise the normal approximation, corrected for ties, without correction of continuity. Differences count as
-    zero or as tied where they differ by less than 1e-12 of the largest value, which is the noise of means over folds.
-
     Parameters
     ----------
     a, b : array-like of shape (n_pairs,)
     alternative : {"two-sided", "less", "greater"}
-        What is to be shown: that they differ; that ``a`` is smaller than ``b``; that it is larger.
+        Alternative hypothesis: ``a`` and ``b`` differ, ``a`` is smaller, or ``a`` is larger.
     zeros : {"wilcox", "pratt", "zsplit"}
+        Treatment of pairs without a difference: "wilcox" leaves them out, "pratt" ranks them and then leaves them out
+        (more conservative), "zsplit" ranks them and splits their ranks between both sides (Demsar, 2006, recommends
+        it).
 
     Returns
     -------
     SignedRankTest
+
+    Notes
+    -----
+    Ties share the mean of their ranks. The exact distribution is used for at most 50 differences without ties; with
+    "pratt" and "zsplit" also without zeros. Otherwise the normal approximation is used, corrected for ties, without
+    continuity correction. Numbers that differ by at most 1e-12 of the largest value are equal: means over folds differ
+    in their last digits.
 
     Examples
     --------
@@ -87,19 +95,19 @@ def wilcoxon(a: Any, b: Any, *, alternative: Alternative = "two-sided", zeros: Z
             f"a has the shape {first.shape} and b {second.shape}; pass one value of each per pair, at least one pair"
         )
     for name, values in (("a", first), ("b", second)):
-        unfit = np.flatnonzero(~np.isfinite(values))
-        if len(unfit):
-            places = name_rows(unfit, one="position", several="positions")
-            raise ValueError(f"{name} is missing or infinite at {places}; leave those pairs out of both")
-    differences = _settled_differences(first, second)
+        missing = np.flatnonzero(~np.isfinite(values))
+        if len(missing):
+            positions = name_rows(missing, one="position", several="positions")
+            raise ValueError(f"{name} is missing or infinite at {positions}; leave these pairs out of a and b")
+    differences = _merged_differences(first, second)
     is_zero = differences == 0
     _, counts = np.unique(np.abs(differences[~is_zero]), return_counts=True)
     n_zeros, n_ties = int(is_zero.sum()), int(counts[counts > 1].sum())
     if n_zeros == len(differences):
         return SignedRankTest(0.0, 1.0, 0, n_zeros, 0, "none", alternative, zeros)
-    # Left out here and not by SciPy: its older versions give up exactness where there are zeros.
+    # Zeros are left out here because older versions of SciPy are not exact with zeros.
     tested = differences[~is_zero] if zeros == "wilcox" else differences
-    exact = n_ties == 0 and len(tested) <= LARGEST_EXACT and (zeros == "wilcox" or n_zeros == 0)
+    exact = n_ties == 0 and len(tested) <= MAX_EXACT_PAIRS and (zeros == "wilcox" or n_zeros == 0)
     result = stats.wilcoxon(
         tested, zero_method=zeros, alternative=alternative, method="exact" if exact else "approx", correction=False
     )
@@ -151,11 +159,11 @@ class PairwiseTests:
     ----------
     names : tuple of str
     p_values : ndarray of shape (n_methods, n_methods)
-        As they come from the tests; 1 on the diagonal.
+        p-values without correction; 1 on the diagonal.
     corrected : ndarray of shape (n_methods, n_methods)
-        By Holm over all pairs.
+        p-values with Holm's correction over all pairs.
     tests : dict of (int, int) to SignedRankTest
-        By the columns of the pair, the lower one first.
+        Tests by the two columns, the lower column first.
     """
 
     names: tuple[str, ...]
@@ -172,7 +180,7 @@ def pairwise_wilcoxon(table: Any, *, names: Any = None, zeros: Zeros = "wilcox")
     table : array-like or DataFrame of shape (n_datasets, n_methods)
         Without missing cells.
     names : sequence of str, optional
-        Of the methods; by default the columns of a DataFrame, or their positions.
+        Names of the methods; by default the columns of a DataFrame, or their positions.
     zeros : {"wilcox", "pratt", "zsplit"}
         See :func:`wilcoxon`.
 
@@ -193,8 +201,8 @@ def pairwise_wilcoxon(table: Any, *, names: Any = None, zeros: Zeros = "wilcox")
     return PairwiseTests(results.columns, matrices[0], matrices[1], tests)
 
 
-def _settled_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _merged_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     differences = a - b
-    noise = NOISE * max(np.abs(a).max(), np.abs(b).max())
-    sizes = settle(np.abs(differences), noise)
-    return np.where(np.abs(differences) <= noise, 0.0, np.sign(differences) * sizes)
+    tolerance = ROUNDING_NOISE * max(np.abs(a).max(), np.abs(b).max())
+    sizes = merge_close(np.abs(differences), tolerance)
+    return np.where(np.abs(differences) <= tolerance, 0.0, np.sign(differences) * sizes)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protoset._files import write_atomically
-from protoset.plots.files import figure_content
+from protoset.plots.figure_files import figure_content
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,10 +1,11 @@
-"""Plots as functions that return matplotlib figures, or draw onto axes that are given.
+"""Plots: functions that return a matplotlib figure, or draw on given axes.
 
-They need matplotlib (``pip install 'protoset[plots]'``), which is imported when one is drawn.
+They need matplotlib (``pip install 'protoset[plots]'``), which is imported when a figure is drawn.
 """
 
 from protoset.plots.confusion import plot_confusion
 from protoset.plots.critical_difference import plot_critical_difference
+from protoset.plots.figure_files import write_figure
 from protoset.plots.maps import plot_map
 from protoset.plots.neighbor_graph import plot_neighbor_graph
 from protoset.plots.sensitivity import plot_sensitivity
@@ -24,4 +25,5 @@ __all__ = [
     "plot_size_curve",
     "plot_tradeoff",
     "plot_weights",
+    "write_figure",
 ]

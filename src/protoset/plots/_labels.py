@@ -13,16 +13,16 @@ from protoset.plots._style import INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-"""Where a label may be, seen from its point, best first."""
+LABEL_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+"""Sides of a point where its label may be, best first."""
 
 
 def label_points(
     ax: Axes, points: np.ndarray, labels: Sequence[str], *, size: float, avoid: np.ndarray, gap: float = 5
 ) -> None:
-    """Write labels beside points, each at the first side where it covers least; limits of the axes must be set.
+    """Write labels beside points, each on the side where it covers least. Set the limits of the axes before.
 
-    Widths are estimated from the number of characters: nothing is drawn to measure them.
+    Widths are estimated from the number of characters, because measuring them would need a drawing.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def label_points(
         In data coordinates.
     labels : sequence of str
     size, gap : float
-        Size of type, and distance from the point, in points.
+        Size of the type and distance from the point, in typographic points.
     avoid : ndarray of shape (m, 2)
         Corners of a line that labels should not cover.
     """
@@ -48,7 +48,7 @@ def label_points(
     for (x, y), point, label in zip(centres, points, labels, strict=True):
         width, height = 0.6 * size * len(label), 1.25 * size
         costs, boxes = [], []
-        for across, up in SIDES:
+        for across, up in LABEL_SIDES:
             left = x + across * gap - width * (1 - across) / 2
             bottom = y + up * gap - height * (1 - up) / 2
             box = (left, bottom, left + width, bottom + height)
@@ -56,7 +56,7 @@ def label_points(
             costs.append(sum(_shared_area(box, other) for other in taken) + 10 * (outside + max(box[3] - high[1], 0)))
             boxes.append(box)
         best = int(np.argmin(np.round(costs, 1)))
-        across, up = SIDES[best]
+        across, up = LABEL_SIDES[best]
         taken.append(boxes[best])
         ax.annotate(
             label,

@@ -1,7 +1,7 @@
-"""What all plots share: colours, shapes, axes and texts.
+"""Style of all plots: colours, shapes, axes and texts.
 
-Figures are made without pyplot, so that nothing stays open and no window system is needed. Texts from data are
-cleaned by ``plain`` and never read as formulas.
+Figures are made without pyplot, so that no figure stays open and no window system is needed. Texts from data go
+through ``clean_text``, so that matplotlib never reads them as formulas.
 """
 
 from __future__ import annotations
@@ -13,33 +13,46 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#A89F00")
-"""Okabe and Ito's colours, which colour-blind people tell apart; black and yellow toned to be seen on white."""
+CLASS_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555", "#A89F00")
+"""Okabe and Ito's colours, which colour-blind readers can tell apart. Black and yellow are changed for white paper."""
 
-SHAPES = ("o", "s", "D", "^", "v", "p", "h", "8")
-"""All of them wide enough for a number."""
+MARKER_SHAPES = ("o", "s", "D", "^", "v", "p", "h", "8")
+"""Shapes of markers; each is wide enough for a number."""
 
-INK, FAINT, GRID = "#222222", "#8A8A8A", "#E3E3E3"
+INK = "#222222"
+"""Colour of texts and lines."""
 
-SMALL, NORMAL = 7.0, 8.5
-"""Sizes of type in points."""
+FAINT_INK = "#8A8A8A"
+"""Colour of lines in the background."""
 
-LONGEST_TEXT = 28
+GRID_COLOUR = "#E3E3E3"
+"""Colour of the grid."""
+
+SMALL_TYPE = 7.0
+"""Size of ticks and legends, in points."""
+
+NORMAL_TYPE = 8.5
+"""Size of titles and names of axes, in points."""
+
+MAX_TEXT_LENGTH = 28
+"""Longer texts are cut to so many characters."""
 
 
-def look(position: int) -> tuple[str, str]:
-    """Colour and shape of the class or method at a position; 64 pairs before one comes back."""
-    return COLOURS[position % len(COLOURS)], SHAPES[(position + position // len(COLOURS)) % len(SHAPES)]
+def colour_and_shape(position: int) -> tuple[str, str]:
+    """Colour and shape of the class or method at a position. The first 64 pairs are different."""
+    return CLASS_COLOURS[position % len(CLASS_COLOURS)], MARKER_SHAPES[
+        (position + position // len(CLASS_COLOURS)) % len(MARKER_SHAPES)
+    ]
 
 
-def ink_on(colour: str) -> str:
-    """Black or white, whichever is read better on a colour."""
+def text_colour_on(colour: str) -> str:
+    """Colour of a text on a coloured background: dark or white."""
     red, green, blue = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
 
 
-def plain(text: Any, most: int = LONGEST_TEXT) -> str:
-    """Text for a picture: one line, of bounded length, without control characters, dollars not read as formulas."""
+def clean_text(text: Any, most: int = MAX_TEXT_LENGTH) -> str:
+    """Text for a figure: a single short line without control characters, in which dollar signs start no formula."""
     line = " ".join(str(text).split())
     line = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
     if len(line) > most:
@@ -48,12 +61,12 @@ def plain(text: Any, most: int = LONGEST_TEXT) -> str:
 
 
 def class_name(label: Any, most: int = 20) -> str:
-    """What to call a class: a label that is a number is named as what it is."""
-    return plain(label, most) if isinstance(label, str) else f"class {plain(label, most)}"
+    """Name of a class: its label, with the word "class" before a label that is not a text."""
+    return clean_text(label, most) if isinstance(label, str) else f"class {clean_text(label, most)}"
 
 
 def check_matplotlib() -> None:
-    """Refuse to go on where nothing can be drawn."""
+    """Raise ImportError if matplotlib is not installed."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -61,7 +74,7 @@ def check_matplotlib() -> None:
 
 
 def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
-    """Axes to draw on and their figure: the given ones, or new ones of a size in inches."""
+    """Return the given axes and their figure, or new axes in a figure of a size in inches."""
     check_matplotlib()
     from matplotlib.figure import Figure
 
@@ -69,55 +82,53 @@ def open_axes(ax: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]
         figure = Figure(figsize=size, dpi=150, layout="constrained")
         return figure, figure.add_subplot()
     if not hasattr(ax, "inset_axes"):
-        raise TypeError(f"ax={ax!r} must be matplotlib axes, or None for a figure of its own")
-    around: Any = ax.figure
-    while not isinstance(around, Figure):  # a part of a figure
-        around = around.figure
-    return around, ax
+        raise TypeError(f"ax={ax!r} must be matplotlib axes; pass None for a new figure")
+    parent: Any = ax.figure
+    while not isinstance(parent, Figure):  # a subfigure
+        parent = parent.figure
+    return parent, ax
 
 
-def size_of(ax: Axes) -> tuple[float, float]:
-    """Width and height of axes in points, as far as known before the layout."""
+def size_in_points(ax: Axes) -> tuple[float, float]:
+    """Width and height of axes in points, estimated before the layout."""
     box = ax.get_window_extent()
     return box.width * 72 / ax.figure.dpi, box.height * 72 / ax.figure.dpi
 
 
-def tidy(
+def label_axes(
     ax: Axes, *, xlabel: str = "", ylabel: str = "", title: str = "", grid: Literal["x", "y", "both"] | None = None
 ) -> None:
-    """Label axes and leave out what distracts."""
+    """Set the texts and the grid of axes, and hide the upper and the right frame."""
     ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=SMALL, length=3)
-    ax.set_xlabel(xlabel, fontsize=NORMAL)
-    ax.set_ylabel(ylabel, fontsize=NORMAL)
+    ax.tick_params(labelsize=SMALL_TYPE, length=3)
+    ax.set_xlabel(xlabel, fontsize=NORMAL_TYPE)
+    ax.set_ylabel(ylabel, fontsize=NORMAL_TYPE)
     if title:
-        ax.set_title(title, fontsize=NORMAL, loc="left")
+        ax.set_title(title, fontsize=NORMAL_TYPE, loc="left")
     if grid:
-        ax.grid(axis=grid, color=GRID, linewidth=0.6)
+        ax.grid(axis=grid, color=GRID_COLOUR, linewidth=0.6)
     ax.set_axisbelow(True)
 
 
-def bare(ax: Axes) -> None:
-    """Leave only what is drawn by hand."""
+def hide_axes(ax: Axes) -> None:
+    """Hide frame, ticks and labels of axes."""
     ax.set_axis_off()
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], *, columns: int = 4) -> None:
-    """Legend above the axes, in as many columns as fit.
-
-    Labels are set afterwards: matplotlib leaves out those that begin with an underscore.
-    """
+    """Draw a legend above the axes, in as many columns as fit."""
     if not handles:
         return
-    needed = 0.6 * SMALL * max(map(len, labels)) + 4 * SMALL
-    columns = max(1, min(columns, len(handles), int(size_of(ax)[0] / needed)))
+    needed = 0.6 * SMALL_TYPE * max(map(len, labels)) + 4 * SMALL_TYPE
+    columns = max(1, min(columns, len(handles), int(size_in_points(ax)[0] / needed)))
     legend = ax.legend(
         handles,
+        # The labels are set below: matplotlib leaves out labels that begin with an underscore.
         [str(position) for position in range(len(handles))],
         loc="lower left",
         bbox_to_anchor=(0, 1.01),
         ncols=columns,
-        fontsize=SMALL,
+        fontsize=SMALL_TYPE,
         frameon=False,
         borderaxespad=0,
         handletextpad=0.4,

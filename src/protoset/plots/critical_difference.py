@@ -7,23 +7,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from protoset.evaluation import CriticalDifference
-from protoset.plots._style import COLOURS, FAINT, INK, NORMAL, SMALL, bare, open_axes, plain
+from protoset.plots._style import (
+    CLASS_COLOURS,
+    FAINT_INK,
+    INK,
+    NORMAL_TYPE,
+    SMALL_TYPE,
+    clean_text,
+    hide_axes,
+    open_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROW, FIRST_ROW = 0.75, 1.0
-"""Height of a name, and where the first one is below the axis, once the bars are above it."""
+NAME_HEIGHT = 0.75
+"""Height of a name, in units of the vertical axis."""
+
+FIRST_NAME_DEPTH = 1.0
+"""Depth of the first name below the bars, before scaling by 0.4."""
 
 
 def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = None) -> Figure:
-    """Draw average ranks on a line, best on the left, with a bar over every group that is not told apart.
+    """Draw average ranks on a line, best on the left, with a bar for every group of methods that do not differ.
 
     Parameters
     ----------
     result : CriticalDifference
-        From :func:`protoset.evaluation.critical_difference`; bars are its groups.
+        Result of :func:`protoset.evaluation.critical_difference`.
     ax : matplotlib axes, optional
 
     Returns
@@ -43,30 +55,34 @@ def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = No
     n_levels, levels = _levels(result)
     below = 0.35 + 0.3 * n_levels
     figure, ax = open_axes(ax, (6.5, 0.9 + 0.13 * n_levels + 0.22 * n_left))
-    bare(ax)
+    hide_axes(ax)
     low, high = 1.0, float(max(k, 2))
     ax.plot([low, high], [0, 0], color=INK, linewidth=1, solid_capstyle="butt")
     for tick in range(1, int(high) + 1):
         ax.plot([tick, tick], [0, 0.18], color=INK, linewidth=1)
-        ax.text(tick, 0.28, str(tick), ha="center", va="bottom", fontsize=SMALL, color=INK)
+        ax.text(tick, 0.28, str(tick), ha="center", va="bottom", fontsize=SMALL_TYPE, color=INK)
     _draw_scale(ax, result, low, high)
     margin = 0.03 * (high - low)
     for position, column in enumerate(order):
         rank = float(result.average_ranks[column])
         is_left = position < n_left
         row = position if is_left else k - 1 - position
-        height = -(below + FIRST_ROW * 0.4 + ROW * row)
+        height = -(below + FIRST_NAME_DEPTH * 0.4 + NAME_HEIGHT * row)
         end = low - margin if is_left else high + margin
-        ax.plot([rank, rank, end], [0, height, height], color=FAINT, linewidth=0.8)
-        ax.plot([rank], [0], "o", color=COLOURS[0], markersize=3.5, zorder=3)
-        name = f"{plain(result.names[column])}  {rank:.2f}" if is_left else f"{rank:.2f}  {plain(result.names[column])}"
+        ax.plot([rank, rank, end], [0, height, height], color=FAINT_INK, linewidth=0.8)
+        ax.plot([rank], [0], "o", color=CLASS_COLOURS[0], markersize=3.5, zorder=3)
+        name = (
+            f"{clean_text(result.names[column])}  {rank:.2f}"
+            if is_left
+            else f"{rank:.2f}  {clean_text(result.names[column])}"
+        )
         ax.text(
             end + (-margin if is_left else margin) / 2,
             height,
             name,
             ha="right" if is_left else "left",
             va="center",
-            fontsize=NORMAL,
+            fontsize=NORMAL_TYPE,
             color=INK,
         )
     for group, level in zip(result.groups, levels, strict=True):
@@ -74,27 +90,29 @@ def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = No
         height = -(0.35 + 0.3 * level)
         ax.plot(ends, [height, height], color=INK, linewidth=3, solid_capstyle="butt", gid="group", zorder=2)
     ax.set_xlim(low - margin, high + margin)
-    ax.set_ylim(-(below + FIRST_ROW * 0.4 + ROW * (n_left - 1) + 0.4), 2.1)
+    ax.set_ylim(-(below + FIRST_NAME_DEPTH * 0.4 + NAME_HEIGHT * (n_left - 1) + 0.4), 2.1)
     return figure
 
 
 def _levels(result: CriticalDifference) -> tuple[int, list[int]]:
-    """Heights of the bars: the lowest level at which a bar does not touch one before it."""
-    reached: list[float] = []
+    """Level of each bar: the first level on which the bar touches no earlier bar."""
+    ends: list[float] = []
     levels = []
     for group in result.groups:
         start, end = result.average_ranks[[group[0], group[-1]]]
-        level = next((place for place, other in enumerate(reached) if other < start), len(reached))
-        reached[level : level + 1] = [float(end)]
+        level = next((level for level, earlier in enumerate(ends) if earlier < start), len(ends))
+        ends[level : level + 1] = [float(end)]
         levels.append(level)
-    return len(reached), levels
+    return len(ends), levels
 
 
 def _draw_scale(ax: Axes, result: CriticalDifference, low: float, high: float) -> None:
-    """Draw the critical difference as a length; where it is longer than the line, as a number only."""
+    """Draw the critical difference as a length, or as a number only if it is longer than the line."""
     test = f"Nemenyi, α = {result.alpha:g}, {result.n_datasets} data sets"
     text = f"critical difference {result.critical_difference:.2f}  ({test})"
     end = low + result.critical_difference
     if end <= high:
-        ax.plot([low, low, low, end, end, end], [1.15, 1.45, 1.3, 1.3, 1.45, 1.15], color=COLOURS[1], linewidth=1.2)
-    ax.text(low, 1.6, text, ha="left", va="bottom", fontsize=SMALL, color=INK)
+        ax.plot(
+            [low, low, low, end, end, end], [1.15, 1.45, 1.3, 1.3, 1.45, 1.15], color=CLASS_COLOURS[1], linewidth=1.2
+        )
+    ax.text(low, 1.6, text, ha="left", va="bottom", fontsize=SMALL_TYPE, color=INK)

@@ -1,4 +1,4 @@
-"""Places in the plane for objects of which only dissimilarities are known."""
+"""Coordinates in the plane from dissimilarities."""
 
 from __future__ import annotations
 
@@ -7,41 +7,42 @@ from scipy.linalg import eigh
 from scipy.spatial import cKDTree
 
 from protoset._blocks import row_slices
-from protoset.plots._objects import Dissimilarities
+from protoset.plots._checks import CheckedDissimilarities
 
-__all__ = ["Dissimilarities", "classical_scaling", "place", "untangle"]
+__all__ = ["CheckedDissimilarities", "classical_scaling", "plane_coordinates", "untangle"]
 
-LARGEST_EXACT = 1000
-"""Objects up to which all dissimilarities are used."""
+MAX_EXACT_SCALING = 1000
+"""Largest number of objects for which all dissimilarities are used."""
 
 N_LANDMARKS = 250
+"""Number of landmarks for more objects."""
 
 
-def place(dissimilarities: Dissimilarities) -> np.ndarray:
-    """Places by classical scaling, by landmarks where there are many objects; the same at every call.
+def plane_coordinates(dissimilarities: CheckedDissimilarities) -> np.ndarray:
+    """Coordinates by classical scaling; by landmarks for many objects. The same at every call.
 
-    Landmarks (de Silva and Tenenbaum, 2004): some objects are placed by classical scaling, and all others by their
-    dissimilarities to them, so that n times 250 are computed and not n times n.
+    Landmarks (de Silva and Tenenbaum, 2004): some objects are placed by classical scaling, all others by their
+    dissimilarities to these landmarks. So n times 250 dissimilarities are computed instead of n times n.
     """
     n = dissimilarities.n_objects
-    if n <= LARGEST_EXACT:
+    if n <= MAX_EXACT_SCALING:
         return classical_scaling(dissimilarities.square())
     landmarks = np.sort(np.random.default_rng(0).choice(n, N_LANDMARKS, replace=False))
     squares = _symmetric_squares(dissimilarities.block(landmarks, landmarks))
     values, vectors = _leading(squares)
     inverse = np.where(values > 0, vectors / np.sqrt(np.where(values > 0, values, 1)), 0)
     points = np.empty((n, 2))
-    for part in row_slices(n, N_LANDMARKS * 8):
-        rows = np.arange(n)[part]
-        points[part] = -0.5 * (dissimilarities.block(rows, landmarks) ** 2 - squares.mean(axis=0)) @ inverse
+    for block in row_slices(n, N_LANDMARKS * 8):
+        rows = np.arange(n)[block]
+        points[block] = -0.5 * (dissimilarities.block(rows, landmarks) ** 2 - squares.mean(axis=0)) @ inverse
     return points
 
 
 def classical_scaling(matrix: np.ndarray) -> np.ndarray:
-    """Places whose Euclidean distances are near the dissimilarities (Torgerson, 1952).
+    """Coordinates whose Euclidean distances approximate the dissimilarities (Torgerson, 1952).
 
-    An asymmetric matrix is averaged with its transpose. Axes without a positive eigenvalue are 0; signs are such that
-    the entry farthest from 0 is positive.
+    An asymmetric matrix is averaged with its transpose. Axes without a positive eigenvalue are 0. The sign of an axis
+    is chosen so that the entry farthest from 0 is positive.
     """
     values, vectors = _leading(_symmetric_squares(matrix))
     return vectors * np.sqrt(np.maximum(values, 0))
@@ -52,7 +53,7 @@ def _symmetric_squares(matrix: np.ndarray) -> np.ndarray:
 
 
 def _leading(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two largest eigenvalues and their vectors, of the doubly centred products."""
+    """The two largest eigenvalues of the doubly centred products, and their eigenvectors."""
     n = len(squares)
     centred = squares - squares.mean(axis=0)
     products = -0.5 * (centred - centred.mean(axis=1, keepdims=True))
@@ -66,15 +67,15 @@ def _leading(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def untangle(points: np.ndarray, edges: np.ndarray, box: tuple[float, float], *, n_steps: int = 150) -> np.ndarray:
-    """Pull the ends of edges together and push boxes apart, so that a graph can be read.
+    """Pull the ends of edges together and push boxes apart, so that a graph is readable.
 
     Parameters
     ----------
     points : ndarray of shape (n, 2)
-        Where to begin, in the unit square.
+        First coordinates, in the unit square.
     edges : ndarray of int, shape (n_edges, 2)
     box : (float, float)
-        Width and height of what is drawn at each point, in the same unit.
+        Width and height of the drawing at each point, in the same unit.
     n_steps : int
 
     Returns
@@ -83,35 +84,35 @@ def untangle(points: np.ndarray, edges: np.ndarray, box: tuple[float, float], *,
         In units of the box, not of the square.
     """
     n = len(points)
-    # A spiral parts what lies on one spot, the same at every call.
+    # A small spiral separates equal points, in the same way at every call.
     angle, radius = 2.399963 * np.arange(n), 1e-3 * np.sqrt(np.arange(n) + 1)
     home = points / np.array(box)
-    places = home + np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    points = home + np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     for step in range(n_steps):
-        pull = (home - places) * 0.02
-        along = places[edges[:, 1]] - places[edges[:, 0]]
+        pull = (home - points) * 0.02
+        along = points[edges[:, 1]] - points[edges[:, 0]]
         length = np.linalg.norm(along, axis=1, keepdims=True)
         force = 0.1 * along * np.maximum(length - 1.6, 0) / np.maximum(length, 1e-9)
         np.add.at(pull, edges[:, 0], force)
         np.add.at(pull, edges[:, 1], -force)
-        places = places + pull * (1 - step / n_steps)
-        places = _push_apart(places)
+        points = points + pull * (1 - step / n_steps)
+        points = _push_apart(points)
     for _ in range(n_steps):
-        moved = _push_apart(places)
-        if np.array_equal(moved, places):
+        moved = _push_apart(points)
+        if np.array_equal(moved, points):
             break
-        places = moved
-    return places
+        points = moved
+    return points
 
 
-def _push_apart(places: np.ndarray, gap: float = 1.15) -> np.ndarray:
+def _push_apart(points: np.ndarray, gap: float = 1.15) -> np.ndarray:
     """Move overlapping unit boxes apart along the side where they overlap less."""
-    pairs = cKDTree(places).query_pairs(gap - 1e-6, p=np.inf, output_type="ndarray")
-    apart = places[pairs[:, 0]] - places[pairs[:, 1]]
+    pairs = cKDTree(points).query_pairs(gap - 1e-6, p=np.inf, output_type="ndarray")
+    apart = points[pairs[:, 0]] - points[pairs[:, 1]]
     overlap = gap - np.abs(apart)
     sideways = overlap[:, :1] < overlap[:, 1:]
     push = 0.35 * overlap * np.where(apart < 0, -1, 1) * np.hstack([sideways, ~sideways])
-    moved = places.copy()
+    moved = points.copy()
     np.add.at(moved, pairs[:, 0], push)
     np.add.at(moved, pairs[:, 1], -push)
     return moved

@@ -1,4 +1,4 @@
-"""How a value depends on a parameter, over many data sets."""
+"""Sensitivity of a measure to a parameter, over many data sets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset._validation import as_numbers
-from protoset.plots._style import COLOURS, FAINT, INK, SMALL, open_axes, plain, size_of, tidy
+from protoset.plots._style import (
+    CLASS_COLOURS,
+    FAINT_INK,
+    INK,
+    SMALL_TYPE,
+    clean_text,
+    label_axes,
+    open_axes,
+    size_in_points,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,13 +27,13 @@ if TYPE_CHECKING:
 def plot_sensitivity(
     values: Mapping[Any, Any], *, parameter: str = "β", measure: str = "log odds ratio", ax: Axes | None = None
 ) -> Figure:
-    """Draw a box for each value of a parameter: quartiles, whiskers up to 1.5 times their distance, outliers.
+    """Draw a box plot for each value of a parameter: quartiles, whiskers of 1.5 interquartile ranges, outliers.
 
     Parameters
     ----------
     values : dict
-        For each value of the parameter the results on the data sets; missing ones (NaN) are left out, and the number
-        of those left is then written above the box.
+        Results on the data sets, by the value of the parameter. Missing results (NaN) are left out; the number of
+        remaining results is then written above the box.
     parameter, measure : str
         Names of the axes.
     ax : matplotlib axes, optional
@@ -34,7 +43,7 @@ def plot_sensitivity(
     matplotlib Figure
     """
     if not isinstance(values, Mapping) or not values:
-        raise ValueError(f"values={values!r} must be a dict of results by the value of the parameter, not an empty one")
+        raise ValueError(f"values={values!r} must be a dict, not empty; pass the results by the value of the parameter")
     columns = [np.ravel(as_numbers(f"values[{key!r}]", column)) for key, column in values.items()]
     shown = [column[np.isfinite(column)] for column in columns]
     figure, ax = open_axes(ax, (max(3.2, 0.45 * len(columns) + 1), 2.8))
@@ -44,15 +53,15 @@ def plot_sensitivity(
         positions=positions,
         widths=0.55,
         patch_artist=True,
-        boxprops={"facecolor": "#CFE3F1", "edgecolor": COLOURS[0], "linewidth": 0.9},
-        medianprops={"color": COLOURS[1], "linewidth": 1.6},
-        whiskerprops={"color": COLOURS[0], "linewidth": 0.9},
-        capprops={"color": COLOURS[0], "linewidth": 0.9},
-        flierprops={"marker": "o", "markersize": 2.5, "markeredgecolor": FAINT, "markerfacecolor": "none"},
+        boxprops={"facecolor": "#CFE3F1", "edgecolor": CLASS_COLOURS[0], "linewidth": 0.9},
+        medianprops={"color": CLASS_COLOURS[1], "linewidth": 1.6},
+        whiskerprops={"color": CLASS_COLOURS[0], "linewidth": 0.9},
+        capprops={"color": CLASS_COLOURS[0], "linewidth": 0.9},
+        flierprops={"marker": "o", "markersize": 2.5, "markeredgecolor": FAINT_INK, "markerfacecolor": "none"},
     )
-    tidy(ax, xlabel=plain(parameter), ylabel=plain(measure), grid="y")
-    names = [plain(f"{key:g}" if isinstance(key, float) else key, 14) for key in values]
-    fits = 0.65 * SMALL * max(map(len, names)) * len(names) < size_of(ax)[0]
+    label_axes(ax, xlabel=clean_text(parameter), ylabel=clean_text(measure), grid="y")
+    names = [clean_text(f"{key:g}" if isinstance(key, float) else key, 14) for key in values]
+    fits = 0.65 * SMALL_TYPE * max(map(len, names)) * len(names) < size_in_points(ax)[0]
     ax.set_xticks(positions, names, rotation=0 if fits else 45, ha="center" if fits else "right")
     for position, column, kept in zip(positions, columns, shown, strict=True):
         if len(kept) < len(column):
@@ -63,7 +72,7 @@ def plot_sensitivity(
                 transform=ax.get_xaxis_transform(),
                 ha="center",
                 va="bottom",
-                fontsize=SMALL,
+                fontsize=SMALL_TYPE,
                 color=INK,
             )
     return figure

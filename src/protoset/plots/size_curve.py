@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from protoset.plots._style import COLOURS, FAINT, add_legend, open_axes, tidy
+from protoset.plots._style import CLASS_COLOURS, FAINT_INK, add_legend, label_axes, open_axes
 from protoset.selectors import SizeCurve
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def plot_size_curve(curve: SizeCurve, *, ax: Axes | None = None) -> Figure:
-    """Draw the cross-validated error at every size tried, with the chosen one.
+    """Draw the cross-validated error of every size that was tried, and the chosen size.
 
     Parameters
     ----------
@@ -26,24 +26,26 @@ def plot_size_curve(curve: SizeCurve, *, ax: Axes | None = None) -> Figure:
     matplotlib Figure
     """
     if curve is None:
-        raise ValueError("curve=None: a selector has a size_curve_ only if it was fitted with n_prototypes='auto'")
+        raise ValueError("curve=None: size_curve_ is None for a fixed size; fit the selector with n_prototypes='auto'")
     figure, ax = open_axes(ax, (4.4, 2.9))
     low, high = curve.errors - curve.standard_errors, curve.errors + curve.standard_errors
-    band = ax.fill_between(curve.sizes, low.clip(min=0), high, color=COLOURS[0], alpha=0.18, linewidth=0)
-    (line,) = ax.plot(curve.sizes, curve.errors, "o-", color=COLOURS[0], markersize=3.5, linewidth=1.3)
+    band = ax.fill_between(curve.sizes, low.clip(min=0), high, color=CLASS_COLOURS[0], alpha=0.18, linewidth=0)
+    (line,) = ax.plot(curve.sizes, curve.errors, "o-", color=CLASS_COLOURS[0], markersize=3.5, linewidth=1.3)
     best_size, chosen_size = int(curve.sizes[curve.best]), int(curve.sizes[curve.chosen])
     (best,) = ax.plot(
-        [best_size], [curve.errors[curve.best]], "s", color=COLOURS[2], markersize=7, markerfacecolor="none"
+        [best_size], [curve.errors[curve.best]], "s", color=CLASS_COLOURS[2], markersize=7, markerfacecolor="none"
     )
-    (chosen,) = ax.plot([chosen_size], [curve.errors[curve.chosen]], "o", color=COLOURS[1], markersize=7, zorder=4)
-    ax.axvline(chosen_size, color=COLOURS[1], linewidth=0.8, linestyle=":")
-    ax.axhline(high[curve.best], color=FAINT, linewidth=0.8, linestyle="--")
+    (chosen,) = ax.plot(
+        [chosen_size], [curve.errors[curve.chosen]], "o", color=CLASS_COLOURS[1], markersize=7, zorder=4
+    )
+    ax.axvline(chosen_size, color=CLASS_COLOURS[1], linewidth=0.8, linestyle=":")
+    ax.axhline(high[curve.best], color=FAINT_INK, linewidth=0.8, linestyle="--")
     ax.set_xscale("log")
     sizes = _thin(curve.sizes.tolist(), keep=chosen_size)
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.minorticks_off()
     ax.set_ylim(bottom=0)
-    tidy(ax, xlabel="number of prototypes", ylabel="cross-validated error", grid="y")
+    label_axes(ax, xlabel="number of prototypes", ylabel="cross-validated error", grid="y")
     add_legend(
         ax,
         [(band, line), chosen, best],
@@ -58,7 +60,7 @@ def plot_size_curve(curve: SizeCurve, *, ax: Axes | None = None) -> Figure:
 
 
 def _thin(sizes: list[int], *, keep: int) -> list[int]:
-    """Sizes that are far enough apart on a logarithmic axis to be written."""
+    """Sizes whose tick labels do not overlap on a logarithmic axis."""
     far = (max(sizes) / min(sizes)) ** 0.07
     shown = [keep]
     for size in sizes:

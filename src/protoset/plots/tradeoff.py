@@ -10,17 +10,29 @@ import numpy as np
 from protoset._validation import as_numbers, check_choice
 from protoset.evaluation import pareto_ranks
 from protoset.plots._labels import label_points
-from protoset.plots._style import FAINT, NORMAL, SMALL, add_legend, ink_on, look, open_axes, plain, size_of, tidy
+from protoset.plots._style import (
+    FAINT_INK,
+    NORMAL_TYPE,
+    SMALL_TYPE,
+    add_legend,
+    clean_text,
+    colour_and_shape,
+    label_axes,
+    open_axes,
+    size_in_points,
+    text_colour_on,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Scale = Literal["log", "linear"]
-SCALES: tuple[Scale, ...] = ("log", "linear")
+RATE_SCALES: tuple[Scale, ...] = ("log", "linear")
+"""Values of the parameter ``scale``."""
 
-SHIFTS = {"^": -0.9, "v": 0.9}
-"""How far the middle of a shape is from that of its box, in points."""
+TEXT_SHIFTS = {"^": -0.9, "v": 0.9}
+"""Vertical shift of a number to the middle of its marker, in points."""
 
 
 def plot_tradeoff(
@@ -32,26 +44,27 @@ def plot_tradeoff(
     scale: Scale = "log",
     ax: Axes | None = None,
 ) -> Figure:
-    """Draw error against selection rate of several methods on many data sets, a numbered marker for each.
+    """Draw error against selection rate of several methods on many data sets.
 
-    Colour and shape tell the method, the number inside the marker the data set, as in the paper.
+    Each result is a marker. Colour and shape show the method, the number in the marker shows the data set, as in the
+    paper.
 
     Parameters
     ----------
     errors, selection_rates : array-like of shape (n_datasets, n_methods)
-        Cells with NaN, failed runs, are left out.
+        Cells with NaN (failed runs) are left out.
     methods : sequence of str
     numbers : sequence, optional
-        Of the data sets; 1, 2, ... by default.
+        Numbers of the data sets; by default 1, 2, ...
     scale : {"log", "linear"}
-        Of the selection rate; linear in any case where one is 0, or where all are within a factor of 3.
+        Scale of the selection rate. It is linear if a rate is 0, or if all rates are within a factor of 3.
     ax : matplotlib axes, optional
 
     Returns
     -------
     matplotlib Figure
     """
-    check_choice("scale", scale, SCALES)
+    check_choice("scale", scale, RATE_SCALES)
     error, rate = as_numbers("errors", errors), as_numbers("selection_rates", selection_rates)
     if error.ndim != 2 or error.shape != rate.shape or error.shape[1] != len(methods):
         raise ValueError(
@@ -66,12 +79,12 @@ def plot_tradeoff(
 
     handles = []
     for column in range(len(methods)):
-        colour, shape = look(column)
-        ink = ink_on(colour)
+        colour, shape = colour_and_shape(column)
+        ink = text_colour_on(colour)
         handles.append(Line2D([], [], linestyle="", marker=shape, color=colour, markersize=6))
         present = np.flatnonzero(np.isfinite(error[:, column]) & np.isfinite(rate[:, column]))
         for row in present.tolist():
-            # One by one, so that a number and its marker are covered together.
+            # Drawn marker by marker, so that a number is never visible through another marker.
             x, y, level = rate[row, column], error[row, column], 2 + row / len(error) + column / 1000
             ax.plot(
                 [x],
@@ -85,9 +98,9 @@ def plot_tradeoff(
                 zorder=level,
             )
             ax.annotate(
-                plain(numbers[row], 3),
+                clean_text(numbers[row], 3),
                 (x, y),
-                (0, SHIFTS.get(shape, 0)),
+                (0, TEXT_SHIFTS.get(shape, 0)),
                 textcoords="offset points",
                 color=ink,
                 fontsize=4.6,
@@ -97,8 +110,8 @@ def plot_tradeoff(
                 annotation_clip=True,
             )
     _scale_rates(ax, rate[np.isfinite(error)], scale)
-    tidy(ax, xlabel="selection rate", ylabel="error rate", grid="both")
-    add_legend(ax, handles, [plain(method, 20) for method in methods], columns=6)
+    label_axes(ax, xlabel="selection rate", ylabel="error rate", grid="both")
+    add_legend(ax, handles, [clean_text(method, 20) for method in methods], columns=6)
     return figure
 
 
@@ -110,17 +123,17 @@ def plot_front(
     Parameters
     ----------
     errors, selection_rates : array-like of shape (n_methods,)
-        Methods with NaN, failed runs, are left out.
+        Methods with NaN (failed runs) are left out.
     methods : sequence of str
     scale : {"log", "linear"}
-        Of the selection rate; linear in any case where one is 0, or where all are within a factor of 3.
+        Scale of the selection rate. It is linear if a rate is 0, or if all rates are within a factor of 3.
     ax : matplotlib axes, optional
 
     Returns
     -------
     matplotlib Figure
     """
-    check_choice("scale", scale, SCALES)
+    check_choice("scale", scale, RATE_SCALES)
     error, rate = as_numbers("errors", errors), as_numbers("selection_rates", selection_rates)
     if error.ndim != 1 or error.shape != rate.shape or len(error) != len(methods):
         raise ValueError(
@@ -132,39 +145,39 @@ def plot_front(
     _scale_rates(ax, rate[~np.isnan(ranks)], scale)
     front = np.flatnonzero(ranks == 1)
     front = front[np.lexsort((error[front], rate[front]))]
-    ax.plot(rate[front], error[front], drawstyle="steps-post", color=FAINT, linewidth=1, linestyle="--", zorder=1)
+    ax.plot(rate[front], error[front], drawstyle="steps-post", color=FAINT_INK, linewidth=1, linestyle="--", zorder=1)
     shown = np.flatnonzero(~np.isnan(ranks)).tolist()
     for position in shown:
-        colour, shape = look(position)
+        colour, shape = colour_and_shape(position)
         face = colour if ranks[position] == 1 else "white"
         ax.plot(
             [rate[position]], [error[position]], shape, color=colour, markerfacecolor=face, markersize=6.5, zorder=3
         )
     ax.margins(0.15)
-    tidy(ax, xlabel="selection rate", ylabel="error rate", title="filled: on the Pareto front", grid="both")
+    label_axes(ax, xlabel="selection rate", ylabel="error rate", title="filled: on the Pareto front", grid="both")
     points = np.column_stack([rate, error])[shown]
-    names = [plain(methods[position]) for position in shown]
-    label_points(ax, points, names, size=NORMAL, avoid=_steps(rate[front], error[front]))
+    names = [clean_text(methods[position]) for position in shown]
+    label_points(ax, points, names, size=NORMAL_TYPE, avoid=_steps(rate[front], error[front]))
     return figure
 
 
 def _steps(rates: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Corners of the line that joins the front."""
+    """Corners of the line through the Pareto front."""
     return np.column_stack([np.repeat(rates, 2)[1:], np.repeat(errors, 2)[:-1]])
 
 
 def _scale_rates(ax: Axes, rates: np.ndarray, scale: Scale) -> None:
-    """Set the axis of selection rates, in per cent; a logarithmic one only where it spans enough to have ticks."""
+    """Set the axis of selection rates, in per cent. It is logarithmic only if it is wide enough to have ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    known = rates[np.isfinite(rates)]
+    finite = rates[np.isfinite(rates)]
     percent = FuncFormatter(lambda value, _: f"{100 * value:.6g} %")
-    spread = known.max() / known.min() if len(known) and known.min() > 0 else 1
+    spread = finite.max() / finite.min() if len(finite) and finite.min() > 0 else 1
     if scale == "log" and spread > 3:
         ax.set_xscale("log")
-        roomy = spread < 10 or size_of(ax)[0] / np.log10(spread) > 110
+        roomy = spread < 10 or size_in_points(ax)[0] / np.log10(spread) > 110
         if roomy:
             ax.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
         ax.xaxis.set_minor_formatter(percent if roomy else NullFormatter())
-        ax.tick_params(axis="x", which="minor", labelsize=SMALL, length=3, pad=3.5)
+        ax.tick_params(axis="x", which="minor", labelsize=SMALL_TYPE, length=3, pad=3.5)
     ax.xaxis.set_major_formatter(percent)

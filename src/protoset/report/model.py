@@ -10,7 +10,7 @@ import numpy as np
 
 from protoset._validation import check_count
 from protoset.evaluation import ErrorEstimate, distances_per_query, estimate_error, selection_rate
-from protoset.plots.layout import Dissimilarities, place
+from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
 from protoset.report.budget import Stop, find_stops
 from protoset.report.facts import state_facts
 from protoset.report.following import Followed, follow
@@ -249,7 +249,7 @@ class _Some:
 
 def lay_out(space: Space, shown: np.ndarray) -> np.ndarray:
     """Whole numbers from 0 to ``MAP_UNITS``, both axes on one scale."""
-    points = place(Dissimilarities(_Some(space, shown), len(shown)))
+    points = plane_coordinates(CheckedDissimilarities(_Some(space, shown), len(shown)))
     # A map that is higher than wide would waste the page.
     if np.ptp(points[:, 0]) < np.ptp(points[:, 1]):
         points = points[:, ::-1]

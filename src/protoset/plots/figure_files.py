@@ -1,4 +1,4 @@
-"""Figures as files."""
+"""Writing figures to files."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ from protoset.plots._style import check_matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ENDINGS = ("png", "svg", "pdf")
+FIGURE_FORMATS = ("png", "svg", "pdf")
+"""Formats of figures, by the end of the file name."""
 
 
 def write_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 150) -> None:
-    """Write a figure to a file, whole or not at all.
+    """Write a figure to a file. The same figure gives the same bytes, and a file is never half written.
 
     Parameters
     ----------
     figure : matplotlib Figure
     path : path-like
-        Ends with ``.png``, ``.svg`` or ``.pdf``, which says what to write.
+        File name; its end, ``.png``, ``.svg`` or ``.pdf``, gives the format.
     dpi : float
-        Of a PNG.
+        Resolution of a PNG.
     """
     write_atomically(path, figure_content(figure, check_figure_path(path), dpi))
 
 
 def check_figure_path(path: str | os.PathLike[str]) -> str:
-    """Return the format that a path says, or refuse it."""
+    """Return the format of a figure from the end of its path."""
     ending = Path(path).suffix.lower().lstrip(".")
-    if ending not in ENDINGS:
-        hint = did_you_mean(ending, ENDINGS)
-        raise ValueError(f"path={os.fspath(path)!r} must end with .png, .svg or .pdf, which says what to draw{hint}")
+    if ending not in FIGURE_FORMATS:
+        hint = did_you_mean(ending, FIGURE_FORMATS)
+        raise ValueError(f"path={os.fspath(path)!r} must end with .png, .svg or .pdf, the format to write{hint}")
     return ending
 
 
 def check_figure(path: str | os.PathLike[str]) -> None:
-    """Refuse, before any work is done, a path that says no format, and an environment that draws nothing."""
+    """Check before any work that the path names a format and that matplotlib is installed."""
     check_figure_path(path)
     check_matplotlib()
 
 
 def figure_content(figure: Figure, form: str, dpi: float = 150) -> bytes:
-    """Return a figure as the bytes of a file; the same figure is the same file."""
+    """Return a figure as the bytes of a file; the same figure gives the same bytes."""
     from matplotlib import rc_context
 
     target = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Checks of what is drawn: labels, kept objects, dissimilarities."""
+"""Checks of the arguments of plots: labels, kept objects, dissimilarities, limits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from protoset._validation import as_numbers, is_count, name_rows
 
 @dataclass(frozen=True, eq=False)
 class MarkedObjects:
-    """Objects with their classes, kept or dropped.
+    """Classes of the objects, and whether each object is kept.
 
     Attributes
     ----------
     classes : list
     codes : ndarray of int
-        Position of each object's class.
+        Position of the class of each object in ``classes``.
     kept : ndarray of bool
     """
 
@@ -28,7 +28,7 @@ class MarkedObjects:
 
 
 def mark_objects(labels: Any, kept: Any) -> MarkedObjects:
-    """Check labels and kept objects, which are given by positions or by a mask.
+    """Check labels and kept objects.
 
     Parameters
     ----------
@@ -46,28 +46,28 @@ def mark_objects(labels: Any, kept: Any) -> MarkedObjects:
 
 
 def as_mask(kept: Any, n_objects: int) -> np.ndarray:
-    """Whether each object is kept."""
-    given = np.asarray(kept)
-    if given.dtype == bool and given.shape == (n_objects,):
-        return given
-    if given.ndim != 1 or (len(given) and given.dtype.kind not in "iu"):
-        raise ValueError(f"kept={kept!r} must be the positions of the kept objects, or True and False for each object")
-    unfit = given[(given < 0) | (given >= n_objects)]
-    if len(unfit):
-        raise ValueError(f"kept has the position {unfit[0]}, but there are {n_objects} objects, from 0 on")
+    """Return a mask of the kept objects from their positions or from a mask."""
+    positions = np.asarray(kept)
+    if positions.dtype == bool and positions.shape == (n_objects,):
+        return positions
+    if positions.ndim != 1 or (len(positions) and positions.dtype.kind not in "iu"):
+        raise ValueError(f"kept={kept!r} must be positions of objects, or a mask with True or False for each object")
+    outside = positions[(positions < 0) | (positions >= n_objects)]
+    if len(outside):
+        raise ValueError(f"kept has the position {outside[0]}; pass positions from 0 to {n_objects - 1}")
     mask = np.zeros(n_objects, bool)
-    mask[given.astype(int)] = True
+    mask[positions.astype(int)] = True
     return mask
 
 
-class Dissimilarities:
-    """Dissimilarities among the objects that are drawn, from a matrix or a space.
+class CheckedDissimilarities:
+    """Finite dissimilarities among the drawn objects, from a matrix or a space.
 
     Parameters
     ----------
     source : array-like of shape (n_objects, n_objects), or Space
     n_objects : int
-        As many as there are labels.
+        Number of labels.
     """
 
     def __init__(self, source: Any, n_objects: int):
@@ -82,28 +82,28 @@ class Dissimilarities:
         self.n_objects = n_objects
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Dissimilarities of rows to columns, all of them finite."""
+        """Dissimilarities from rows to columns."""
         if self._matrix is not None:
             block = self._matrix[np.ix_(rows, columns)]
         else:
             assert self._space is not None
             block = np.asarray(self._space.block(rows, columns), float)
-        unfit = np.flatnonzero(~np.isfinite(block).all(axis=1))
-        if len(unfit):
+        missing = np.flatnonzero(~np.isfinite(block).all(axis=1))
+        if len(missing):
             raise ValueError(
-                f"dissimilarities are infinite or missing in {name_rows(rows[unfit])}, which have no place on a map; "
-                "leave those objects out"
+                f"dissimilarities are infinite or missing in {name_rows(rows[missing])}, which cannot be drawn; leave "
+                "these objects out"
             )
         return block
 
     def square(self) -> np.ndarray:
-        """All of them."""
-        every = np.arange(self.n_objects)
-        return self.block(every, every)
+        """All dissimilarities, as a square matrix."""
+        objects = np.arange(self.n_objects)
+        return self.block(objects, objects)
 
 
-def check_most(name: str, value: Any) -> int:
-    """Return a limit of what is shown if it is a count of at least 1."""
+def check_limit(name: str, value: Any) -> int:
+    """Return the largest number of things to show, if it is a count of at least 1."""
     if is_count(value) and value >= 1:
         return int(value)
     raise ValueError(f"{name}={value!r} must be a whole number of at least 1; pass how many to show at most")
