@@ -1,4 +1,4 @@
-"""Benchmarks: each compares with a peer in the same run and prints ratios.
+"""Benchmarks: each compares protoset with a peer in the same run and prints ratios.
 
-python -m benchmarks [FOLDER]    all of them; FOLDER holds the data of the paper's table
+python -m benchmarks [FOLDER]    run all benchmarks; FOLDER holds the data sets of the paper
 """

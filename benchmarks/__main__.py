@@ -1,4 +1,4 @@
-"""Run every benchmark, each in a process of its own, so that peaks of memory do not mix."""
+"""Run every benchmark in its own process, so that peaks of memory do not mix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WITH_DATA = (
 
 
 def main() -> int:
-    """Run the benchmarks in order and return 1 if one failed."""
+    """Run the benchmarks in order; return 1 if a benchmark failed."""
     folder = sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).parents[2] / "shared" / "data")
     failed = 0
     for name in (*WITHOUT_DATA, *WITH_DATA):

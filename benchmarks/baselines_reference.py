@@ -1,9 +1,9 @@
-"""Error and selection rate of the baselines beside KEEL's own, on the same folds and the same distances.
+"""Error and selection rate of the baselines and of KEEL's programs, on the same folds and the same distances.
 
 python -m benchmarks.baselines_reference [folder]
 
-The folder is that of the benchmark data; KEEL's results and the folds are read from ``reference`` beside it.
-Markdown, as in docs/baselines.md: error / selection rate, protoset first, KEEL second.
+The folder holds the benchmark data; KEEL's results and the folds are read from ``reference`` beside it. The output is
+the Markdown of docs/baselines.md: error / selection rate, protoset first, KEEL second.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from protoset.selectors import (
 from protoset.selectors.base import BaseSelector
 
 SEEDS = (0, 1, 2)
+"""Seeds of methods that draw random numbers."""
+
 BY_KEEL: dict[str, list[BaseSelector]] = {
     "CCIS": [CCIS()],
     "DROP3": [DROP3(1)],
@@ -42,6 +44,8 @@ BY_KEEL: dict[str, list[BaseSelector]] = {
     "RMHC": [RMHC(random_state=seed) for seed in SEEDS],
     "SSMA": [SSMA(random_state=seed) for seed in SEEDS],
 }
+"""Methods of which KEEL has a program, by its name there; one selector per seed."""
+
 OTHERS: dict[str, list[BaseSelector]] = {
     "AllKNN": [AllKNN()],
     "CNN": [CNN()],
@@ -64,7 +68,7 @@ def measure(fold: ReferenceFold, selectors: list[BaseSelector]) -> tuple[float, 
 
 
 def compare(folds: list[ReferenceFold], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """(error, rate) of protoset and of KEEL on each data set; folds where KEEL's program failed count for neither."""
+    """(error, rate) of protoset and of KEEL on each data set, without folds on which KEEL's program failed."""
     ours: dict[str, list[tuple[float, float]]] = {}
     theirs: dict[str, list[tuple[float, float]]] = {}
     for fold in folds:
@@ -76,7 +80,7 @@ def compare(folds: list[ReferenceFold], name: str) -> tuple[np.ndarray, np.ndarr
 
 
 def show(result: np.ndarray) -> str:
-    """Error / rate."""
+    """Format an error and a selection rate."""
     return f"{result[0]:.3f} / {result[1]:.3f}"
 
 

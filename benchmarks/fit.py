@@ -13,7 +13,8 @@ from benchmarks.measure import cpu_seconds, overlapping_classes, peak_gigabytes,
 from protoset import REPS
 
 REPEATS = 3
-FEATURES, NEIGHBORS = 20, 53
+FEATURES = 20
+NEIGHBORS = 53
 
 
 def main(n: int = 50_000) -> None:

@@ -14,7 +14,8 @@ from benchmarks.measure import cpu_seconds, overlapping_classes, verdict
 from protoset.spaces import make_space
 
 REPEATS = 3
-FEATURES, NEIGHBORS = 784, 53
+FEATURES = 784
+NEIGHBORS = 53
 
 
 def main(n: int = 20_000) -> None:

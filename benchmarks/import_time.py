@@ -1,4 +1,4 @@
-"""What importing protoset adds to importing scikit-learn's neighbors.
+"""Seconds to import protoset after scikit-learn's neighbors.
 
 python -m benchmarks.import_time
 """
@@ -21,7 +21,7 @@ print(time.perf_counter() - start)
 
 
 def main() -> None:
-    """Print the smallest of several fresh interpreters' times."""
+    """Print the shortest time over several new interpreters."""
     times = [
         float(subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout)
         for _ in range(REPEATS)

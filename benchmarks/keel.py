@@ -1,4 +1,4 @@
-"""KEEL's .dat files as numbers, and its own results."""
+"""KEEL's .dat files as numbers, and the results of KEEL's programs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_scaled_as_declared(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class ReferenceFold:
-    """A fold of a reference data set, and KEEL's results on it by method: (prototypes, test error)."""
+    """A fold of a reference data set, with KEEL's results by method: (prototypes, test error)."""
 
     data: str
     fold: int
@@ -61,7 +61,7 @@ class ReferenceFold:
 
 
 def reference_folds(folder: Path) -> Iterator[ReferenceFold]:
-    """Read the folds that KEEL's own results are known for."""
+    """Read the folds for which results of KEEL's programs are known."""
     with (folder / "keel_results.csv").open() as lines:
         results = list(csv.DictReader(lines))
     for data in sorted({row["dataset"] for row in results}):

@@ -17,7 +17,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from protoset import REPS, PrototypeClassifier
 
 RATE = 0.1
+"""Selection rate."""
+
 N_NAMES = 2000
+"""Number of surnames."""
 
 
 def gunpoint(folder: Path) -> tuple[Any, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Measuring: CPU time of this process, and what to compare it with."""
+"""CPU time and memory of this process, synthetic data, and verdicts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def overlapping_classes(n: int, d: int, n_classes: int, seed: int = 0) -> tuple[
 
 
 def verdict(value: float, limit: float, *, at_most: bool) -> str:
-    """Say whether a measured ratio is on the right side of its limit."""
+    """Format a measured value, and whether it is within its limit."""
     reached = value <= limit if at_most else value >= limit
     return (
         f"{value:.2f} ({'at most' if at_most else 'at least'} {limit:g} wanted: {'reached' if reached else 'MISSED'})"

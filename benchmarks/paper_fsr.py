@@ -22,7 +22,10 @@ from protoset import REPS
 from protoset.spaces import make_space
 
 METHODS = ("FCNN", "SSMA", "DROP3", "RMHC")
+"""Methods whose selection rates are used."""
+
 TARGET = 0.265
+"""Largest mean error."""
 
 
 def paper_table(path: Path) -> dict[str, dict[str, tuple[float, float]]]:
@@ -56,7 +59,7 @@ def fixed_rate_errors(X: np.ndarray, y: np.ndarray, rates: list[float], seed: in
 
 def main(folder: Path) -> None:
     """Print the table."""
-    tables = [place / "paper" / "table_fsr.csv" for place in (folder, folder.parent)]
+    tables = [parent / "paper" / "table_fsr.csv" for parent in (folder, folder.parent)]
     table_path = next((path for path in tables if path.exists()), None)
     if not (folder / "keel").is_dir() or table_path is None:
         print(f"paper_fsr: skipped, {folder} has no keel/ or no paper/table_fsr.csv in or beside it")

@@ -2,9 +2,8 @@
 
     python -m benchmarks.refinement_choice FOLDER [WORKERS]        FOLDER holds keel/*.dat
 
-The 34 vector sets and the 5 folds of ``refinement_vectors``. Within the training part of each fold, 3 folds of its own
-measure every variant at two rates; the test parts are not looked at. So each fold has a choice of its own, and
-the table says how often a variant is the best of a fold.
+The 34 vector sets and the 5 folds of ``refinement_vectors``. Every variant is measured at two rates by 3 inner folds
+of each training part; the test parts are not used. The table says on how many folds a variant is the best.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ VARIANTS: dict[str, tuple[tuple[float, ...], int]] = {
 
 
 def measure(path: Path, fold: int) -> np.ndarray:
-    """Error of each variant within the training part of one fold, mean over its own folds and the rates."""
+    """Error of each variant within the training part of one fold, mean over inner folds and rates."""
     warnings.simplefilter("ignore")
     X, y, categorical = read_keel_typed(path)
     outer, _ = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))[fold]

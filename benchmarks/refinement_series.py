@@ -22,7 +22,7 @@ RADIUS = 5
 
 
 def measure(folder: Path) -> list[tuple[float, float]]:
-    """Errors of REPS and of refined REPS at each rate; first those of 1-NN on everything, twice."""
+    """Errors of REPS and of refined REPS at each rate; the first pair is the error of 1-NN on everything, twice."""
     warnings.simplefilter("ignore")
     train, test = (np.loadtxt(folder / f"{folder.name}_{part}.tsv.gz") for part in ("TRAIN", "TEST"))
     codes, truth = train[:, 0], test[:, 0]
@@ -34,9 +34,10 @@ def measure(folder: Path) -> list[tuple[float, float]]:
 
     everything = error(np.arange(len(codes)))
     ranked = REPS(1.0, metric="precomputed").fit(matrix, codes)
-    known = make_space(matrix, "precomputed")
+    computed = make_space(matrix, "precomputed")
     starts = [ranked.select(rate) for rate in RATES]
-    return [(everything, everything)] + [(error(start), error(refine(known, codes, start).indices)) for start in starts]
+    pairs = [(error(start), error(refine(computed, codes, start).indices)) for start in starts]
+    return [(everything, everything), *pairs]
 
 
 def main(folder: str, n_jobs: int = 2) -> None:

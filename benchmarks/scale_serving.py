@@ -21,7 +21,9 @@ from benchmarks.scale_covertype import read_covertype
 from protoset import PrototypeClassifier, export
 from protoset.selectors import RandomSelector
 
-RATE, QUERIES, REPEATS = 0.02, 2_000, 3
+RATE = 0.02
+QUERIES = 2_000
+REPEATS = 3
 
 
 def load_file(path: Path) -> Any:
@@ -44,11 +46,11 @@ def main(folder: str | None = None, n: str = "100000") -> None:
     order = np.random.default_rng(0).permutation(len(X))
     X, y = X[order].astype(np.float64), y[order]
     X, queries, y = X[:size], X[size:], y[:size]
-    # Who is kept does not matter for speed.
+    # The choice of prototypes does not matter for speed.
     classifier = PrototypeClassifier(RandomSelector(RATE, random_state=0)).fit(X, y)
     everything = KNeighborsClassifier(1, algorithm="brute").fit(X, y)
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "exported.py"
+    with tempfile.TemporaryDirectory() as folder_name:
+        path = Path(folder_name) / "exported.py"
         export(classifier, path)
         exported = load_file(path)
         print(f"{len(X):,} x {X.shape[1]}, {len(classifier.sample_indices_):,} prototypes, {len(queries):,} queries")

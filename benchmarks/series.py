@@ -20,27 +20,30 @@ from benchmarks.measure import cpu_seconds, verdict
 from protoset.spaces import make_space
 
 REPEATS = 3
-RADIUS, NEIGHBORS = 5, 32
+RADIUS = 5
+NEIGHBORS = 32
 
 
 def peers() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     """All distances with other libraries, their conventions translated to radii in points and square roots."""
-    found: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
+    methods: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
     if importlib.util.find_spec("dtaidistance"):
         from dtaidistance import dtw
 
-        # There a window of w admits |i - j| < w.
-        found["dtaidistance"] = lambda X: dtw.distance_matrix_fast(X, window=RADIUS + 1, parallel=False, compact=False)
+        # A window of w admits |i - j| < w in dtaidistance.
+        methods["dtaidistance"] = lambda X: dtw.distance_matrix_fast(
+            X, window=RADIUS + 1, parallel=False, compact=False
+        )
     if importlib.util.find_spec("tslearn"):
         from tslearn.metrics import cdist_dtw
 
-        found["tslearn"] = lambda X: cdist_dtw(X, global_constraint="sakoe_chiba", sakoe_chiba_radius=RADIUS)
+        methods["tslearn"] = lambda X: cdist_dtw(X, global_constraint="sakoe_chiba", sakoe_chiba_radius=RADIUS)
     if importlib.util.find_spec("aeon"):
         from aeon.distances import dtw_pairwise_distance
 
-        # There a window is a fraction of the length, and the distance is squared.
-        found["aeon"] = lambda X: np.sqrt(dtw_pairwise_distance(X, window=(RADIUS + 0.01) / X.shape[1]))
-    return found
+        # In aeon a window is a fraction of the length, and the distance is squared.
+        methods["aeon"] = lambda X: np.sqrt(dtw_pairwise_distance(X, window=(RADIUS + 0.01) / X.shape[1]))
+    return methods
 
 
 def all_pairs() -> None:

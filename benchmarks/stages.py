@@ -1,4 +1,4 @@
-"""CPU and wall seconds of the stages of a fit, from what it says in the log."""
+"""CPU and wall seconds of the stages of a fit, from its log messages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STAGES = {
 class StageClock(logging.Handler):
     """Reads the clocks at each stage of a fit.
 
-    ``with StageClock() as clock: selector.fit(X, y)``, then ``clock.cpu["solve"]``. What comes after the last
-    stage that the log names is counted to it.
+    ``with StageClock() as clock: selector.fit(X, y)``, then ``clock.cpu["solve"]``. Work after the last logged stage
+    counts to that stage.
     """
 
     def __enter__(self) -> StageClock:
@@ -38,7 +38,7 @@ class StageClock(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Take a new stage from the first word of a message."""
         stage = STAGES.get(str(record.msg).split()[0])
-        # Samples are searched as well while a stage after the search goes on.
+        # Later stages also search, on samples.
         if stage is not None and not (stage == "neighbours" and self._stage in ("size", "overlap")):
             self._switch(stage)
 
@@ -49,6 +49,6 @@ class StageClock(logging.Handler):
         self._stage, self._started = stage, now
 
     def line(self) -> str:
-        """The stages in a row."""
+        """Format all stages in a single line."""
         named = [name for name in self.cpu if name not in ("start", "end")]
         return ", ".join(f"{name} {self.cpu[name]:.1f} s ({self.wall[name]:.1f} wall)" for name in named)

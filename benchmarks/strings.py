@@ -2,8 +2,8 @@
 
     python -m benchmarks.strings [FOLDER]        FOLDER holds strings/names/*.txt; random names where it does not
 
-rapidfuzz is timed in row blocks of uint8, several strings at a time in one instruction, and once on the list with
-itself, where it computes each pair once but one after the other. The faster of the two is what counts.
+rapidfuzz is timed in two ways: in row blocks of uint8, where it compares several strings in one instruction, and on
+the list with itself, where it computes each pair once but singly. The faster time counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def all_pairs(names: list[str]) -> None:
 
 
 def same(a: RawLists, b: RawLists) -> bool:
-    """Whether two searches found the same."""
+    """Whether two searches have the same result."""
     fields = ("counts", "indices", "distances", "closed")
     return all(np.array_equal(getattr(a, field), getattr(b, field)) for field in fields)
 
