@@ -98,19 +98,19 @@ class SetEvaluator:
 
     def __init__(self, space: TrainingSpace, order: np.ndarray, codes: np.ndarray, n_neighbors: int):
         n, width = len(codes), n_neighbors + 1
-        self._space, self._order, self._codes = space, order, codes
-        self._extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), order.dtype)
-        self._slot, self._n_extended = np.full(n, -1, np.int64), 0
+        self._space, self._codes = space, codes
+        extended = np.empty((min(n, EXTENSION_BYTES // (4 * n)), n - 1), order.dtype)
+        self._order, self._n_extended = kernels.memetic.NeighborOrder(order, extended, np.full(n, -1, np.int64)), 0
         self._n_reversed = min(REVERSED_ENTRIES, order.shape[1])
         self._listed_by = kernels.lists.listed_by(order[:, : self._n_reversed])
         self._objects = np.arange(n)
         self._by_distance = NearestMembers(space, width)
         self.member, self.is_hit = np.zeros(n, bool), np.zeros(n, bool)
-        self.near, self._position = np.full((n, width), -1, np.int32), np.zeros(n, np.int32)
-        self._chains = np.empty(n, np.int64), np.empty(n * width, np.int64)
-        self._short, self._spare = np.empty(n, np.int64), np.empty(n, np.int64)
+        self.near = np.full((n, width), -1, np.int32)
+        self._members = kernels.memetic.Members(self.member, self.near, np.zeros(n, np.int32))
+        self._chains = kernels.memetic.Chains(np.empty(n, np.int64), np.empty(n * width, np.int64))
+        self._pending = kernels.memetic.Pending(np.empty(n, np.int64), np.empty(n, np.int64))
         self.tally = np.zeros(6, np.int64)
-        self._arrays = (self._order, self._extended, self._slot, self.member, self.near, self._position)
 
     def evaluate(
         self, member: np.ndarray, start_positions: np.ndarray | None = None, first_members: np.ndarray | None = None
@@ -126,7 +126,8 @@ class SetEvaluator:
         else:  # they may belong to another set, and the kernel changes them
             start_positions, first_members = start_positions.copy(), first_members.copy()
         self.member[:] = member
-        self._fill_in(kernels.memetic.find_voters(*self._arrays, start_positions, first_members, self._short))
+        starts = (start_positions, first_members)
+        self._fill_in(kernels.memetic.find_voters(*self._order, *self._members, *starts, self._pending.rows))
         hits = kernels.memetic.count_hits(self.near, self._codes, self.is_hit)
         return Individual(member, int(hits), int(np.count_nonzero(member)), start_positions, first_members)
 
@@ -134,11 +135,10 @@ class SetEvaluator:
         self, first: Individual, second: Individual, crossover: float, mutation: float, state: np.ndarray
     ) -> Individual:
         """Breed a child of two sets and evaluate it; updates ``state``, the state of the random numbers."""
-        masks = (first.member, second.member)
-        parents = (first.start_positions, second.start_positions), (first.first_members, second.first_members)
-        child, *starts = map(np.empty_like, (first.member, first.start_positions, first.first_members))
-        kernels.memetic.breed(*masks, crossover, mutation, state, child)
-        kernels.memetic.inherit_starts(*parents, *masks, child, self._n_reversed, *self._listed_by, *starts)
+        parents = [(parent.member, parent.start_positions, parent.first_members) for parent in (first, second)]
+        child, *starts = map(np.empty_like, parents[0])
+        kernels.memetic.breed(first.member, second.member, crossover, mutation, state, child)
+        kernels.memetic.inherit_starts(*parents[0], *parents[1], child, self._n_reversed, *self._listed_by, *starts)
         return self.evaluate(child, *starts)
 
     def improve(
@@ -170,7 +170,7 @@ class SetEvaluator:
 
     def begin(self, child: Individual) -> None:
         """Prepare the local search from the current set."""
-        self._fill_in(kernels.memetic.find_successors(*self._arrays, self._short))
+        self._fill_in(kernels.memetic.find_successors(*self._order, *self._members, self._pending.rows))
         kernels.associates.link_associates(self._objects, self.near, *self._chains)
         self._visits = np.flatnonzero(self.member)
         self.tally[:] = 0
@@ -179,30 +179,29 @@ class SetEvaluator:
     def step(self, threshold: int, state: np.ndarray, work: int) -> bool:
         """Continue the local search for some work; return whether it has ended."""
         self.tally[kernels.memetic.WORK] = work
-        marks = (self._codes, self.is_hit, self._short, self._spare)
+        arrays = (*self._order, *self._members, *self._chains, self._codes, self.is_hit, *self._pending)
         while True:
-            done = kernels.memetic.local_search(
-                *self._arrays, *self._chains, *marks, self._visits, self.tally, threshold, state
-            )
+            done = kernels.memetic.local_search(*arrays, self._visits, self.tally, threshold, state)
             n_short = int(self.tally[kernels.memetic.SHORT])
             if n_short == 0:
                 return done
             self._fill_in(n_short)
-            kernels.memetic.link_last(self._short[:n_short], self._spare[:n_short], self.near, *self._chains)
+            rows, links = self._pending.rows[:n_short], self._pending.links[:n_short]
+            kernels.memetic.link_last(rows, links, self.near, *self._chains)
 
     def _fill_in(self, n_short: int) -> None:
-        """Find the nearest members of the first ``n_short`` objects of ``_short``, by full lists or by distances."""
+        """Find the nearest members of the first ``n_short`` pending objects, by full lists or by distances."""
         if n_short == 0:
             return
-        rows = self._short[:n_short]
-        self._extend(rows[self._slot[rows] < 0][: len(self._extended) - self._n_extended])
-        listed = self._slot[rows] >= 0
-        kernels.memetic.find_near(rows[listed], self._extended, self._slot, self.member, self.near, self._position)
+        rows, slot = self._pending.rows[:n_short], self._order.slot
+        self._extend(rows[slot[rows] < 0][: len(self._order.extended) - self._n_extended])
+        listed = slot[rows] >= 0
+        kernels.memetic.find_near(rows[listed], *self._order[1:], *self._members)
         rows = rows[~listed]
         self._by_distance.refill(np.flatnonzero(self.member), rows)
         self.near[rows] = self._by_distance.neighbors[rows]
         # All listed members are now among the nearest, so that their lists need not be read on.
-        self._position[rows] = self._order.shape[1]
+        self._members.position[rows] = self._order.lists.shape[1]
 
     def _extend(self, rows: np.ndarray) -> None:
         """Sort the full neighbour lists of some objects."""
@@ -211,6 +210,6 @@ class SetEvaluator:
             objects = rows[block]
             order = np.argsort(self._space.block(objects, slice(None)), axis=1, kind="stable")
             slots = self._n_extended + np.arange(len(objects))
-            self._extended[slots] = order[order != objects[:, None]].reshape(len(objects), n - 1)
-            self._slot[objects] = slots
+            self._order.extended[slots] = order[order != objects[:, None]].reshape(len(objects), n - 1)
+            self._order.slot[objects] = slots
             self._n_extended += len(objects)
