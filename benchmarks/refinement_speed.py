@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.baselines_speed import read_sample
 from benchmarks.measure import cpu_seconds, overlapping_classes, peak_gigabytes, verdict
-from protoset import REPS
+from protoset import REPS, Refined
 from protoset.selectors import SSMA
 from protoset.selectors.refinement import FEW_OBJECTS
 
@@ -29,7 +29,7 @@ RATE = 0.02
 def measure_one(folder: str, data: str, n: int, method: str) -> None:
     """Print CPU seconds and peak memory of a fit; where methods are compared, the best of a few."""
     X, y = overlapping_classes(n, 20, 5) if data == "synthetic" else read_sample(Path(folder), data, n)
-    selector = SSMA(random_state=0) if method == "SSMA" else REPS(RATE, refine=True)
+    selector = SSMA(random_state=0) if method == "SSMA" else Refined(REPS(RATE))
     selector.fit(X[:300], y[:300])  # compiles, or loads what is compiled
     if method != "SSMA":
         selector.fit(X[:6000], y[:6000])

@@ -19,7 +19,7 @@ from scipy.stats import wilcoxon
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.keel import read_keel_typed
-from protoset import REPS, refine
+from protoset import REPS, Refined, refine
 from protoset.selectors import CCIS, DROP3, FCNN, RMHC, SSMA
 from protoset.spaces import Space, make_space
 
@@ -79,7 +79,7 @@ def measure(path: Path, fold: int, seed: int) -> dict[str, tuple[float, float]]:
     for rate in RATES:
         judge_at(round(rate * n), f"{rate:.0%}")
     for rule in ("one_standard_error", "lowest_error"):
-        automatic = REPS(refine=True, size_rule=rule, metric="precomputed", random_state=seed).fit(matrix, labels)
+        automatic = Refined(REPS(size_rule=rule, metric="precomputed"), random_state=seed).fit(matrix, labels)
         results[f"refined, {rule.replace('_', ' ')}"] = judge(automatic.sample_indices_)
     return results
 

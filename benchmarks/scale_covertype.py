@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.measure import peak_gigabytes, verdict
 from benchmarks.stages import StageClock
-from protoset import REPS, PrototypeClassifier
+from protoset import REPS, PrototypeClassifier, Refined
 from protoset.selectors import RandomSelector
 
 RATE, SAMPLED_QUERIES = 0.01, 3_000
@@ -39,13 +39,13 @@ def main(folder: str, n: str | None = None) -> None:
     X, y = read_covertype(Path(folder), None if n is None else int(n))
     X, held_out, y, truth = train_test_split(X, y, test_size=0.1, random_state=0, stratify=y)
     for search in ("exact", "approximate"):
-        REPS(0.1, neighbors=search, refine=True).fit(X[:800], y[:800])
+        Refined(REPS(0.1, search=search)).fit(X[:800], y[:800])
     print(f"{len(X):,} x {X.shape[1]}, {len(held_out):,} held out, {RATE:.0%} kept", flush=True)
     errors, whole = {}, {}
     for name, selector in (
         ("random", RandomSelector(RATE, random_state=0)),
-        ("REPS", REPS(RATE, n_jobs=2, neighbors="approximate")),
-        ("refined", REPS(RATE, n_jobs=2, neighbors="approximate", refine=True)),
+        ("REPS", REPS(RATE, n_jobs=2, search="approximate")),
+        ("refined", Refined(REPS(RATE, n_jobs=2, search="approximate"), n_jobs=2)),
     ):
         started = time.process_time(), time.perf_counter()
         with StageClock() as clock:

@@ -30,13 +30,13 @@ def main(n: int = 200_000) -> None:
         Client(cluster) as client,
     ):
         few = slice(0, min(n, COMPARED))
-        here = REPS(0.01, neighbors="exact").fit(X[few], y[few])
-        there = REPS(0.01, neighbors="exact").fit(X[few], y[few], client=client)
+        here = REPS(0.01, search="exact").fit(X[few], y[few])
+        there = REPS(0.01, search="exact").fit(X[few], y[few], client=client)
         same = all((getattr(here, name) == getattr(there, name)).all() for name in ("ranking_", "weights_"))
         print(f"the same prototypes on {few.stop:,} objects: {'reached' if same else 'MISSED'}", flush=True)
         for search in ("approximate", "exact"):
             before, started = sum(client.run(time.process_time).values()), time.perf_counter()
-            selector = REPS(0.01, neighbors=search)
+            selector = REPS(0.01, search=search)
             own, _ = cpu_seconds(partial(selector.fit, X, y, client=client))
             wall, busy = time.perf_counter() - started, sum(client.run(time.process_time).values()) - before
             print(

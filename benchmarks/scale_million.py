@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.measure import overlapping_classes, peak_gigabytes, verdict
 from benchmarks.stages import StageClock
-from protoset import REPS, PrototypeClassifier
+from protoset import REPS, PrototypeClassifier, Refined
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 FEATURES, CLASSES, RATE, QUERIES = 20, 10, 0.01, 20_000
@@ -27,18 +27,24 @@ COMPILED_FROM = 100_000
 STAGES = ("neighbours", "solve", "refine", "predict", "fit")
 
 
+def make_selector(rate: float, search: str, refine: bool) -> REPS | Refined:
+    """REPS, refined or not."""
+    ranked = REPS(rate, search=search, n_jobs=2)
+    return Refined(ranked, n_jobs=2) if refine else ranked
+
+
 def measure_one(n: int, refine: bool) -> None:
     """Print the seconds of each stage and the peak of memory, as JSON."""
     X, y = overlapping_classes(n + QUERIES, FEATURES, CLASSES)
     X, queries, truth = X[:n].astype(np.float32), X[n:].astype(np.float32), y[n:]
     y = y[:n]
     for search in ("exact", "approximate"):  # loads what is compiled
-        warm = PrototypeClassifier(REPS(0.1, neighbors=search, refine=refine)).fit(X[:800], y[:800])
+        warm = PrototypeClassifier(make_selector(0.1, search, refine)).fit(X[:800], y[:800])
         warm.predict(queries[:100])
     before = peak_gigabytes()
     started = time.process_time(), time.perf_counter()
     with StageClock() as clock:
-        classifier = PrototypeClassifier(REPS(RATE, refine=refine, n_jobs=2)).fit(X, y)
+        classifier = PrototypeClassifier(make_selector(RATE, "auto", refine)).fit(X, y)
     cpu, wall = time.process_time() - started[0], time.perf_counter() - started[1]
     selector = classifier.selector_
     started = time.process_time(), time.perf_counter()

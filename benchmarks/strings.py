@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from benchmarks.measure import cpu_seconds, peak_gigabytes, verdict
-from protoset.neighbors import ENTRY_BYTES, LISTS_BYTES
+from protoset.neighbors.search import ENTRY_BYTES, TIED_LISTS_BYTES
 from protoset.spaces import RawLists, make_space
 
 REPEATS = 3
@@ -56,7 +56,7 @@ def main(folder: Path) -> None:
     surnames = read_names(folder)
     source = "surnames" if surnames else f"random names ({folder} has no strings/names)"
     names = surnames or random_names(N_RANDOM)
-    limit = LISTS_BYTES // (ENTRY_BYTES * len(names))
+    limit = TIED_LISTS_BYTES // (ENTRY_BYTES * len(names))
     make_space(names[:100], "levenshtein").kneighbors(5, limit=10)  # compiles, or loads what is compiled
     space = make_space(names, "levenshtein")
     print(f"{len(names):,} {source}, {len(set(names)):,} of them different, K = {NEIGHBORS}, limit {limit}")

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import get_tags
 
-from protoset import REPS, FileFormatError, PrototypeClassifier, _blocks, load, save
+from protoset import REPS, FileFormatError, NeighborSearch, PrototypeClassifier, _blocks, load, save
 from protoset.spaces import DISSIMILARITIES, callables, make_space
 from protoset.spaces._pair_evaluation import as_dissimilarity
 from protoset.spaces._plain_objects import Encoder, decode
@@ -175,7 +175,7 @@ def test_each_pair_is_computed_once_in_a_fit(n_prototypes):
     for symmetric, expected in ((False, 50 * 49), (True, 50 * 49 // 2)):
         counter = Counter(jaccard)
         space = make_space(X, counter, {"symmetric": symmetric})
-        REPS(n_prototypes, n_neighbors=3)._select(space, y, None)
+        REPS(n_prototypes, search=NeighborSearch(n_neighbors=3))._select(space, y)
         assert len(counter.pairs) == expected
         assert len({frozenset(pair) if symmetric else pair for pair in counter.pairs}) == expected
         assert all(a != b for a, b in counter.pairs)

@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protoset import REPS, PrototypeClassifier
+from protoset import REPS, PrototypeClassifier, Refined
 from protoset.classifier import class_supports, decide
 from protoset.selectors import FCNN
 
@@ -229,8 +229,8 @@ def test_clone_pickle_and_defaults():
     X, X_test, y, _ = SPLIT
     classifier.fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(classifier)).predict(X_test), classifier.predict(X_test))
-    assert isinstance(PrototypeClassifier().fit(X, y).selector_, REPS)
-    assert PrototypeClassifier().metric == "euclidean"
+    assert isinstance(PrototypeClassifier().fit(X, y).selector_, Refined)
+    assert PrototypeClassifier().metric == "auto"
 
 
 def test_the_users_selector_is_not_fitted():

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 
-from protoset import REPS, PrototypeClassifier, _cluster
-from protoset.neighbors import NeighborLists, build_lists, choose_search
-from protoset.selectors import FCNN, _refinable_set, cluster_ranking
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, _cluster
+from protoset.neighbors import NeighborLists, build_lists
+from protoset.neighbors.search import choose_search
+from protoset.selectors import FCNN, _features_on_workers, _refinable_set
 from protoset.spaces import (
     _approximate,
     _cluster_sample,
     _region_tasks,
     _regions,
+    as_space,
     distributed_vectors,
     make_space,
     smallest_of,
@@ -140,7 +142,7 @@ def test_the_cluster_gives_the_prototypes_of_one_process(client, metric):
 
 def test_tied_objects_are_listed_as_by_one_process(client):
     X = np.random.default_rng(0).integers(0, 3, (400, 2)).astype(np.float32)
-    one, many = build_lists(make_space(X), 7), build_lists(make_space(X, client=client), 7)
+    one, many = build_lists(make_space(X), 7), build_lists(as_space(X, client=client), 7)
     for name in ("indptr", "indices", "distances", "closed", "ranks"):
         assert (getattr(one, name) == getattr(many, name)).all()
 
@@ -149,11 +151,11 @@ def test_joblib_names_the_cluster(client):
     X, y = overlapping(300)
     with parallel_config("dask"):
         found = REPS(20).fit(X, y)
-        refined = REPS(20, refine=True).fit(X, y)
+        refined = Refined(REPS(20)).fit(X, y)
         classifier = PrototypeClassifier(REPS(20)).fit(X, y)
     one = REPS(20).fit(X, y)
     assert same_fit(found, one)
-    assert (refined.sample_indices_ == REPS(20, refine=True).fit(X, y).sample_indices_).all()
+    assert (refined.sample_indices_ == Refined(REPS(20)).fit(X, y).sample_indices_).all()
     assert (classifier.sample_indices_ == one.sample_indices_).all()
 
 
@@ -282,7 +284,7 @@ def test_more_rows_than_lists_can_number_are_refused(client):
 
 def test_two_objects_are_searched_by_regions(client):
     """Of which one is there to tune by and the other to measure by."""
-    fit = REPS(2, neighbors="approximate").fit([[0.0], [1.0]], [0, 1], client=client)
+    fit = REPS(2, search="approximate").fit([[0.0], [1.0]], [0, 1], client=client)
     assert fit.sample_indices_.tolist() == [0, 1]
     assert fit.neighbor_recall_ == 1.0
 
@@ -296,7 +298,7 @@ def test_rows_to_tune_by_are_not_those_to_measure_by(n):
 
 def test_refinement_and_size_on_a_cluster(client):
     X, y = overlapping(200, d=3)
-    one, many = REPS(20, refine=True).fit(X, y), REPS(20, refine=True).fit(X, y, client=client)
+    one, many = Refined(REPS(20)).fit(X, y), Refined(REPS(20)).fit(X, y, client=client)
     assert len(many.sample_indices_) == 20
     assert (many.sample_indices_ == one.sample_indices_).all()
     assert many.refinement_.objective_after == pytest.approx(one.refinement_.objective_after)
@@ -339,9 +341,9 @@ def test_a_worker_that_is_killed_is_survived(monkeypatch):
 
 def test_a_worker_that_is_killed_among_regions_is_survived(client, small_regions):
     X, y = overlapping(1000, d=6)
-    one = REPS(40, neighbors="approximate").fit(X, y, client=client)
+    one = REPS(40, search="approximate").fit(X, y, client=client)
     tasks = ("search_region", "share", "merge")
-    killed = fit_while_a_worker_dies(REPS(40, neighbors="approximate"), X, y, tasks)
+    killed = fit_while_a_worker_dies(REPS(40, search="approximate"), X, y, tasks)
     assert same_fit(killed, one)
     assert killed.neighbor_recall_ == one.neighbor_recall_
 
@@ -422,8 +424,8 @@ def test_what_does_not_work_on_a_cluster(client):
         REPS(9).fit(X, y, client=3)
     with_zeros = X.copy()
     with_zeros[7] = 0.0
-    with pytest.raises(ValueError, match="neighbors='approximate' serves dense vectors .* each with a direction"):
-        REPS(9, metric="cosine", neighbors="approximate").fit(with_zeros, y, client=client)
+    with pytest.raises(ValueError, match="search='approximate' serves dense vectors .* each with a direction"):
+        REPS(9, metric="cosine", search="approximate").fit(with_zeros, y, client=client)
     with pytest.raises(ValueError, match=r"X is a Dask collection, which FCNN does not work on; use REPS"):
         FCNN().fit(da.from_array(X, chunks=(30, 3)), y)
     with parallel_config("dask"):
@@ -459,7 +461,7 @@ def test_solving_on_the_workers_brings_few_numbers_here(client, monkeypatch):
         came.extend(found)
         return found
 
-    monkeypatch.setattr(cluster_ranking, "gather", counting)
+    monkeypatch.setattr(_features_on_workers, "gather", counting)
     selector.fit(X, y, client=client)
     assert sum(np.size(value) for part in came for value in _values(part)) <= 4 * len(X) + 12
     assert selector.weights_ == pytest.approx(few_blocks, rel=1e-9)
@@ -475,10 +477,12 @@ def test_memory_of_solving_on_the_workers_is_bounded(client):
     X, y = overlapping(200, d=3)
     searched = []
     for refine, stages in ((False, {"solve"}), (True, {"solve", "refine"})):
-        selector = REPS(20, solver="distributed", refine=refine, max_memory="90KB")
+        ranked = REPS(20, solver="distributed", search=NeighborSearch(max_memory="90KB"))
+        selector = Refined(ranked) if refine else ranked
         with pytest.raises(MemoryError, match=r"max_memory allows 90.0 KB; pass a larger max_memory, or select from p"):
             selector.fit(X, y, client=Watched(client, searched))
-        fit = selector.set_params(max_memory="8GB").fit(X, y, client=client)
+        ranked.search.set_params(max_memory="8GB")
+        fit = selector.fit(X, y, client=client)
         assert set(fit.memory_estimate_.stages) == stages
         assert fit.memory_estimate_.stages["solve"] == 64 * 8 * 200
     assert searched
@@ -529,7 +533,7 @@ def part_of_true_neighbors(lists, space, k):
 def test_regions_find_most_neighbors(client, small_regions, make, metric):
     """With exact distances, by (distance, index), and about as many as is said."""
     X, here = make(1300), make_space(make(1300), metric)
-    lists = build_lists(make_space(X, metric, client=client), 10, search="approximate")
+    lists = build_lists(as_space(X, metric, client=client), 10, search="approximate")
     true_recall = part_of_true_neighbors(lists, here, 10)
     assert true_recall >= 0.97
     assert lists.recall == pytest.approx(true_recall, abs=0.02)
@@ -548,11 +552,11 @@ def test_lists_of_regions_do_not_depend_on_workers_blocks_or_input(client, small
         found = build_lists(space, 12, search="approximate")
         return found.indptr, found.indices, found.distances, found.recall
 
-    first = find(make_space(X, client=client))
-    others = [find(make_space(da.from_array(X, chunks=(370, 5)), client=client))]
+    first = find(as_space(X, client=client))
+    others = [find(as_space(da.from_array(X, chunks=(370, 5)), client=client))]
     monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 230)
     with make_cluster(1) as cluster, distributed.Client(cluster, set_as_default=False) as alone:
-        others.append(find(make_space(X, client=alone)))
+        others.append(find(as_space(X, client=alone)))
     for other in others:
         assert all(np.array_equal(a, b) for a, b in zip(first, other, strict=True))
 
@@ -573,7 +577,7 @@ def test_a_region_that_is_too_large_is_cut(client, small_regions, monkeypatch):
     """Here of rows that nothing tells apart: each still has equals in its part."""
     monkeypatch.setattr(_regions, "LARGEST", 1)
     X = np.vstack([np.zeros((1200, 3)), uniform(200, d=3)])
-    lists = build_lists(make_space(X, client=client), 8, search="approximate")
+    lists = build_lists(as_space(X, client=client), 8, search="approximate")
     assert lists.recall >= 0.97
     assert (lists.distances[: 1200 * 8] == 0).all()
 
@@ -581,7 +585,7 @@ def test_a_region_that_is_too_large_is_cut(client, small_regions, monkeypatch):
 def test_few_rows_are_one_region(client):
     """Whose lists are exact where the search within it is."""
     X = uniform(400)
-    exact, lists = (build_lists(make_space(X, client=client), 9, search=search) for search in ("exact", "approximate"))
+    exact, lists = (build_lists(as_space(X, client=client), 9, search=search) for search in ("exact", "approximate"))
     assert lists.recall == 1.0
     assert (lists.indices == exact.indices).all()
     assert (lists.distances == exact.distances).all()
@@ -589,8 +593,8 @@ def test_few_rows_are_one_region(client):
 
 def test_lists_of_regions_on_disk(client, small_regions, tmp_path):
     X, y = overlapping(700)
-    fit = REPS(20, neighbors="approximate", lists_folder=tmp_path).fit(X, y, client=client)
-    in_memory = REPS(20, neighbors="approximate").fit(X, y, client=client)
+    fit = REPS(20, search=NeighborSearch("approximate", folder=tmp_path)).fit(X, y, client=client)
+    in_memory = REPS(20, search="approximate").fit(X, y, client=client)
     assert same_fit(fit, in_memory)
     assert NeighborLists.from_folder(tmp_path).n_objects == 700
 
@@ -598,14 +602,14 @@ def test_lists_of_regions_on_disk(client, small_regions, tmp_path):
 def test_solving_on_the_workers_with_lists_of_regions(client, small_regions):
     """Of a Dask array: neither rows nor lists come here."""
     X, y = overlapping(450, d=5)
-    here = REPS(40, C=1e-6, neighbors="approximate").fit(X, y, client=client)
+    here = REPS(40, C=1e-6, search="approximate").fit(X, y, client=client)
     blocks = da.from_array(X, chunks=(250, 2))
-    there = REPS(40, C=1e-6, neighbors="approximate", solver="distributed").fit(blocks, y, client=client)
+    there = REPS(40, C=1e-6, solver="distributed", search="approximate").fit(blocks, y, client=client)
     assert there.neighbor_search_ == here.neighbor_search_ == "approximate"
     assert there.neighbor_recall_ == here.neighbor_recall_ >= 0.97
     assert there.weights_ == pytest.approx(here.weights_, rel=1e-4, abs=1e-4 * here.weights_.max())
     assert np.isin(there.sample_indices_, here.sample_indices_).mean() >= 0.95
-    exact = REPS(40, C=1e-6, neighbors="exact").fit(X, y)
+    exact = REPS(40, C=1e-6, search="exact").fit(X, y)
     assert np.isin(there.sample_indices_, exact.sample_indices_).mean() >= 0.9
 
 
@@ -615,18 +619,18 @@ def test_low_recall_is_said_and_refused(client, small_regions, monkeypatch):
     monkeypatch.setattr(_regions, "MOST_ROUNDS", 1)
     X, y = uniform(900, d=5), np.arange(900) % 3
     with pytest.warns(UserWarning, match=r"found [5-9]\d\.\d% of the true neighbours of a sample"):
-        fit = REPS(20, neighbors="approximate").fit(X, y, client=client)
+        fit = REPS(20, search="approximate").fit(X, y, client=client)
     assert 0.5 < fit.neighbor_recall_ < 0.95
     assert 0.2 < fit.prototype_overlap_ < 1
     monkeypatch.setattr(_regions, "REGION_ROWS", 20)
     for solver in ("auto", "distributed"):
-        with pytest.raises(ValueError, match=r"found .* too few to learn from .* use neighbors='exact'"):
-            REPS(20, neighbors="approximate", solver=solver).fit(X, y, client=client)
+        with pytest.raises(ValueError, match=r"found .* too few to learn from .* use search='exact'"):
+            REPS(20, solver=solver, search="approximate").fit(X, y, client=client)
 
 
 def test_rounds_go_on_while_they_help(client, small_regions, monkeypatch):
     monkeypatch.setattr(_regions, "VISITED", 1)
-    space = make_space(uniform(900), client=client)
+    space = as_space(uniform(900), client=client)
     reached = space.approximate_on_workers(8).recall_by_round
     assert 2 <= len(reached) <= _regions.MOST_ROUNDS
     assert all(after - before > 0 for before, after in pairwise(reached))
@@ -638,11 +642,11 @@ def test_rounds_go_on_while_they_help(client, small_regions, monkeypatch):
 def test_many_objects_are_searched_by_regions_unless_some_have_no_direction(client, monkeypatch):
     monkeypatch.setattr("protoset.neighbors.search.APPROXIMATE_FROM", 300)
     X = uniform(301) + 0.1
-    assert choose_search(make_space(X, client=client), "auto") == "approximate"
-    assert choose_search(make_space(X[:299], client=client), "auto") == "exact"
-    assert choose_search(make_space(X, "cosine", client=client), "auto") == "approximate"
+    assert choose_search(as_space(X, client=client), "auto") == "approximate"
+    assert choose_search(as_space(X[:299], client=client), "auto") == "exact"
+    assert choose_search(as_space(X, "cosine", client=client), "auto") == "approximate"
     X[300] = 0.0
-    assert choose_search(make_space(X, "cosine", client=client), "auto") == "exact"
+    assert choose_search(as_space(X, "cosine", client=client), "auto") == "exact"
 
 
 @settings(max_examples=60)
@@ -708,7 +712,7 @@ def test_blocks_grow_and_come_in_pieces(client, monkeypatch):
     monkeypatch.setattr(distributed_vectors, "MOST_BLOCKS", 3)
     monkeypatch.setattr(_cluster, "TASK_BYTES", 1000)
     X = uniform(640)
-    space = make_space(X, client=client)
+    space = as_space(X, client=client)
     assert len(space.blocks) == 3
     exact = build_lists(make_space(X), 6)
     assert (build_lists(space, 6).indices == exact.indices).all()
@@ -721,7 +725,7 @@ def test_workers_search_for_the_refinement(client, monkeypatch, metric):
     monkeypatch.setattr(_cluster_sample, "TASK_ROWS", 64)
     X = np.random.default_rng(0).integers(0, 4, (300, 3)).astype(np.float32)
     members = np.arange(0, 300, 2)
-    sample = make_space(X, metric, client=client).subset(members)
+    sample = as_space(X, metric, client=client).subset(members)
     searched = []
     monkeypatch.setattr(sample, "_client", Watched(client, searched))
     found, one = (space.kneighbors(9, limit=12) for space in (sample, make_space(X[members], metric)))
@@ -751,6 +755,6 @@ def test_refinement_by_lists_of_the_workers(client, monkeypatch):
     monkeypatch.setattr(_refinable_set, "LIST_ENTRY_BYTES", 0)
     monkeypatch.setattr(_cluster_sample, "LEAST_ROWS", 100)
     X, y = overlapping(400, d=3)
-    one, many = REPS(30, refine=True).fit(X, y), REPS(30, refine=True).fit(X, y, client=client)
+    one, many = Refined(REPS(30)).fit(X, y), Refined(REPS(30)).fit(X, y, client=client)
     assert (many.sample_indices_ == one.sample_indices_).all()
     assert many.refinement_.objective_after == one.refinement_.objective_after

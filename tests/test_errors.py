@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 
-from protoset import REPS, PrototypeClassifier
+from protoset import REPS, NeighborSearch, PrototypeClassifier
 from protoset.solvers import SOLVERS
 from protoset.spaces.precomputed import PrecomputedSpace
 
@@ -54,13 +54,18 @@ PARAMETERS = [
     ({"beta": 1e16}, "beta=1e.16 must be"),
     ({"random_state": "seed"}, "random_state='seed' must be None, a whole number"),
     ({"tol": 0.0}, "tol=0.0 must be a finite number above 0"),
-    ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1; pass a count or 'auto'"),
-    ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be"),
-    ({"n_neighbors": "all"}, "n_neighbors='all' must be"),
-    ({"n_neighbors": np.array([1, 2])}, r"n_neighbors=array\(\[1, 2\]\) must be"),
+    (
+        {"search": NeighborSearch(n_neighbors=0)},
+        "n_neighbors=0 must be a whole number of at least 1; pass a count or 'auto'",
+    ),
+    ({"search": NeighborSearch(n_neighbors=2.5)}, "n_neighbors=2.5 must be"),
+    ({"search": NeighborSearch(n_neighbors="all")}, "n_neighbors='all' must be"),
+    ({"search": NeighborSearch(n_neighbors=np.array([1, 2]))}, r"n_neighbors=array\(\[1, 2\]\) must be"),
     ({"loss": "max"}, r"loss='max' is not known.*choose one of \['mean', 'sum'\]"),
     ({"ties": "max"}, "ties='max' is not known"),
-    ({"score": "adjust"}, r"score='adjust' is not known \(did you mean 'adjusted'\?\)"),
+    ({"reading": "literally"}, r"reading='literally' is not known \(did you mean 'literal'\?\)"),
+    ({"search": "approx"}, r"search='approx' is not known \(did you mean 'approximate'\?\)"),
+    ({"search": NeighborSearch("approx")}, r"kind='approx' is not known \(did you mean 'approximate'\?\)"),
     ({"allocation": "proportionate"}, "allocation='proportionate' is not known.*did you mean 'proportional'"),
     ({"solver": "lbfgsb"}, "solver='lbfgsb' is not known.*did you mean 'lbfgs'"),
     ({"solver": None}, "solver=None is not known"),
@@ -93,7 +98,8 @@ def test_metric_params_that_are_no_dict():
 
 def test_more_neighbours_than_can_be_are_all_of_them():
     np.testing.assert_array_equal(
-        REPS(0.1, n_neighbors=10**30).fit(X, Y).ranking_, REPS(0.1, n_neighbors=149).fit(X, Y).ranking_
+        REPS(0.1, search=NeighborSearch(n_neighbors=10**30)).fit(X, Y).ranking_,
+        REPS(0.1, search=NeighborSearch(n_neighbors=149)).fit(X, Y).ranking_,
     )
 
 
@@ -177,7 +183,7 @@ def test_the_query_side_of_a_matrix():
 def test_a_sparse_graph_cannot_choose_the_size():
     with pytest.raises(
         ValueError,
-        match="n_prototypes='auto' and refine=True ask for.*pass a count or a rate and refine=False, or a dense matrix",
+        match="n_prototypes='auto' asks for.*pass a count or a rate, or a dense matrix",
     ):
         REPS(metric="precomputed").fit(sparse.csr_matrix(MATRIX), Y_SMALL)
 

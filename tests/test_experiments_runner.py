@@ -22,7 +22,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from benchmarks.keel import read_keel_typed
 from benchmarks.refinement_vectors import NEIGHBOR_RULE, measure
-from protoset import REPS, refine
+from protoset import REPS, Refined, refine
 from protoset.datasets import Attribute, Dataset
 from protoset.experiments import distances, read_plan, results, resume, run, status, table
 from protoset.experiments.distances import digest
@@ -103,14 +103,14 @@ def test_results_are_those_of_a_direct_computation(journal):
                 own = FCNN(k, **precomputed).fit(D, labels).sample_indices_
                 check(own, f"FCNN(n_neighbors={k})")
                 check(ranked.select(len(own)), f"REPS at FCNN(n_neighbors={k})")
-                alone = REPS(len(own), refine=True, **precomputed).fit(D, labels)
+                alone = Refined(REPS(len(own), **precomputed)).fit(D, labels)
                 check(alone.sample_indices_, f"REPS(refine=True) at FCNN(n_neighbors={k})")
                 climbed = RMHC(len(own), max_iter=100, random_state=1, **precomputed).fit(D, labels)
                 check(climbed.sample_indices_, f"RMHC at FCNN(n_neighbors={k})", 1)
             check(refine(space, labels, FCNN(**precomputed).fit(D, labels).sample_indices_).indices, "better FCNN")
             check(ranked.select(0.02), "REPS at 0.02")
             check(ranked.select(0.1), "REPS at 0.1")
-            check(REPS(6, refine=True, **precomputed).fit(D, labels).sample_indices_, "six")
+            check(Refined(REPS(6, **precomputed)).fit(D, labels).sample_indices_, "six")
 
 
 def test_rows_say_how_they_came_about(journal):

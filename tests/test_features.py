@@ -8,8 +8,10 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from protoset import REPS
-from protoset.features import negligible_rank, rank_exponential
-from protoset.neighbors import TIES, NeighborLists, build_lists
+from protoset.features import rank_exponential
+from protoset.neighbors import NeighborLists, build_lists
+from protoset.neighbors.lists import TIES
+from protoset.neighbors.search import negligible_rank
 from protoset.solvers import solve
 from protoset.spaces import make_space
 
@@ -74,7 +76,7 @@ def test_the_truncation_bound_holds(ties, distances, ready_made, seed, k, beta, 
 
 @pytest.mark.parametrize("ties", ["min", "average"])
 def test_the_truncation_bound_holds_for_open_lists(ties, monkeypatch):
-    monkeypatch.setattr("protoset.neighbors.search.LISTS_BYTES", 0)
+    monkeypatch.setattr("protoset.neighbors.search.TIED_LISTS_BYTES", 0)
     space = make_space(np.zeros((20, 1)))
     codes = np.arange(20) % 2
     part = rank_exponential(build_lists(space, 3, ties=ties), codes)

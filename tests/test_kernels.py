@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from protoset import kernels
-from protoset.spaces import smallest_of
+from protoset.spaces._lists import smallest_of
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -10,7 +10,9 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
-from protoset.neighbors import ENTRY_BYTES, TIES, NeighborLists, as_lists, build_lists
+from protoset.neighbors import NeighborLists, as_lists, build_lists
+from protoset.neighbors.lists import TIES
+from protoset.neighbors.search import ENTRY_BYTES
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping
@@ -81,7 +83,7 @@ def test_lists_may_hold_the_objects_themselves():
 
 
 def test_memory_bound_of_the_lists(monkeypatch):
-    monkeypatch.setattr("protoset.neighbors.search.LISTS_BYTES", 40 * 10 * ENTRY_BYTES)
+    monkeypatch.setattr("protoset.neighbors.search.TIED_LISTS_BYTES", 40 * 10 * ENTRY_BYTES)
     lists = build_lists(make_space(np.zeros((40, 1))), 3)
     assert (np.diff(lists.indptr) == 10).all()
     assert not lists.closed.any()
@@ -110,8 +112,8 @@ def two(indices, distances):
         (lambda: two(np.empty((2, 0), int), np.empty((2, 0))), ValueError, r"shape \(n_objects, k\), got \(2, 0\)"),
         (lambda: two([[2**32 + 1], [0]], [[1.0], [1.0]]), ValueError, "between 0 and 1; row 0"),
         (lambda: as_lists(([[1, 2], [0], [0]], [[1.0, 2], [1], [1]]), 3), ValueError, "rows differ in length"),
-        (lambda: as_lists(([[1], [0]], [[1.0], [1.0]]), 3), ValueError, "lists 2 objects, but X has 3"),
-        (lambda: as_lists("graph", 3), TypeError, "neighbors=str is not understood"),
+        (lambda: as_lists(([[1], [0]], [[1.0], [1.0]]), 3), ValueError, "lists are of 2 objects, but X has 3"),
+        (lambda: as_lists("graph", 3), TypeError, "lists=str is not understood"),
         (lambda: build_lists(make_space(np.eye(3)), 0), ValueError, "n_neighbors=0 must be"),
         (lambda: build_lists(make_space(np.eye(3)), 2, ties="max"), ValueError, "ties='max' is not known"),
     ],

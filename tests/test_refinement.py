@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-from protoset import REPS, kernels, refine
+from protoset import REPS, Refined, kernels, refine
 from protoset.selectors import _improving, _refinable_set, all_selectors, refinement
 from protoset.selectors._refinable_set import CandidateDistances, RefinableSet
 from protoset.spaces import CountedSpace, _cells, make_space
@@ -60,7 +60,7 @@ def without_matrix(reach=None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_refinable_set, "MATRIX_BYTES", 0)
         patch.setattr(_refinable_set, "LIST_ENTRY_BYTES", 0)
-        patch.setattr(_improving, "REACH", 10**6 if reach is None else reach)
+        patch.setattr(_improving, "LIST_REACH", 10**6 if reach is None else reach)
         yield
 
 
@@ -305,7 +305,7 @@ def test_same_seed_same_set_and_no_seed_too():
 )
 def test_folds_may_lose_a_class(X, y):
     """The automatic size deals a class of one member to a single fold."""
-    kept = REPS(refine=True).fit(X, y).sample_indices_
+    kept = Refined(REPS()).fit(X, y).sample_indices_
     assert set(np.asarray(y)[kept]) == {0, 1}
 
 
@@ -415,7 +415,7 @@ BAD = [
     ({"indices": [*START, 30]}, ValueError, "between 0 and 29; 30 does not"),
     ({"indices": [*START, START[0]]}, ValueError, f"hold row {START[0]} more than once"),
     ({"indices": np.ones(30, bool)}, ValueError, "np.flatnonzero"),
-    ({"space": X}, TypeError, r"space is a ndarray; pass protoset.spaces.make_space\(X, metric\)"),
+    ({"metric": "cityblock"}, ValueError, "metric='cityblock', but X is a space with metric='euclidean'; leave metric"),
     ({"steepness": "40"}, ValueError, "steepness='40' must be a finite number"),
     ({"n_jobs": 0}, ValueError, "n_jobs=0 must be"),
     ({"indices": START[:2]}, ValueError, r"no object of the classes \[2\]; add one of each"),
@@ -428,13 +428,13 @@ BAD = [
     ({"callback": 3}, TypeError, "callback=3 must be a function"),
     ({"random_state": "x"}, ValueError, "random_state='x' must be"),
     ({"y": Y[:-1]}, ValueError, "29 labels for 30 objects"),
-    ({"space": make_space(sparse.csr_matrix(cdist(X, X)), "precomputed")}, ValueError, "a sparse graph does not hold"),
+    ({"X": make_space(sparse.csr_matrix(cdist(X, X)), "precomputed")}, ValueError, "a sparse graph does not hold"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "error", "message"), BAD, ids=[str(i) for i in range(len(BAD))])
 def test_bad_arguments(arguments, error, message):
-    good = {"space": make_space(X), "y": Y, "indices": START}
+    good = {"X": make_space(X), "y": Y, "indices": START}
     with pytest.raises(error, match=message):
         refine(**(good | arguments))
 

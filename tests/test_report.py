@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from protoset import REPS, PrototypeClassifier, load, save
+from protoset import REPS, PrototypeClassifier, Refined, load, save
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
 from protoset.report import build_report, write_report
@@ -63,7 +63,7 @@ def others(matrix):
 def test_every_stop_agrees_with_direct_computation(labelled, refine):
     objects, labels = labelled
     # Distances of the space itself: those of SciPy may break ties in the last digit.
-    selector = REPS(n_prototypes=0.3, refine=refine).fit(objects, labels)
+    selector = (Refined(REPS(n_prototypes=0.3)) if refine else REPS(n_prototypes=0.3)).fit(objects, labels)
     model = build_report(Dataset("ties", "vectors", objects, labels), selector, created=DAY).model
     matrix = others(((objects[:, None] - objects[None]) ** 2).sum(axis=2))
     for stop in model["stops"]:
@@ -83,7 +83,7 @@ def test_every_stop_agrees_with_direct_computation(labelled, refine):
 
 
 def test_errors_on_test_objects_agree_with_the_classifier():
-    classifier = PrototypeClassifier(REPS(n_prototypes=15, refine=True)).fit(X, Y)
+    classifier = PrototypeClassifier(Refined(REPS(n_prototypes=15))).fit(X, Y)
     model = build_report(TRAIN, classifier, test=TEST, created=DAY).model
     n_errors = int((classifier.predict(X_TEST) != Y_TEST).sum())
     estimate = estimate_error(n_errors, len(Y_TEST))

@@ -9,7 +9,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from protoset import REPS, PrototypeClassifier
+from protoset import REPS, PrototypeClassifier, Refined
 from protoset.datasets import Attribute, Dataset
 from protoset.report import write_report
 from protoset.selectors import FCNN
@@ -82,7 +82,7 @@ def vector_report(folder):
     return write_report(
         folder / "vectors.html",
         Dataset("trees", "vectors", X, names[y], columns),
-        PrototypeClassifier(REPS(n_prototypes=12, refine=True)).fit(X, names[y]),
+        PrototypeClassifier(Refined(REPS(n_prototypes=12))).fit(X, names[y]),
         test=Dataset("trees", "vectors", X_test, names[y_test], columns),
         created="2026-01-31",
     )

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
-from protoset import REPS, PrototypeClassifier
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
 from protoset.features import rank_exponential
 from protoset.neighbors import build_lists
 from protoset.selectors import rank_prototypes, size
@@ -122,7 +122,7 @@ def test_the_truncated_fit_equals_the_untruncated_one():
     X = np.random.default_rng(3).normal(size=(400, 3))
     y = np.arange(400) % 3
     for C, precision in ((1e-6, 1e-12), (1e4, 1e-4)):  # in closed form, and as precisely as the solver goes
-        cut_lists, whole = REPS(0.1, C=C).fit(X, y), REPS(0.1, C=C, n_neighbors=399).fit(X, y)
+        cut_lists, whole = REPS(0.1, C=C).fit(X, y), REPS(0.1, C=C, search=NeighborSearch(n_neighbors=399)).fit(X, y)
         assert (whole.solver_ == "closed_form") == (C < 1)
         assert 0 < cut_lists.truncation_bound_ < 1e-12 * C
         assert whole.truncation_bound_ == 0
@@ -175,10 +175,10 @@ def test_tied_scores_are_ordered_by_support():
         [1, 2, 3, 0, 5, 6, 7, 4]
     ]
     y = np.repeat([0, 1], 4)
-    selector = REPS(2, n_neighbors=3).fit(X, y)
+    selector = REPS(2, search=NeighborSearch(n_neighbors=3)).fit(X, y)
     assert selector.weights_.max() == 0
     assert selector.sample_indices_.tolist() == [3, 7]
-    assert np.isinf(REPS(2, n_neighbors=1).fit(X, y).scores_).any()  # nobody's nearest neighbour
+    assert np.isinf(REPS(2, search=NeighborSearch(n_neighbors=1)).fit(X, y).scores_).any()  # nobody's nearest neighbour
 
 
 def test_weights_that_are_not_proved_are_named():
@@ -209,7 +209,7 @@ def test_ready_made_neighbours():
     distances, indices = NearestNeighbors(n_neighbors=53).fit(X_WINE).kneighbors()
     graph = kneighbors_graph(X_WINE, 53, mode="distance")
     for neighbors in ((indices, distances), graph, build_lists(make_space(X_WINE), 53)):
-        assert_same_fit(REPS(0.2).fit(X_WINE, Y_WINE, neighbors=neighbors), expected)
+        assert_same_fit(REPS(0.2).fit(X_WINE, Y_WINE, lists=neighbors), expected)
     assert_same_fit(REPS(0.2, metric="precomputed").fit(graph, Y_WINE), expected)
     assert_same_fit(REPS(0.2, metric="precomputed").fit(sparse.csr_array(graph), Y_WINE), expected)
 
@@ -332,7 +332,7 @@ def test_tiny_training_sets(n, n_prototypes):
 
 
 def test_fewer_objects_than_neighbours():
-    selector = REPS(4, n_neighbors=1000).fit(X_WINE[::20], Y_WINE[::20])
+    selector = REPS(4, search=NeighborSearch(n_neighbors=1000)).fit(X_WINE[::20], Y_WINE[::20])
     assert selector.truncation_bound_ == 0
 
 
@@ -374,9 +374,16 @@ def test_verbose_shows_the_stages(capsys, caplog):
     with caplog.at_level(logging.INFO, logger="protoset"):
         REPS().fit(X_WINE, Y_WINE)
     stages = [record.getMessage() for record in caplog.records]
-    assert [stage.split()[0] for stage in stages] == ["the", "searching", "solving", "measuring", "kept"]
-    assert stages[0].startswith("the fit needs about ")
-    assert stages[1] == "searching 53 neighbours of 178 objects"
+    assert [stage.split()[0] for stage in stages] == [
+        "metric='auto'",
+        "the",
+        "searching",
+        "solving",
+        "measuring",
+        "kept",
+    ]
+    assert stages[1].startswith("the fit needs about ")
+    assert stages[2] == "searching 53 neighbours of 178 objects"
     assert capsys.readouterr().err == ""
     REPS(verbose=1).fit(X_WINE, Y_WINE)
     assert capsys.readouterr().err.splitlines() == [f"[protoset] {stage}" for stage in stages]
@@ -388,10 +395,10 @@ def test_verbose_shows_the_stages(capsys, caplog):
 def test_separated_classes_are_solved_too(sizes, n_neighbors, loss, C):
     """Thresholds of 2^-40 and less; a ConvergenceWarning would be an error here."""
     X, y = make_blobs(sizes, centers=[[0, 0], [20, 0]], random_state=0)
-    selector = REPS(4, n_neighbors=n_neighbors, loss=loss, C=C).fit(X, y)
+    selector = REPS(4, loss=loss, C=C, search=NeighborSearch(n_neighbors=n_neighbors)).fit(X, y)
     assert selector.duality_gap_ <= 1e-6
     assert 0 < selector.weights_.max() < 1e-5
-    assert PrototypeClassifier(REPS(4, n_neighbors=n_neighbors)).fit(X, y).score(X, y) == 1
+    assert PrototypeClassifier(REPS(4, search=NeighborSearch(n_neighbors=n_neighbors))).fit(X, y).score(X, y) == 1
 
 
 @pytest.mark.parametrize("solver", ["coordinate", "lbfgs"])
@@ -427,7 +434,7 @@ def test_fit_resample_takes_every_sparse_format():
 
 
 def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):
-    monkeypatch.setattr("protoset.neighbors.search.LISTS_BYTES", 0)
+    monkeypatch.setattr("protoset.neighbors.search.TIED_LISTS_BYTES", 0)
     with pytest.warns(UserWarning, match="100 of 100 objects have more equally distant neighbours"):
         selector = REPS(4).fit(np.zeros((100, 1)), np.arange(100) % 2)
     assert selector.truncation_bound_ > 1e-4
@@ -435,46 +442,43 @@ def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):
 
 def test_refinement_lowers_the_objective_within_the_budget():
     X, y = overlapping(300, seed=6)
-    plain, refined = REPS(0.1).fit(X, y), REPS(0.1, refine=True).fit(X, y)
-    assert plain.refinement_ is None
-    np.testing.assert_array_equal(plain.ranking_, refined.ranking_)
+    plain, refined = REPS(0.1).fit(X, y), Refined(REPS(0.1)).fit(X, y)
+    np.testing.assert_array_equal(plain.ranking_, refined.selector_.ranking_)
     np.testing.assert_array_equal(refined.sample_indices_, refined.refinement_.indices)
     assert len(refined.sample_indices_) <= len(plain.sample_indices_)
     assert refined.refinement_.objective_after < refined.refinement_.objective_before
-    np.testing.assert_array_equal(refined.select(0.1), plain.sample_indices_)
+    np.testing.assert_array_equal(refined.selector_.select(0.1), plain.sample_indices_)
 
 
 def test_refined_automatic_size():
     X, y = overlapping(260, seed=6)
-    small, low = (REPS(refine=True, size_rule=rule).fit(X, y) for rule in ("one_standard_error", "lowest_error"))
+    small, low = (Refined(REPS(size_rule=rule)).fit(X, y) for rule in ("one_standard_error", "lowest_error"))
     for selector in (small, low):
         curve = selector.size_curve_
         assert len(selector.sample_indices_) <= curve.sizes[curve.chosen]
         assert curve.best == np.argmin(curve.errors)
     assert low.size_curve_.chosen == low.size_curve_.best
     assert small.size_curve_.chosen <= small.size_curve_.best
-    again = REPS(refine=True).fit(X, y)
+    again = Refined(REPS()).fit(X, y)
     np.testing.assert_array_equal(again.sample_indices_, small.sample_indices_)
 
 
 def test_refined_size_is_measured_on_a_sample_of_many(monkeypatch):
     X, y = overlapping(400, seed=6)
     monkeypatch.setattr(size, "SAMPLE_OBJECTS", 120)
-    curve = REPS(refine=True).fit(X, y).size_curve_
+    curve = Refined(REPS()).fit(X, y).size_curve_
     assert curve.sizes[-1] == 120  # 30 % of all
 
 
 def test_refinement_can_be_stopped():
     X, y = overlapping(300, seed=6)
     with pytest.warns(ConvergenceWarning, match="at the callback's word"):
-        selector = REPS(0.1, refine=True, callback=lambda progress: True).fit(X, y)
+        selector = Refined(REPS(0.1), callback=lambda progress: True).fit(X, y)
     assert set(y[selector.sample_indices_]) == set(y)
 
 
 def test_refinement_keeps_classes_so_that_they_need_places():
-    with pytest.raises(ValueError, match="refine=True keeps every class; use allocation='proportional' or 'equal'"):
-        REPS(0.1, refine=True, allocation="global").fit(*overlapping(50))
-    with pytest.raises(ValueError, match="refine='yes' must be True or False"):
-        REPS(0.1, refine="yes").fit(*overlapping(50))
+    with pytest.raises(ValueError, match="Refined keeps every class, and REPS.* may not; use allocation='prop"):
+        Refined(REPS(0.1, allocation="global")).fit(*overlapping(50))
     with pytest.raises(ValueError, match="size_rule='small' is not known"):
         REPS(size_rule="small").fit(*overlapping(50))

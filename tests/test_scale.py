@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,14 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from protoset import REPS, NeighborLists, PrototypeClassifier, kernels, load, refine, save
+from protoset import REPS, NeighborLists, NeighborSearch, PrototypeClassifier, Refined, kernels, load, refine, save
+from protoset._memory import WORKING_BYTES as WORK
 from protoset._memory import MemoryEstimate, available_memory, check_fits, format_bytes, parse_bytes
 from protoset._storage import Storage
-from protoset.neighbors import build_lists, choose_search
-from protoset.selectors import _list_search, _refinable_set
-from protoset.selectors._memory_plan import WORK, estimate_memory, estimate_memory_on_cluster
+from protoset.neighbors import build_lists
+from protoset.neighbors.search import choose_search
+from protoset.selectors import _overlap, _refinable_set
 from protoset.selectors.allocation import cut
-from protoset.selectors.refinement import sample_with
+from protoset.selectors.refinement import refining_bytes, sample_with
 from protoset.spaces import CountedSpace, _approximate, _cells, make_space
 
 from conftest import overlapping
@@ -150,8 +152,8 @@ def test_without_a_library_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None)
     X, y = overlapping(50)
     with pytest.raises(ImportError, match=r"needs faiss or pynndescent; pip install 'protoset\[approximate\]'"):
-        REPS(5, neighbors="approximate").fit(X, y)
-    assert REPS(5, neighbors="auto").fit(X, y).neighbor_search_ == "exact"
+        REPS(5, search="approximate").fit(X, y)
+    assert REPS(5, search="auto").fit(X, y).neighbor_search_ == "exact"
 
 
 def test_automatic_search_switches_at_the_stated_size(monkeypatch):
@@ -165,7 +167,7 @@ def test_automatic_search_switches_at_the_stated_size(monkeypatch):
 
 def test_kinds_without_an_approximate_search_are_refused():
     X, _ = overlapping(30)
-    with pytest.raises(ValueError, match="neighbors='approximate' serves dense vectors"):
+    with pytest.raises(ValueError, match="search='approximate' serves dense vectors"):
         choose_search(make_space(X, "manhattan"), "approximate")
     X[0] = 0
     with pytest.raises(ValueError, match="each with a direction"):
@@ -189,16 +191,16 @@ def test_low_recall_warns_with_the_way_out(monkeypatch):
     lazy(monkeypatch)
     monkeypatch.setattr("protoset.neighbors.search.LEAST_RECALL", 0.0)
     X, y = scattered(3000, 30)
-    with pytest.warns(UserWarning, match=r"found \d+\.\d% of .* less than 95%.*neighbors='exact'"):
-        fitted = REPS(30, neighbors="approximate").fit(X, y)
+    with pytest.warns(UserWarning, match=r"found \d+\.\d% of .* less than 95%.*search='exact'"):
+        fitted = REPS(30, search="approximate").fit(X, y)
     assert 0 < fitted.neighbor_recall_ < 0.95
 
 
 def test_too_low_recall_ends_the_fit(monkeypatch):
     lazy(monkeypatch)
     X, y = scattered(3000, 60)
-    selector = REPS(30, neighbors="approximate")
-    with pytest.raises(ValueError, match=r"too few to learn from \(less than 50%\); use neighbors='exact'"):
+    selector = REPS(30, search="approximate")
+    with pytest.raises(ValueError, match=r"too few to learn from \(less than 50%\); use search='exact'"):
         selector.fit(X, y)
     assert not hasattr(selector, "sample_indices_")
 
@@ -207,19 +209,19 @@ def test_ties_that_approximate_lists_do_not_hold_are_named():
     X = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 60, axis=0)
     y = np.arange(600) % 3
     with pytest.warns(UserWarning, match="600 of 600 objects have more equally .* than approximate lists hold.*exact"):
-        REPS(0.1, neighbors="approximate").fit(X, y)
-    REPS(0.1, neighbors="exact").fit(X, y)
+        REPS(0.1, search="approximate").fit(X, y)
+    REPS(0.1, search="exact").fit(X, y)
 
 
 def test_overlap_of_prototypes_with_exact_ones(monkeypatch):
     X, y = overlapping(1500, d=6)
-    assert REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ > 0.9
-    assert REPS(0.1, neighbors="exact").fit(X, y).prototype_overlap_ == 1.0
+    assert REPS(0.1, search="approximate").fit(X, y).prototype_overlap_ > 0.9
+    assert REPS(0.1, search="exact").fit(X, y).prototype_overlap_ == 1.0
     lists = build_lists(make_space(X), 20)
-    assert np.isnan(REPS(0.1).fit(X, y, neighbors=lists).prototype_overlap_)
-    monkeypatch.setattr(_list_search, "COMPARED_OBJECTS", 200)
+    assert np.isnan(REPS(0.1).fit(X, y, lists=lists).prototype_overlap_)
+    monkeypatch.setattr(_overlap, "COMPARED_OBJECTS", 200)
     monkeypatch.setattr(_cells, "CELL", 40)
-    assert 0.5 < REPS(0.1, neighbors="approximate").fit(X, y).prototype_overlap_ <= 1.0
+    assert 0.5 < REPS(0.1, search="approximate").fit(X, y).prototype_overlap_ <= 1.0
 
 
 def rough_fit(monkeypatch, cell, n_probed, d):
@@ -228,7 +230,7 @@ def rough_fit(monkeypatch, cell, n_probed, d):
         monkeypatch.setattr(_cells, name, value)
     monkeypatch.setattr("protoset.neighbors.search.RECALL_WARNING", 0.0)
     X, y = overlapping(2500, d=d)
-    rough, exact = REPS(0.1, neighbors="approximate").fit(X, y), REPS(0.1, neighbors="exact").fit(X, y)
+    rough, exact = REPS(0.1, search="approximate").fit(X, y), REPS(0.1, search="exact").fit(X, y)
     return rough, np.isin(exact.sample_indices_, rough.sample_indices_).mean()
 
 
@@ -244,7 +246,7 @@ def test_thinned_lists(recall):
     """Some of the first entries of each list."""
     X, _ = overlapping(200)
     lists = build_lists(make_space(X), 20)
-    thin = _list_search._thinned(lists, recall, 8)
+    thin = _overlap._thinned(lists, recall, 8)
     first = [set(row[:8]) for row in lists.indices.reshape(200, 20).tolist()]
     found = [set(thin.indices[start:stop].tolist()) for start, stop in pairwise(thin.indptr)]
     assert all(part <= whole for part, whole in zip(found, first, strict=True))
@@ -266,7 +268,7 @@ def test_sizes_of_memory(text, size):
 @pytest.mark.parametrize("wrong", ["4", "GB", "-1GB", "4XB", 0, -5, 2.5, True, [], "0GB"])
 def test_what_is_no_size_of_memory(wrong):
     with pytest.raises(ValueError, match="max_memory=.* is not a size of memory; pass bytes"):
-        REPS(max_memory=wrong).fit(*overlapping(20))
+        REPS(search=NeighborSearch(max_memory=wrong)).fit(*overlapping(20))
 
 
 def test_sizes_are_written_for_people():
@@ -280,15 +282,15 @@ def test_the_machine_says_what_it_has():
 
 def test_a_fit_that_does_not_fit_says_how_much_it_needs_before_it_starts():
     X, y = overlapping(500)
-    selector = REPS(10, max_memory="1MB")
-    with pytest.raises(MemoryError, match=r"needs about \d+\.\d MB .* max_memory allows 1.0 MB; pass lists"):
+    selector = REPS(10, search=NeighborSearch(max_memory="1MB"))
+    with pytest.raises(MemoryError, match=r"needs about \d+\.\d MB .* max_memory allows 1.0 MB; pass search=Neig"):
         selector.fit(X, y)
     assert not hasattr(selector, "ranking_")
 
 
 @pytest.mark.parametrize(("n_neighbors", "advice"), [("auto", "pass a smaller n_neighbors"), (20, "pass float32")])
 def test_the_error_does_not_advise_what_is_done(tmp_path, n_neighbors, advice):
-    selector = REPS(10, max_memory="1MB", lists_folder=tmp_path, n_neighbors=n_neighbors)
+    selector = REPS(10, search=NeighborSearch(max_memory="1MB", folder=tmp_path, n_neighbors=n_neighbors))
     with pytest.raises(MemoryError, match=f"max_memory allows 1.0 MB; {advice}"):
         selector.fit(*overlapping(500))
 
@@ -307,7 +309,7 @@ def test_lists_on_disk_need_less_memory(tmp_path):
     assert set(whole.stages) == {"search", "solve"}
     assert whole.lists == 3000 * 53 * 20
     assert "neighbour lists" in str(whole)
-    on_disk = REPS(10, lists_folder=tmp_path).fit(X, y).memory_estimate_
+    on_disk = REPS(10, search=NeighborSearch(folder=tmp_path)).fit(X, y).memory_estimate_
     assert on_disk.lists == whole.lists
     assert whole.stages["solve"] - on_disk.stages["solve"] == whole.lists
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
@@ -335,6 +337,17 @@ def test_lists_on_disk_are_not_in_memory(tmp_path):
     assert held_by_lists(space, tmp_path) < 5 * entries
 
 
+def estimate_memory(n, n_neighbors, object_bytes, *, approximate, on_disk, refined, remote=False):
+    """Estimate of a fit of REPS, refined or not, from the sizes alone."""
+    objects = SimpleNamespace(
+        shape=(n, n), object_bytes=object_bytes, remote=remote, approximate_search=len if approximate else None
+    )
+    kind, folder = "approximate" if approximate else "exact", "." if on_disk else None
+    selector = REPS(1, search=NeighborSearch(kind, n_neighbors=n_neighbors, folder=folder))
+    estimate = selector._estimate_memory(objects, given=False, sized=False)
+    return estimate if refined is None else estimate.with_stage("refine", refining_bytes(n, refined, object_bytes))
+
+
 @pytest.mark.parametrize(
     ("n_objects", "object_bytes", "measured"),
     [(100_000, 80, 0.48e9), (300_000, 80, 0.68e9), (1_000_000, 80, 1.4e9), (522_910, 216, 0.66e9)],
@@ -358,13 +371,13 @@ def test_estimates_of_the_search_grow_with_its_edges(k, object_bytes):
 
 def test_the_automatic_size_needs_lists_of_the_folds(tmp_path):
     X, y = overlapping(300)
-    plain = REPS(10, lists_folder=tmp_path).fit(X, y).memory_estimate_
-    sized = REPS(n_prototypes="auto", lists_folder=tmp_path).fit(X, y).memory_estimate_
+    plain = REPS(10, search=NeighborSearch(folder=tmp_path)).fit(X, y).memory_estimate_
+    sized = REPS(n_prototypes="auto", search=NeighborSearch(folder=tmp_path)).fit(X, y).memory_estimate_
     assert set(sized.stages) == {"search", "solve", "size"}
     assert sized.stages["solve"] == plain.stages["solve"]
     # On disk are those of everyone alone.
     assert sized.stages["size"] - WORK == pytest.approx(0.8 * (sized.lists + plain.stages["solve"] - WORK), rel=1e-6)
-    refined = REPS(n_prototypes="auto", refine=True).fit(X, y).memory_estimate_
+    refined = Refined(REPS(n_prototypes="auto")).fit(X, y).memory_estimate_
     assert set(refined.stages) == {"search", "solve", "refine"}
 
 
@@ -407,8 +420,11 @@ def test_short_lists_of_many_take_less_than_their_search():
 
 
 def test_on_a_cluster_the_sample_that_is_compared_is_planned():
-    sizes = {"n_neighbors": 53, "object_bytes": 80, "refined": None}
-    exact, rough = (estimate_memory_on_cluster(10**6, approximate=search, **sizes) for search in (False, True))
+    objects = SimpleNamespace(shape=(10**6, 10**6), object_bytes=80, remote=True, approximate_search=len)
+    exact, rough = (
+        REPS(1, solver="distributed", search=kind)._estimate_memory(objects, given=False, sized=False)
+        for kind in ("exact", "approximate")
+    )
     assert set(exact.stages) == {"solve"}
     assert rough.stages["solve"] == exact.stages["solve"]
     lists = 53 * (4 + 8 + 8) + 3 * 53 * 8  # and the features of the solver
@@ -477,13 +493,13 @@ def test_check_fits_compares_with_the_peak():
 @pytest.mark.parametrize("search", ["exact", "approximate"])
 def test_lists_on_disk_change_nothing(tmp_path, search):
     X, y = overlapping(900, d=5)
-    in_memory = REPS(0.1, neighbors=search).fit(X, y)
-    on_disk = REPS(0.1, neighbors=search, lists_folder=tmp_path).fit(X, y)
+    in_memory = REPS(0.1, search=search).fit(X, y)
+    on_disk = REPS(0.1, search=NeighborSearch(search, folder=tmp_path)).fit(X, y)
     assert (on_disk.ranking_ == in_memory.ranking_).all()
     assert (on_disk.weights_ == in_memory.weights_).all()
     assert on_disk.memory_estimate_.peak < in_memory.memory_estimate_.peak
     lists = NeighborLists.from_folder(tmp_path)
-    again = REPS(0.1).fit(X, y, neighbors=lists)
+    again = REPS(0.1).fit(X, y, lists=lists)
     assert (again.ranking_ == in_memory.ranking_).all()
     assert again.neighbor_search_ == "given"
     assert (again.neighbor_recall_ == on_disk.neighbor_recall_) == (search == "approximate")
@@ -493,10 +509,10 @@ def test_lists_on_disk_change_nothing(tmp_path, search):
 def test_files_of_classifiers_do_not_name_the_folder(tmp_path):
     X, y = overlapping(60)
     (tmp_path / "lists").mkdir()
-    selector = REPS(6, lists_folder=tmp_path / "lists", max_memory="2GB", neighbors="exact")
+    selector = REPS(6, search=NeighborSearch("exact", folder=tmp_path / "lists", max_memory="2GB"))
     save(PrototypeClassifier(selector).fit(X, y), tmp_path / "file")
-    parameters = load(tmp_path / "file").selector.get_params()
-    assert (parameters["lists_folder"], parameters["max_memory"]) == (None, "2GB")
+    search = load(tmp_path / "file").selector.search
+    assert (search.kind, search.folder, search.max_memory) == ("exact", None, "2GB")
 
 
 def test_lists_on_disk_are_mapped(tmp_path):
@@ -511,10 +527,10 @@ def test_lists_on_disk_are_mapped(tmp_path):
 
 def test_folders_that_do_not_serve(tmp_path):
     X, y = overlapping(60)
-    with pytest.raises(FileNotFoundError, match="lists_folder=.*nowhere' is not a folder; make it first"):
-        REPS(5, lists_folder=tmp_path / "nowhere").fit(X, y)
-    with pytest.raises(TypeError, match="lists_folder=3 must be the path"):
-        REPS(5, lists_folder=3).fit(X, y)
+    with pytest.raises(FileNotFoundError, match="folder=.*nowhere' is not a folder; make it first"):
+        REPS(5, search=NeighborSearch(folder=tmp_path / "nowhere")).fit(X, y)
+    with pytest.raises(TypeError, match="folder=3 must be the path"):
+        REPS(5, search=NeighborSearch(folder=3)).fit(X, y)
     with pytest.raises(FileNotFoundError, match="holds no neighbour lists"):
         NeighborLists.from_folder(tmp_path)
     (tmp_path / "neighbor_counts.npy").write_bytes(b"no array")
@@ -563,12 +579,12 @@ def test_what_somebody_has_mapped_stays_as_it_is(tmp_path):
 def test_lists_of_an_unfinished_fit_are_refused(tmp_path, monkeypatch, refused):
     """What an older fit left is no part of them."""
     X, y = scattered(1000, 60)
-    REPS(30, neighbors="exact", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+    REPS(30, search=NeighborSearch("exact", n_neighbors=5, folder=tmp_path)).fit(X, y)
     assert NeighborLists.from_folder(tmp_path).n_objects == 1000
     if refused:
         lazy(monkeypatch)
         with pytest.raises(ValueError, match="too few to learn from"):
-            REPS(30, neighbors="approximate", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
+            REPS(30, search=NeighborSearch("approximate", n_neighbors=5, folder=tmp_path)).fit(X, y)
     else:
 
         def interrupt(done, total):
@@ -578,8 +594,8 @@ def test_lists_of_an_unfinished_fit_are_refused(tmp_path, monkeypatch, refused):
             build_lists(make_space(X, "manhattan"), 5, storage=Storage.at(tmp_path), progress=interrupt)
     with pytest.raises(ValueError, match=r"neighbour lists in .* are unfinished; fit again"):
         NeighborLists.from_folder(tmp_path)
-    fitted = REPS(30, neighbors="exact", n_neighbors=5, lists_folder=tmp_path).fit(X, y)
-    again = REPS(30).fit(X, y, neighbors=NeighborLists.from_folder(tmp_path))
+    fitted = REPS(30, search=NeighborSearch("exact", n_neighbors=5, folder=tmp_path)).fit(X, y)
+    again = REPS(30).fit(X, y, lists=NeighborLists.from_folder(tmp_path))
     assert (again.ranking_ == fitted.ranking_).all()
 
 
@@ -690,7 +706,7 @@ def test_a_sample_holds_the_budget():
 def test_the_size_of_refined_sets_with_an_approximate_search():
     """Its samples are small, and searched exactly."""
     X, y = overlapping(150)
-    selector = REPS(refine=True, neighbors="approximate").fit(X, y)
+    selector = Refined(REPS(search="approximate")).fit(X, y)
     assert selector.neighbor_search_ == "approximate"
     assert len(selector.sample_indices_) <= selector.size_curve_.sizes[selector.size_curve_.chosen]
 

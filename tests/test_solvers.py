@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from protoset import REPS
+from protoset import REPS, NeighborSearch
 from protoset.features import rank_exponential
 from protoset.neighbors import build_lists
 from protoset.solvers import (
@@ -121,7 +121,7 @@ def test_separated_classes_need_no_weights():
     for name in ("auto", *ITERATIVE):
         solution = solve(constraints.features, constraints.rho, 1.0, solver=name)
         assert (solution.primal, solution.gap, solution.weights.max()) == (0, 0, 0)
-    selector = REPS(n_prototypes=4, n_neighbors=20).fit(X, codes)
+    selector = REPS(n_prototypes=4, search=NeighborSearch(n_neighbors=20)).fit(X, codes)
     assert (selector.degradations_ == 0).all()
     np.testing.assert_array_equal(codes[selector.sample_indices_], [0, 0, 1, 1])
 

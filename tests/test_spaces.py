@@ -17,7 +17,8 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
 from protoset import _blocks
-from protoset.spaces import CountedSpace, NearestSoFar, _candidates, make_space, vectors
+from protoset.spaces import CountedSpace, _candidates, make_space, vectors
+from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.precomputed import PrecomputedSpace
 from protoset.spaces.vectors import VectorSpace
 

@@ -81,7 +81,7 @@ def test_objective():
 
 
 def test_literal_score_is_the_printed_formula():
-    selector = REPS(n_prototypes=3, score="literal").fit(X, Y)
+    selector = REPS(n_prototypes=3, reading="literal").fit(X, Y)
     with np.errstate(divide="ignore"):
         printed = np.log2(WEIGHTS) + np.array([1, 1, 1, 1, 2])
     np.testing.assert_allclose(selector.scores_, -printed)

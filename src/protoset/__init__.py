@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from protoset.classifier import Explanation, PrototypeClassifier
     from protoset.exceptions import FileFormatError
     from protoset.models import DataModel
-    from protoset.neighbors import NeighborLists
+    from protoset.neighbors import NeighborLists, NeighborSearch
     from protoset.persistence import load, save
-    from protoset.selectors import REPS, Refinement, refine
+    from protoset.selectors import REPS, Refined, Refinement, refine
 
 __all__ = [
     "REPS",
@@ -23,7 +23,9 @@ __all__ = [
     "Explanation",
     "FileFormatError",
     "NeighborLists",
+    "NeighborSearch",
     "PrototypeClassifier",
+    "Refined",
     "Refinement",
     "__version__",
     "export",
@@ -40,7 +42,9 @@ _ROOMS = {
     "Explanation": "classifier",
     "FileFormatError": "exceptions",
     "NeighborLists": "neighbors",
+    "NeighborSearch": "neighbors",
     "PrototypeClassifier": "classifier",
+    "Refined": "selectors",
     "Refinement": "selectors",
     "export": "_export",
     "load": "persistence",

@@ -1,13 +1,14 @@
-"""Sizes of memory: what users write, what messages say, what a machine has, what a fit will need."""
+"""Sizes of memory: as users write them, as messages show them, what the machine has left, what a fit will need."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from protoset._blocks import BLOCK_BYTES
 from protoset._validation import is_count
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -18,7 +19,10 @@ GROUP_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
 }
-"""By version of control groups: files of the limit and of the use, and in memory.stat the part that is cache."""
+"""By version of control groups: file of the limit, file of the usage, and the entry of memory.stat for the cache."""
+
+WORKING_BYTES = 4 * BLOCK_BYTES
+"""Memory of the blocks that a stage works on, and of the libraries."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +32,24 @@ class MemoryEstimate:
     Attributes
     ----------
     stages : dict of str to int
-        What is held at the height of each stage: "search", "solve", and where there are such, "size" and "refine".
+        Peak of each stage: "search", "solve", and where a fit has them, "size", "compare" and "refine".
     lists : int
-        The neighbour lists alone, which may live on disk.
+        The neighbour lists alone, which may be on disk.
+    lists_in_memory : int
+        The neighbour lists, as far as they stay in memory during the later stages.
     """
 
     stages: dict[str, int]
-    lists: int
+    lists: int = 0
+    lists_in_memory: int = 0
+
+    def with_stage(self, name: str, size: int) -> MemoryEstimate:
+        """Return the estimate with a further stage, which needs ``size`` bytes beside the lists."""
+        return replace(self, stages=self.stages | {name: WORKING_BYTES + self.lists_in_memory + size})
 
     @property
     def peak(self) -> int:
-        """The largest of the stages."""
+        """Peak of the fit."""
         return max(self.stages.values())
 
     def __str__(self) -> str:

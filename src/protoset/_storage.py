@@ -38,10 +38,10 @@ class Storage:
         if folder is None:
             return cls()
         if not isinstance(folder, (str, os.PathLike)):
-            raise TypeError(f"lists_folder={folder!r} must be the path of a folder, or None to keep lists in memory")
+            raise TypeError(f"folder={folder!r} must be the path of a folder, or None to keep lists in memory")
         place = os.fsdecode(folder)
         if not os.path.isdir(place):
-            raise FileNotFoundError(f"lists_folder={place!r} is not a folder; make it first, or pass another")
+            raise FileNotFoundError(f"folder={place!r} is not a folder; make it first, or pass another")
         return cls(place)
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -62,7 +62,7 @@ class Storage:
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 free = shutil.disk_usage(self.folder).free
                 raise OSError(
-                    f"lists_folder={self.folder!r} has {format_bytes(free)} left, and {name} needs "
+                    f"folder={self.folder!r} has {format_bytes(free)} left, and {name} needs "
                     f"{format_bytes(needed)} ({error.strerror}); pass a folder on a larger disk"
                 ) from error
             raise
@@ -132,7 +132,9 @@ class Storage:
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 f"{self.folder!r} holds no neighbour lists ({name}.npy is not there); "
-                "fit with REPS(lists_folder=...) to write them"
+                "fit with REPS(search=NeighborSearch(folder=...)) to write them"
             ) from error
         except (ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{path!r} is damaged ({error}); fit again with REPS(lists_folder=...)") from error
+            raise ValueError(
+                f"{path!r} is damaged ({error}); fit again with REPS(search=NeighborSearch(folder=...))"
+            ) from error

@@ -22,8 +22,9 @@ from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
 from protoset.exceptions import HopelessClassWarning
-from protoset.selectors import REPS, BaseSelector
-from protoset.spaces import Space
+from protoset.selectors import BaseSelector, Refined
+from protoset.selectors.base import note_features
+from protoset.spaces import Dissimilarities
 
 Rule = Literal["nearest", "adjusted"]
 RULES: tuple[Rule, ...] = ("nearest", "adjusted")
@@ -115,7 +116,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     selector : selector, optional
-        Chooses the prototypes and brings the metric; ``REPS(refine=True)`` by default.
+        Chooses the prototypes and brings the metric; ``Refined(REPS())`` by default.
     rule : {"nearest", "adjusted"}, default="nearest"
         ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds to each
         prototype's rank the degradation that the selector learned; the smallest sum wins. With
@@ -164,8 +165,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix
-            The training objects, of the kind that the selector's metric takes.
+        X : array-like, sparse matrix or TrainingSpace
+            The training objects, of the kind that the selector's metric takes, or their space.
         y : array-like of shape (n_objects,)
         client : distributed.Client, optional
             Dask client to work on, as for :meth:`REPS.fit`.
@@ -177,12 +178,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         check_choice("rule", self.rule, RULES)
         check_jobs(self.n_jobs)
         selector = self._make_selector()
-        if client is None:
-            space, codes = selector.fit_space(X, y)
-        elif isinstance(selector, REPS):
-            space, codes = selector.fit_space(X, y, client=client)
-        else:
-            raise ValueError(f"client={client!r} serves REPS alone, not {type(selector).__name__}; leave it out")
+        space, codes = selector._fit(X, y, client=client)
         kept = selector.sample_indices_
         learned = getattr(selector, "degradations_", None)
         if self.rule == "adjusted" and learned is None:
@@ -192,16 +188,14 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             )
         with unchanged_on_error(self):
             if space.n_features is not None:
-                if not is_dask(column_names_of(X)):
-                    validate_data(self, column_names_of(X), skip_check_array=True)
-                self.n_features_in_ = space.n_features
+                note_features(self, X, space.n_features)
             self.selector_ = selector
             self.classes_, self.sample_indices_ = selector.classes_, kept
             self.degradations_ = None if learned is None else learned[kept]
             self._codes = codes[kept]
             self.prototype_labels_ = self.classes_[self._codes]
             self._prototypes = space.prototypes(kept)
-            self._beta = float(getattr(selector, "beta", 2.0))
+            self._beta = selector._rank_base()
             if self.rule == "adjusted" and self.degradations_ is not None:
                 _warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
         return self
@@ -294,7 +288,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _selector_or_default(self) -> Any:
-        return REPS(refine=True) if self.selector is None else self.selector
+        return Refined() if self.selector is None else self.selector
 
     def _make_selector(self) -> BaseSelector:
         selector = self._selector_or_default()
@@ -304,7 +298,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             )
         return clone(selector)
 
-    def _cross(self, X: Any) -> Space:
+    def _cross(self, X: Any) -> Dissimilarities:
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
         check_jobs(self.n_jobs)
@@ -326,7 +320,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
                 f"{columns[place]!r} where {expected[place]!r} was expected; put the columns in the order of fit"
             )
 
-    def _map(self, queries: Space, function: Any) -> list[Any]:
+    def _map(self, queries: Dissimilarities, function: Any) -> list[Any]:
         """Apply a function to the decisions of the queries, block by block."""
         degradations = self.degradations_ if self.rule == "adjusted" else None
         return map_blocks(

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from protoset._arrays import row_sums
 from protoset._blocks import row_slices
-from protoset.neighbors import ENTRY_BYTES, NeighborLists, Ties
+from protoset.neighbors.lists import NeighborLists, Ties
+from protoset.neighbors.search import ENTRY_BYTES
+
+
+class Constraints(Protocol):
+    """The constraints w . r_i >= rho_i, wherever the rows r_i are; see :class:`RankExponential`."""
+
+    @property
+    def features(self) -> Any:
+        """Matrix of the rows r_i, in memory or on workers."""
+
+    @property
+    def rho(self) -> np.ndarray:
+        """Threshold of each constraint."""
+
+    @property
+    def support(self) -> np.ndarray:
+        """Sum of each column of the features."""
+
+    @property
+    def best_ranks(self) -> np.ndarray:
+        """Smallest rank at which each object is listed by another one."""
+
+    def truncation_bound(self, bound: float) -> float:
+        """Bound on the change of the smallest objective by the neighbours that the lists leave out."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +48,25 @@ class RankExponential:
     rho : ndarray of shape (n,)
         (beta - 1) times the sum of beta^-rank over the neighbours of other classes.
     tail : ndarray of shape (n,)
-        Bound on the sum of beta^-rank over all that is not in the list.
+        Bound on the sum of beta^-rank over the objects that are not in the list.
+    best_ranks : ndarray of shape (n,)
+        Smallest rank at which each object is listed by another one; infinite where none lists it.
     beta : float
     """
 
     features: sparse.csr_matrix
     rho: np.ndarray
     tail: np.ndarray
+    best_ranks: np.ndarray
     beta: float
 
+    @property
+    def support(self) -> np.ndarray:
+        """Sum of each column of the features."""
+        return np.bincount(self.features.indices, self.features.data, minlength=self.features.shape[1])
+
     def truncation_bound(self, bound: float) -> float:
-        """Bound on how far the cut lists move the smallest objective.
+        """Bound on the change of the smallest objective by the neighbours that the lists leave out.
 
         Parameters
         ----------
@@ -55,11 +88,6 @@ class RankExponential:
 def truncation_bound(bound: float, cut: float, largest_friendly: float, beta: float) -> float:
     """Bound of :meth:`RankExponential.truncation_bound`, from the mass cut off and the largest friendly mass."""
     return bound * cut * (beta - 1 + bound * (largest_friendly + cut))
-
-
-def negligible_rank(beta: float, negligible: float = float(np.finfo(np.float64).epsneg)) -> int:
-    """Smallest K with beta^-K at most ``negligible``, by default the rounding error of doubles (53 for beta = 2)."""
-    return int(np.ceil(-np.log(negligible) / np.log(beta)))
 
 
 def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
@@ -85,7 +113,7 @@ def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0)
         )
     features = sparse.csr_matrix((values, lists.indices, lists.indptr), shape=(n, n), copy=False)
     tail = tail_of_rows(lists.indptr, lists.ranks, lists.closed, lists.ties, n, beta)
-    return RankExponential(features, rho, tail, beta)
+    return RankExponential(features, rho, tail, lists.best_ranks(), beta)
 
 
 def constraints_of_rows(

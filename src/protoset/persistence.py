@@ -27,7 +27,7 @@ from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
 from protoset.exceptions import FileFormatError
 from protoset.models import DataModel, Preparation
-from protoset.selectors import BaseSelector
+from protoset.selectors import BaseSelector, NeighborSearch
 from protoset.spaces import DISSIMILARITIES
 from protoset.spaces.callables import name_of
 
@@ -66,7 +66,7 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
         "protoset": __version__,
         "rule": classifier.rule,
         "beta": classifier._beta,
-        "selector": _describe_selector(classifier.selector),
+        "selector": _describe(classifier.selector),
         "metric": classifier._prototypes.metric,
         "space": values,
         "classes": encode_classes(classifier.classes_),
@@ -263,48 +263,62 @@ def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> Non
         raise ValueError("its names of features do not fit its prototypes")
 
 
-def _describe_selector(selector: BaseSelector | None) -> dict[str, Any] | None:
-    if selector is None:
+def _describe(estimator: Any) -> dict[str, Any] | None:
+    """Describe a selector, or a part of it, by its name and plain parameters."""
+    if estimator is None:
         return None
-    name = type(selector).__name__
-    if getattr(selectors, name, None) is not type(selector):
+    name = type(estimator).__name__
+    if getattr(selectors, name, None) is not type(estimator):
         raise TypeError(f"selector={name} is not one of protoset's own and cannot be written without pickle")
-    parameters = {}
-    for key, value in selector.get_params(deep=False).items():
-        value = value.item() if isinstance(value, np.generic) else value
-        if key == "random_state" and not isinstance(value, int):
-            value = None
-        if key == "metric" and callable(value):
-            value = {"callable": name_of(value)}
-        if key == "metric_params" and value is not None and callable(selector.metric):
-            # The folder is this machine's, and a file should not say where another one writes.
-            value = {name: part for name, part in value.items() if name != "memory"}
-        if key == "lists_folder":
-            value = None  # this machine's, as well
-        try:
-            json.dumps(value)
-        except TypeError as error:
-            raise TypeError(
-                f"{name}({key}={value!r}) cannot be written without pickle; use plain numbers, strings and lists"
-            ) from error
-        parameters[key] = value
-    return {"name": name, "parameters": parameters}
+    return {"name": name, "parameters": {key: _plain(estimator, key) for key in estimator.get_params(deep=False)}}
+
+
+def _plain(estimator: Any, key: str) -> Any:
+    """Return a parameter as a value that JSON has. Folders and function bodies stay on this machine."""
+    value = getattr(estimator, key)
+    if isinstance(value, (BaseSelector, NeighborSearch)):
+        return _describe(value)
+    value = value.item() if isinstance(value, np.generic) else value
+    if key == "folder" or (key == "random_state" and not isinstance(value, int)):
+        return None
+    if key == "metric" and callable(value):
+        return {"callable": name_of(value)}
+    if key == "metric_params" and value is not None and callable(estimator.metric):
+        value = {name: argument for name, argument in value.items() if name != "memory"}
+    try:
+        json.dumps(value)
+    except TypeError as error:
+        raise TypeError(
+            f"{type(estimator).__name__}({key}={value!r}) cannot be written without pickle; use plain numbers, "
+            "strings and lists"
+        ) from error
+    return value
 
 
 def _restore_selector(described: dict[str, Any] | None, function: Callable[..., float] | None) -> BaseSelector | None:
+    """Make the selector that ``_describe`` described."""
     if described is None:
         return None
+    selector = _restore_estimator(described, function)
+    if not isinstance(selector, BaseSelector):
+        raise ValueError(f"selector {described['name']!r} is not known")
+    selector._check_parameters()
+    return selector
+
+
+def _restore_estimator(described: dict[str, Any], function: Callable[..., float] | None) -> Any:
     kind = getattr(selectors, str(described["name"]))
-    if not (isinstance(kind, type) and issubclass(kind, BaseSelector)) or isabstract(kind):
+    if not (isinstance(kind, type) and issubclass(kind, (BaseSelector, NeighborSearch))) or isabstract(kind):
         raise ValueError(f"selector {described['name']!r} is not known")
     parameters = dict(described["parameters"])
+    for key in ("selector", "search"):
+        if isinstance(parameters.get(key), dict):
+            parameters[key] = _restore_estimator(parameters[key], function)
     if isinstance(parameters.get("metric"), dict):
         if function is None:
             raise ValueError("its selector has a function as metric, its prototypes have none")
         parameters["metric"] = function
-    selector = kind(**parameters)
-    selector._check_parameters()
-    return selector
+    return kind(**parameters)
 
 
 def encode_classes(classes: np.ndarray) -> dict[str, Any]:

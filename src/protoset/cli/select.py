@@ -126,7 +126,7 @@ def _told(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]
     kept = fitted.sample_indices_
     selector = fitted.classifier.selector_
     curve = getattr(selector, "size_curve_", None)
-    name = type(selector).__name__
+    name = type(getattr(selector, "selector_", selector)).__name__
     return {
         "data": {
             "path": dataset.path,
@@ -138,7 +138,7 @@ def _told(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]
             "labels": _source_of_labels(dataset),
         },
         "method": name,
-        "refined": bool(getattr(selector, "refine", False)),
+        "refined": hasattr(selector, "refinement_"),
         "metric": fitted.preparation.metric,
         "scaling": fitted.preparation.scaling,
         "n_prototypes": len(kept),

@@ -23,7 +23,7 @@ from protoset._blocks import row_slices
 from protoset.datasets import Dataset
 from protoset.experiments.plan import Distance, Folds
 from protoset.models.preparation import Scaling, has_missing, is_missing, learn_scaling
-from protoset.spaces import DISSIMILARITIES, Space, make_space
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, Space, make_space
 
 LARGEST_MATRIX = 6000
 """Training objects (288 MB) up to which there is a matrix."""
@@ -66,7 +66,7 @@ class FoldDistances:
     metric: str
     metric_params: dict[str, Any] | None
     space: Space
-    queries: Space
+    queries: Dissimilarities
     seconds: float
 
     def predict(self, kept: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ from protoset.experiments.plan import (
     Source,
     repeated,
 )
-from protoset.selectors import BaseSelector, all_selectors
+from protoset.selectors import BaseSelector, Refined, all_selectors
 from protoset.spaces import DISSIMILARITIES
 
 KEYS = ("name", "data", "methods", "folds", "seeds", "distances")
@@ -238,9 +238,9 @@ class _Reader:
     def _check_values(self, key: str, name: str, parameters: dict[str, Any], refine: bool) -> None:
         if name == EVERYTHING:
             return
-        selector = self._selectors[name](**parameters, **({"refine": True} if name == "REPS" and refine else {}))
+        selector = self._selectors[name](**parameters)
         try:
-            selector._check_parameters()
+            (Refined(selector) if refine else selector)._check_parameters()
         except (TypeError, ValueError) as error:
             self.fail(f"{key} ({name}):", str(error))
 

@@ -17,7 +17,7 @@ import numpy as np
 from protoset._validation import is_number
 from protoset.experiments.distances import FoldDistances
 from protoset.experiments.plan import EVERYTHING, Method
-from protoset.selectors import REPS, BaseSelector, Refinement, all_selectors, refine
+from protoset.selectors import REPS, BaseSelector, Refined, Refinement, all_selectors, refine
 from protoset.spaces import make_space
 
 RUNTIME = ("metric", "metric_params", "n_jobs", "verbose", "callback", "random_state")
@@ -78,7 +78,8 @@ class FoldMethods:
             refined = self._refine(kept, method, seed) if method.refine and method.selector != "REPS" else None
         if refined is not None:
             kept = refined.indices
-        parameters = {name: value for name, value in selector.get_params(deep=False).items() if name not in RUNTIME}
+        inner: Any = getattr(selector, "selector_", selector)
+        parameters = {name: value for name, value in inner.get_params(deep=False).items() if name not in RUNTIME}
         parameters |= {"refine": method.refine} | ({} if size is None else {"n_prototypes": size})
         return Selection(
             kept,
@@ -95,9 +96,10 @@ class FoldMethods:
             arguments["n_prototypes"] = max(size, self._n_classes) if isinstance(size, int) else size
         if seed is not None and "random_state" in selector_classes()[method.selector]().get_params():
             arguments["random_state"] = seed
+        selector = selector_classes()[method.selector](**arguments)
         if method.refine and method.selector == "REPS":
-            arguments["refine"] = True
-        return selector_classes()[method.selector](**arguments)
+            return Refined(selector, random_state=seed)
+        return selector
 
     @property
     def _n_classes(self) -> int:
@@ -119,9 +121,7 @@ class FoldMethods:
         return ranked, ranked.select(size), shared
 
     def _refine(self, kept: np.ndarray, method: Method, seed: int | None) -> Refinement:
-        limit = method.parameters.get("max_time") if method.selector == "REPS" else None
-        space, labels = self.fold.space, self.fold.labels
-        return refine(space, labels, kept, max_time=limit, random_state=seed)
+        return refine(self.fold.space, self.fold.labels, kept, random_state=seed)
 
 
 @cache
@@ -148,7 +148,7 @@ def _counters(selector: Any, refined: Refinement | None) -> dict[str, Any]:
     """Numbers that a fitted selector and its refinement tell of themselves."""
     found = {
         name.rstrip("_"): value.item() if isinstance(value, np.generic) else value
-        for name, value in vars(selector).items()
+        for name, value in (vars(getattr(selector, "selector_", selector)) | vars(selector)).items()
         if name.endswith("_") and not name.startswith("_") and is_number(value)
     }
     for name in ("n_features_in", "n_distances"):

@@ -12,9 +12,9 @@ from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset, take
 from protoset.models.model import DataModel
 from protoset.models.preparation import Preparation, Scaling, prepare
-from protoset.selectors import BaseSelector, all_selectors
+from protoset.selectors import BaseSelector, Refined, all_selectors
 
-RUNTIME = ("metric", "metric_params", "n_jobs", "random_state", "verbose", "callback", "n_prototypes", "refine")
+RUNTIME = ("metric", "metric_params", "n_jobs", "random_state", "verbose", "callback", "n_prototypes", "selector")
 """Parameters of selectors that have arguments of their own here."""
 
 
@@ -75,7 +75,7 @@ def make_selector(
     _, kind, refined = find_method(method)
     own = kind().get_params(deep=False)
     given = dict(parameters or {})
-    takes = [name for name in own if name not in RUNTIME]
+    takes = [name for name in (own | Refined().get_params(deep=False) if refined else own) if name not in RUNTIME]
     for name in given:
         if name not in takes:
             raise ValueError(f"{kind.__name__} has no parameter {name!r}{did_you_mean(name, takes)}; it has {takes}")
@@ -85,15 +85,17 @@ def make_selector(
                 f"n_prototypes={n_prototypes!r}: {kind.__name__} chooses its size itself; use 'auto', or another method"
             )
         given["n_prototypes"] = n_prototypes
-    if refined:
-        given["refine"] = True
     if "callback" in own:
         given["callback"] = callback
     if "random_state" in own:
         given["random_state"] = random_state
     if preparation is not None:
         given |= {"metric": preparation.metric, "metric_params": preparation.metric_params or None}
-    return kind(**given, n_jobs=n_jobs)
+    if not refined:
+        return kind(**given, n_jobs=n_jobs)
+    of_refined = {name: given.pop(name) for name in list(given) if name not in own}
+    selector = kind(**given, n_jobs=n_jobs)
+    return Refined(selector, **of_refined, callback=callback, random_state=random_state, n_jobs=n_jobs)
 
 
 def fit_model(

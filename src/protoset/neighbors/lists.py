@@ -77,7 +77,7 @@ class NeighborLists:
         self._take_over("indices", indices, np.int32)
         twice = np.flatnonzero(kernels.lists.rows_with_repeats(self.indptr, self.indices))
         if len(twice):
-            raise ValueError(f"neighbors: {name_rows(twice)} list the same neighbour twice")
+            raise ValueError(f"lists: {name_rows(twice)} list the same neighbour twice")
         ranks = self.storage.scratch("neighbor_ranks", self.distances.shape, np.float64)
         for rows, entries in self._parts():
             self._check_distances(rows, self.distances[entries])
@@ -102,25 +102,25 @@ class NeighborLists:
     def _check_lengths(self) -> None:
         n, size = self.n_objects, len(self.indices)
         if n < 1 or self.indptr[0] != 0 or self.indptr[-1] != size or (np.diff(self.indptr) < 0).any():
-            raise ValueError(f"neighbors: indptr must rise from 0 to the number of entries, {size}")
+            raise ValueError(f"lists: indptr must rise from 0 to the number of entries, {size}")
         if self.distances.shape != (size,) or self.closed.shape != (n,):
             raise ValueError(
-                f"neighbors: {n} lists with {size} entries need as many distances, and a sign whether each is closed; "
+                f"lists: {n} lists with {size} entries need as many distances, and a sign whether each is closed; "
                 f"got the shapes {self.distances.shape} and {self.closed.shape}"
             )
 
     def _check_indices(self, rows: slice, indices: np.ndarray) -> None:
         n, row = self.n_objects, self._rows_of(rows)
         if indices.dtype.kind not in "iu":
-            raise ValueError(f"neighbors: indices must be whole numbers, got the dtype {indices.dtype}")
+            raise ValueError(f"lists: indices must be whole numbers, got the dtype {indices.dtype}")
         outside = (indices < 0) | (indices >= n)
         if outside.any():
             raise ValueError(
-                f"neighbors: indices must lie between 0 and {n - 1}; {name_rows(np.unique(row[outside]))} list others"
+                f"lists: indices must lie between 0 and {n - 1}; {name_rows(np.unique(row[outside]))} list others"
             )
         if (indices == row).any():
             raise ValueError(
-                f"neighbors: an object is never its own neighbour, but {name_rows(row[indices == row])} list "
+                f"lists: an object is never its own neighbour, but {name_rows(row[indices == row])} list "
                 "themselves; remove those entries"
             )
 
@@ -129,12 +129,12 @@ class NeighborLists:
         bad = ~(np.isfinite(distances) & (distances >= 0))
         if bad.any():
             raise ValueError(
-                f"neighbors: distances must be finite and not negative; {name_rows(np.unique(row[bad]))} hold others"
+                f"lists: distances must be finite and not negative; {name_rows(np.unique(row[bad]))} hold others"
             )
         falls = (np.diff(distances) < 0) & (np.diff(row) == 0)
         if falls.any():
             raise ValueError(
-                f"neighbors: distances must not fall along a list; they do in {name_rows(np.unique(row[1:][falls]))}"
+                f"lists: distances must not fall along a list; they do in {name_rows(np.unique(row[1:][falls]))}"
             )
 
     def _rows_of(self, rows: slice) -> np.ndarray:
@@ -156,7 +156,7 @@ class NeighborLists:
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], ties: Ties = "min") -> NeighborLists:
-        """Map the lists that a fit with ``lists_folder`` left in a folder; they stay on disk.
+        """Map the lists that a fit with ``NeighborSearch(folder=...)`` left; they stay on disk.
 
         Their ranks are written beside them, or kept in memory where the folder is read-only.
 
@@ -169,7 +169,8 @@ class NeighborLists:
         storage = Storage.at(folder)
         if storage.holds("neighbor_indices") and not storage.holds("neighbor_counts"):
             raise ValueError(
-                f"the neighbour lists in {storage.folder!r} are unfinished; fit again with REPS(lists_folder=...)"
+                f"the neighbour lists in {storage.folder!r} are unfinished; fit again with "
+                "REPS(search=NeighborSearch(folder=...))"
             )
         names = ("neighbor_counts", "neighbor_indices", "neighbor_distances", "neighbor_closed")
         counts, indices, distances, closed = (storage.open(name) for name in names)
@@ -203,7 +204,7 @@ class NeighborLists:
         indices, distances = _rectangle("indices", indices, "iu"), _rectangle("distances", distances, "fiu")
         if indices.shape != distances.shape:
             raise ValueError(
-                f"neighbors: indices and distances must have the same shape, got {indices.shape} and {distances.shape}"
+                f"lists: indices and distances must have the same shape, got {indices.shape} and {distances.shape}"
             )
         n = len(indices)
         others = indices != np.arange(n)[:, None]
@@ -246,36 +247,36 @@ class NeighborLists:
         return kernels.lists.first_members(self.indptr, self.indices, rows, member, n_members)
 
 
-def as_lists(neighbors: Any, n_objects: int, ties: Ties = "min") -> NeighborLists:
+def as_lists(lists: Any, n_objects: int, ties: Ties = "min") -> NeighborLists:
     """Take neighbour lists in any of the forms that users have.
 
     Parameters
     ----------
-    neighbors : NeighborLists, (indices, distances) or sparse graph
+    lists : NeighborLists, (indices, distances) or sparse graph
     n_objects : int
-        Number of objects that they must be for.
+        Number of objects of the training set.
     ties : {"min", "average", "ordinal"}
-        How equal distances are ranked, whatever the lists say.
+        How equal distances are ranked, whatever the ties of ``lists`` are.
 
     Returns
     -------
     NeighborLists
     """
-    if isinstance(neighbors, NeighborLists):
-        lists = neighbors if neighbors.ties == ties else replace(neighbors, ties=ties)
-    elif sparse.issparse(neighbors):
-        lists = NeighborLists.from_graph(neighbors, ties)
-    elif isinstance(neighbors, (tuple, list)) and len(neighbors) == 2:
-        indices, distances = neighbors
-        lists = NeighborLists.from_arrays(indices, distances, ties)
+    if isinstance(lists, NeighborLists):
+        checked = lists if lists.ties == ties else replace(lists, ties=ties)
+    elif sparse.issparse(lists):
+        checked = NeighborLists.from_graph(lists, ties)
+    elif isinstance(lists, (tuple, list)) and len(lists) == 2:
+        indices, distances = lists
+        checked = NeighborLists.from_arrays(indices, distances, ties)
     else:
         raise TypeError(
-            f"neighbors={type(neighbors).__name__} is not understood; pass (indices, distances), "
+            f"lists={type(lists).__name__} is not understood; pass (indices, distances), "
             "a SciPy sparse graph of distances, or a NeighborLists"
         )
-    if lists.n_objects != n_objects:
-        raise ValueError(f"neighbors lists {lists.n_objects} objects, but X has {n_objects}; pass one list per object")
-    return lists
+    if checked.n_objects != n_objects:
+        raise ValueError(f"lists are of {checked.n_objects} objects, but X has {n_objects}; pass one list per object")
+    return checked
 
 
 def _rectangle(name: str, values: Any, kinds: str) -> np.ndarray:
@@ -283,12 +284,12 @@ def _rectangle(name: str, values: Any, kinds: str) -> np.ndarray:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(
-            f"neighbors: {name} must have the shape (n_objects, k), but its rows differ in length; "
+            f"lists: {name} must have the shape (n_objects, k), but its rows differ in length; "
             "pass a SciPy sparse graph of distances where the numbers of neighbours differ"
         ) from error
     if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"neighbors: {name} must have the shape (n_objects, k), got {array.shape}")
+        raise ValueError(f"lists: {name} must have the shape (n_objects, k), got {array.shape}")
     if array.dtype.kind not in kinds:
         wanted = "whole numbers" if kinds == "iu" else "real numbers"
-        raise ValueError(f"neighbors: {name} must be {wanted}, got the dtype {array.dtype}")
+        raise ValueError(f"lists: {name} must be {wanted}, got the dtype {array.dtype}")
     return array

@@ -1,28 +1,188 @@
-"""Finding neighbour lists: exactly or approximately, in memory or on disk."""
+"""Finding neighbour lists: exact or approximate, how long, in memory or on disk."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from protoset._progress import ProgressCallback
+from protoset._memory import WORKING_BYTES, MemoryEstimate, check_fits, parse_bytes
+from protoset._progress import ProgressCallback, report, reporter
 from protoset._storage import Storage
 from protoset._validation import check_choice, check_count
-from protoset.exceptions import LowRecallWarning
+from protoset.exceptions import LowRecallWarning, ManyTiesWarning
 from protoset.neighbors.lists import NeighborLists, Ties
-from protoset.spaces import APPROXIMATE_FROM, LEAST_RECALL, RECALL_WARNING, TrainingSpace, approximate_library
+from protoset.spaces import TrainingSpace
+from protoset.spaces._approximate import (
+    APPROXIMATE_FROM,
+    LEAST_RECALL,
+    RECALL_WARNING,
+    approximate_library,
+    approximate_search_bytes,
+)
 
-Search = Literal["auto", "exact", "approximate"]
-SEARCHES: tuple[Search, ...] = ("auto", "exact", "approximate")
+SearchKind = Literal["auto", "exact", "approximate"]
+SEARCH_KINDS: tuple[SearchKind, ...] = ("auto", "exact", "approximate")
 
-LISTS_BYTES = 512 * 2**20
-"""Memory that lists may take to hold all that tie with a last neighbour."""
+TIED_LISTS_BYTES = 512 * 2**20
+"""Memory that lists may take to hold all objects that tie with a last neighbour."""
 
 ENTRY_BYTES = 64
-"""Memory of an entry: index, distance, rank, feature, and the copies while they are made."""
+"""Memory of an entry while features are made: index, distance, rank, feature, and their copies."""
+
+LISTED_BYTES = 20
+"""Memory of an entry of a finished list: index, distance, rank."""
+
+FOUND_BYTES = 12
+"""Memory of an entry during the search: index, distance."""
+
+DOUBLE_ROUNDING = float(np.finfo(np.float64).epsneg)
+"""Feature that exact lists may leave out: the rounding error of a double."""
+
+APPROXIMATELY_NOTHING = 1e-9
+"""Feature that approximate lists may leave out: missing neighbours matter more."""
+
+
+class NeighborSearch(BaseEstimator):
+    """How a fit finds the neighbour lists, how long they are, and where they are kept.
+
+    Parameters
+    ----------
+    kind : {"auto", "exact", "approximate"}, default="auto"
+        ``"exact"`` finds all neighbours. ``"approximate"`` may miss some; the distances are exact. It needs faiss or
+        pynndescent (extra ``approximate``), except on a Dask cluster, and vectors under Euclidean-like metrics.
+        ``"auto"`` is approximate from 100,000 objects on, where that is possible.
+    n_neighbors : int or "auto", default="auto"
+        Length of the lists. ``"auto"`` cuts off only features below double precision: 53 neighbours for ``beta=2``.
+        Approximate lists are shorter and cut off features below 1e-9: 30 neighbours for ``beta=2``.
+    max_memory : int or str, optional
+        Memory that a fit may take beyond ``X``, in bytes or as "4GB"; by default what the machine has left. A fit that
+        needs more is refused before the work starts.
+    folder : path-like, optional
+        Existing folder for the neighbour lists, which are then mapped from files. They stay there;
+        :meth:`NeighborLists.from_folder` reads them. By default the lists are in memory.
+
+    Examples
+    --------
+    >>> from protoset import REPS, NeighborSearch
+    >>> selector = REPS(0.01, search=NeighborSearch("exact", max_memory="4GB"))
+    """
+
+    def __init__(
+        self,
+        kind: SearchKind = "auto",
+        *,
+        n_neighbors: int | str = "auto",
+        max_memory: int | str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ):
+        self.kind = kind
+        self.n_neighbors = n_neighbors
+        self.max_memory = max_memory
+        self.folder = folder
+
+    @classmethod
+    def of(cls, search: Any) -> NeighborSearch:
+        """Return the search that a parameter ``search`` stands for, checked."""
+        if isinstance(search, cls):
+            search._check()
+            return search
+        check_choice("search", search, SEARCH_KINDS)
+        return cls(search)
+
+    def _check(self) -> None:
+        check_choice("kind", self.kind, SEARCH_KINDS)
+        if not (isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"):
+            check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
+        if self.max_memory is not None:
+            parse_bytes("max_memory", self.max_memory)
+        Storage.at(self.folder)
+
+    def resolve(self, space: TrainingSpace) -> Literal["exact", "approximate"]:
+        """Kind of search for the objects of a space."""
+        return choose_search(space, self.kind)
+
+    def length(self, beta: float, kind: str) -> int:
+        """Length of the lists of an exact or approximate search."""
+        if self.n_neighbors != "auto":
+            return int(self.n_neighbors)
+        return negligible_rank(beta, APPROXIMATELY_NOTHING if kind == "approximate" else DOUBLE_ROUNDING)
+
+    def find(
+        self, space: TrainingSpace, beta: float, *, ties: Ties, n_jobs: int | None = None, verbose: int = 0
+    ) -> NeighborLists:
+        """Find the lists; warn where ties do not fit or neighbours are missing."""
+        k, n = self.length(beta, self.resolve(space)), space.shape[0]
+        report(verbose, "searching %d neighbours of %d objects", min(k, n - 1), n)
+        progress = reporter(verbose, "pairs compared")
+        lists = build_lists(
+            space, k, ties=ties, search=self.kind, storage=Storage.at(self.folder), n_jobs=n_jobs, progress=progress
+        )
+        if lists.recall is not None:
+            # Approximate lists do not know what they leave out. Where half of a list ties with its end, more will.
+            last_ranks = lists.ranks[lists.indptr[1:] - 1]
+            n_open, room = int((last_ranks <= min(k, n - 1) // 2).sum()), "approximate lists hold"
+            way_out = "; use search='exact', or leave out duplicates"
+        else:
+            n_open, room, way_out = 0 if space.partial else int((~lists.closed).sum()), "fit in memory", ""
+        if n_open:
+            warnings.warn(
+                f"{n_open} of {n} objects have more equally distant neighbours than {room}; "
+                f"which of them count depends on the row order (see truncation_bound_){way_out}",
+                ManyTiesWarning,
+                stacklevel=2,
+            )
+        return lists
+
+    def memory(self, space: TrainingSpace, beta: float, *, given: bool = False) -> tuple[MemoryEstimate, int]:
+        """Estimate the memory of the search beyond the objects, and the number of entries of the lists.
+
+        Parameters
+        ----------
+        space : TrainingSpace
+        beta : float
+        given : bool
+            Whether ready lists take the place of a search.
+        """
+        n, on_disk = space.shape[0], self.folder is not None
+        kind = "given" if given else self.resolve(space)
+        k = min(self.length(beta, kind), n - 1)
+        lists = n * k * LISTED_BYTES
+        if kind == "approximate" and not space.remote:
+            search = approximate_search_bytes(k, space.object_bytes, n, on_disk=on_disk)
+        else:
+            # The lists in blocks and as a whole. Vectors in this process are held in double precision, twice.
+            search = 2 * n * k * FOUND_BYTES + (0 if space.remote else 2 * n * space.object_bytes)
+        in_memory = 0 if on_disk else lists
+        stages = {"search": WORKING_BYTES + max(search, in_memory)}
+        return MemoryEstimate(stages, lists, in_memory), n * k
+
+    def check_memory(self, estimate: MemoryEstimate, beta: float, kind: str, *, on_cluster: bool = False) -> None:
+        """Refuse a fit that needs more memory than there is, with ways to need less that are not taken yet."""
+        enough = negligible_rank(beta, APPROXIMATELY_NOTHING)
+        ways_out = [] if self.folder is not None else ["search=NeighborSearch(folder=...) to keep the lists on disk"]
+        if self.length(beta, kind) > enough:
+            left_out = f"{APPROXIMATELY_NOTHING:.0e}"
+            ways_out.append(f"a smaller n_neighbors ({enough} leave out less than {left_out} of the features)")
+        ways_out += ["float32 instead of float64", "a sample of the rows", "or a larger max_memory"]
+        if on_cluster:
+            ways_out = ["a larger max_memory", "or select from parts of the rows and then again from their prototypes"]
+        limit = None if self.max_memory is None else parse_bytes("max_memory", self.max_memory)
+        check_fits(estimate, limit, f"pass {', '.join(ways_out)}")
+
+
+def negligible_rank(beta: float, negligible: float = DOUBLE_ROUNDING) -> int:
+    """Smallest K with beta^-K at most ``negligible``; 53 for beta = 2 and the rounding error of a double."""
+    return int(np.ceil(-np.log(negligible) / np.log(beta)))
+
+
+def tied_limit(n_neighbors: int, n_objects: int) -> int:
+    """Length up to which lists grow to hold all ties."""
+    return max(n_neighbors, TIED_LISTS_BYTES // (ENTRY_BYTES * n_objects))
 
 
 def build_lists(
@@ -30,31 +190,31 @@ def build_lists(
     n_neighbors: int,
     *,
     ties: Ties = "min",
-    search: Search = "auto",
+    search: SearchKind = "auto",
     storage: Storage | None = None,
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> NeighborLists:
-    """Find each object's nearest others.
+    """Find the nearest neighbours of each object.
 
     Parameters
     ----------
     space : TrainingSpace
     n_neighbors : int
-        Length of the lists; all others where there are fewer. Lists are longer where several
-        objects tie at the last place, as far as ``LISTS_BYTES`` allows.
+        Length of the lists; all other objects where there are fewer. Exact lists are longer where objects tie at the
+        last position, as far as ``TIED_LISTS_BYTES`` allows.
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked.
     search : {"auto", "exact", "approximate"}
-        See :func:`choose_search`. An approximate search gives lists of exactly ``n_neighbors``, and their recall;
-        those that miss most neighbours are refused, and there is a warning if they miss many.
+        See :func:`choose_search`. An approximate search measures its recall: a low recall gives a warning, a very
+        low one an error.
     storage : Storage, optional
-        Where the lists are kept. An approximate search fills files as it goes; an exact one moves its
-        lists there when it is done.
+        Where the lists are kept. An approximate search fills files during the search; an exact search
+        writes its lists when it is done.
     n_jobs : int, optional
         Workers of the search.
     progress : callable, optional
-        ``progress(done, total)`` is called now and then where the search takes long.
+        Called as ``progress(done, total)`` during long searches.
 
     Returns
     -------
@@ -63,70 +223,76 @@ def build_lists(
     check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours to look at")
     n = space.shape[0]
     n_neighbors = min(n_neighbors, n - 1)
-    limit = max(n_neighbors, LISTS_BYTES // (ENTRY_BYTES * n))
-    place = Storage() if storage is None else storage
-    chosen = choose_search(space, search) if n > 1 else "exact"  # nobody is there to be found
-    # The counts come last: a folder without them is known to be unfinished, whatever ended the search.
-    place.discard("neighbor_counts")
-    if chosen == "approximate":
-        raw = space.approximate_kneighbors(n_neighbors, storage=place, n_jobs=n_jobs, progress=progress)
+    storage = Storage() if storage is None else storage
+    search_approximately = approximate_search_of(space, search) if n > 1 else None
+    # The counts come last: a folder without counts is unfinished, whatever ended the search.
+    storage.discard("neighbor_counts")
+    if search_approximately is not None:
+        raw = search_approximately(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
         check_recall(raw.recall)
     else:
-        raw = space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-        indices = place.keep("neighbor_indices", raw.indices, np.int32)
-        raw = replace(raw, indices=indices, distances=place.keep("neighbor_distances", raw.distances, np.float64))
-    if place.folder is not None:
-        place.keep("neighbor_closed", raw.closed, np.bool_)
-        place.keep("neighbor_recall", np.array([np.nan if raw.recall is None else raw.recall]), np.float64)
-    lists = NeighborLists.from_raw(raw, ties, place)
-    if place.folder is not None:
-        place.keep("neighbor_counts", raw.counts, np.int64)
+        raw = space.kneighbors(n_neighbors, limit=tied_limit(n_neighbors, n), n_jobs=n_jobs, progress=progress)
+        indices = storage.keep("neighbor_indices", raw.indices, np.int32)
+        raw = replace(raw, indices=indices, distances=storage.keep("neighbor_distances", raw.distances, np.float64))
+    if storage.folder is not None:
+        storage.keep("neighbor_closed", raw.closed, np.bool_)
+        storage.keep("neighbor_recall", np.array([np.nan if raw.recall is None else raw.recall]), np.float64)
+    lists = NeighborLists.from_raw(raw, ties, storage)
+    if storage.folder is not None:
+        storage.keep("neighbor_counts", raw.counts, np.int64)
     return lists
 
 
-def choose_search(space: TrainingSpace, search: Search, large: int | None = None) -> Literal["exact", "approximate"]:
-    """Say which search serves the objects.
+def approximate_search_of(space: TrainingSpace, search: SearchKind, large: int | None = None) -> Any:
+    """Return the approximate search of the space where :func:`choose_search` takes it, else None."""
+    return space.approximate_search if choose_search(space, search, large) == "approximate" else None
+
+
+def choose_search(
+    space: TrainingSpace, search: SearchKind, large: int | None = None
+) -> Literal["exact", "approximate"]:
+    """Choose the search for the objects of a space.
 
     Parameters
     ----------
     space : TrainingSpace
     search : {"auto", "exact", "approximate"}
-        ``"auto"`` takes the approximate search from ``large`` objects on, where their kind has one and faiss or
+        ``"auto"`` takes the approximate search from ``large`` objects on, where the space has one and faiss or
         pynndescent is installed; a Dask cluster needs neither.
     large : int, optional
         By default ``APPROXIMATE_FROM``.
     """
-    check_choice("neighbors", search, SEARCHES)
+    check_choice("search", search, SEARCH_KINDS)
+    has_library = space.remote or approximate_library() is not None
     if search == "auto":
         is_large = space.shape[0] >= (APPROXIMATE_FROM if large is None else large)
-        possible = space.remote or approximate_library() is not None
-        return "approximate" if is_large and possible and space.approximable else "exact"
-    if search == "approximate" and not space.approximable:
+        return "approximate" if is_large and has_library and space.approximate_search is not None else "exact"
+    if search == "approximate" and space.approximate_search is None:
         raise ValueError(
-            "neighbors='approximate' serves dense vectors under the Euclidean distance and those that become "
-            "Euclidean, each with a direction where only directions count; use neighbors='exact'"
+            "search='approximate' serves dense vectors under the Euclidean distance and those that become "
+            "Euclidean, each with a direction where only directions count; use search='exact'"
         )
-    if search == "approximate" and not space.remote and approximate_library() is None:
+    if search == "approximate" and not has_library:
         raise ImportError(
-            "neighbors='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
-            "or use neighbors='exact'"
+            "search='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
+            "or use search='exact'"
         )
     return search
 
 
 def check_recall(recall: float | None) -> None:
-    """Warn of lists that miss too many neighbours; refuse those that miss most."""
+    """Warn of lists that miss many neighbours; refuse lists that miss most."""
     if recall is None or recall >= RECALL_WARNING:
         return
-    found = f"the approximate search found {recall:.1%} of the true neighbours of a sample of rows"
+    measured = f"the approximate search found {recall:.1%} of the true neighbours of a sample of rows"
     if recall < LEAST_RECALL:
         raise ValueError(
-            f"{found}, too few to learn from (less than {LEAST_RECALL:.0%}); use neighbors='exact', scale the "
+            f"{measured}, too few to learn from (less than {LEAST_RECALL:.0%}); use search='exact', scale the "
             "features alike, or reduce their number, for example with sklearn.decomposition.PCA"
         )
     warnings.warn(
-        f"{found}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
-        "prototype_overlap_). Use neighbors='exact', or reduce the number of features",
+        f"{measured}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
+        "prototype_overlap_). Use search='exact', or reduce the number of features",
         LowRecallWarning,
         stacklevel=4,
     )

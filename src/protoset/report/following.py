@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 
 from protoset.classifier import decide
 from protoset.report.budget import Stop
-from protoset.spaces import Space
+from protoset.spaces import Dissimilarities
 
 ROWS_AT_ONCE = 250
 
@@ -42,7 +42,7 @@ class Followed:
 
 
 def follow(
-    space: Space,
+    space: Dissimilarities,
     rows: np.ndarray,
     stops: Sequence[Stop],
     *,
@@ -55,7 +55,7 @@ def follow(
 
     Parameters
     ----------
-    space : Space
+    space : Dissimilarities
         From the rows to the training objects.
     rows : ndarray of int
     stops : sequence of Stop

@@ -16,7 +16,8 @@ from protoset.report.facts import state_facts
 from protoset.report.following import Followed, follow
 from protoset.report.objects import describe_objects, significant
 from protoset.report.parts import Parts
-from protoset.spaces import Rows, Space
+from protoset.spaces import Dissimilarities, Space
+from protoset.spaces.base import Rows
 
 N_EXPLAINED = 5
 """Prototypes that are listed for a query at each stop."""
@@ -186,7 +187,7 @@ def _objects(parts: Parts, shown: np.ndarray, followed: Followed) -> dict[str, A
 
 
 def _queries(
-    parts: Parts, queries: Space, stops: Sequence[Stop], shown: np.ndarray, share: float, most: int
+    parts: Parts, queries: Dissimilarities, stops: Sequence[Stop], shown: np.ndarray, share: float, most: int
 ) -> tuple[dict[str, Any], Followed]:
     n = len(parts.test_codes)
     assert parts.test is not None

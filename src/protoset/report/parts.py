@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
 from protoset.selectors import BaseSelector
-from protoset.spaces import Space, make_space
+from protoset.spaces import Dissimilarities, Space, make_space
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Parts:
     selector: BaseSelector
     rule: str
     space: Space
-    queries: Space | None
+    queries: Dissimilarities | None
     classes: list[str]
     codes: np.ndarray
     test_codes: np.ndarray

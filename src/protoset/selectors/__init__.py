@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from protoset.neighbors import NeighborSearch
 from protoset.selectors._limits import SearchProgress
 from protoset.selectors.allknn import AllKNN
 from protoset.selectors.base import BaseSelector
@@ -21,6 +22,7 @@ from protoset.selectors.icf import ICF
 from protoset.selectors.kmedoids import KMedoids
 from protoset.selectors.random import RandomSelector
 from protoset.selectors.ranking import RankedPrototypes, rank_prototypes
+from protoset.selectors.refined import Refined
 from protoset.selectors.refinement import Refinement, refine
 from protoset.selectors.renn import RENN
 from protoset.selectors.reps import REPS
@@ -43,8 +45,10 @@ __all__ = [
     "AllKNN",
     "BaseSelector",
     "KMedoids",
+    "NeighborSearch",
     "RandomSelector",
     "RankedPrototypes",
+    "Refined",
     "Refinement",
     "SearchProgress",
     "SizeCurve",
@@ -55,7 +59,7 @@ __all__ = [
 
 
 def all_selectors() -> list[tuple[str, type[BaseSelector]]]:
-    """Return every selector as (name, class), by name.
+    """Return every selector as (name, class), by name; without ``Refined``, which refines the set of another one.
 
     Examples
     --------
@@ -68,6 +72,6 @@ def all_selectors() -> list[tuple[str, type[BaseSelector]]]:
         thing
         for module in modules
         for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, BaseSelector) and thing is not BaseSelector
+        if isinstance(thing, type) and issubclass(thing, BaseSelector) and thing not in (BaseSelector, Refined)
     }
     return sorted(((selector.__name__, selector) for selector in found), key=lambda pair: pair[0])

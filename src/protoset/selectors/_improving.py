@@ -23,8 +23,8 @@ from protoset.selectors._limits import SearchLimits
 from protoset.selectors._refinable_set import NEGLIGIBLE, CandidateDistances, RefinableSet
 from protoset.spaces import CountedSpace, TrainingSpace
 
-REACH = 6
-"""Length of the lists, in numbers of objects per prototype."""
+LIST_REACH = 6
+"""Length of the candidate lists, as a multiple of the number of objects per prototype."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def improve(
     limits = SearchLimits() if limits is None else limits
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
-    candidates = CandidateDistances(counted, n_neighbors=-(-REACH * n // len(start)), n_jobs=n_jobs)
+    candidates = CandidateDistances(counted, n_neighbors=-(-LIST_REACH * n // len(start)), n_jobs=n_jobs)
     search = _Search(schedule, limits, random_state)
     tolerance = min(schedule.tolerance, schedule.share / budget)
 

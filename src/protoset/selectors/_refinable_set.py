@@ -15,8 +15,9 @@ from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._storage import Storage
-from protoset.neighbors import choose_search
-from protoset.spaces import APPROXIMATE_FROM, TrainingSpace, approximate_library
+from protoset.neighbors.search import approximate_search_of
+from protoset.spaces import TrainingSpace
+from protoset.spaces._approximate import APPROXIMATE_FROM, approximate_library
 
 MATRIX_BYTES = 256 * 2**20
 """Memory for the matrix of all distances: up to 5,792 objects; more where lists would take as much."""
@@ -67,10 +68,11 @@ class CandidateDistances:
             no_lists = np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0)
             self.arrays = kernels.refining.CandidateArrays(columns, *no_lists)
             return
-        # The graph of pynndescent depends on the number of workers, so it has to save more time to be worth it.
+        # The graph of pynndescent depends on the number of workers: it has to save more.
         large = APPROXIMATE_LISTS_FROM if approximate_library() == "faiss" else APPROXIMATE_FROM
-        if choose_search(space, "auto", large) == "approximate":
-            raw = space.approximate_kneighbors(length, storage=Storage(), n_jobs=n_jobs)
+        approximate_search = approximate_search_of(space, "auto", large)
+        if approximate_search is not None:
+            raw = approximate_search(length, storage=Storage(), n_jobs=n_jobs)
         else:
             raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
         lists = sparse.csr_array((raw.distances, raw.indices, row_pointers(raw.counts)), shape=(n, n)).tocsc()

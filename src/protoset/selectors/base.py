@@ -1,10 +1,11 @@
-"""What every selector shares: validation, labels, resampling."""
+"""The base class of all selectors: checks, labels, the fallback for lost classes, resampling."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -17,13 +18,16 @@ from protoset._cluster import column_names_of, gathered_labels, is_dask
 from protoset._progress import report
 from protoset._validation import check_count, check_jobs, check_labels, check_seed, unchanged_on_error
 from protoset.selectors._medoids import medoid
-from protoset.spaces import DISSIMILARITIES, CountedSpace, Space, TrainingSpace, make_space
+from protoset.spaces import DISSIMILARITIES, CountedSpace, TrainingSpace, as_space, make_space
 
-SPARSE = {name for name, record in DISSIMILARITIES.items() if record.sparse}
+SPARSE_METRICS = {"auto"} | {name for name, record in DISSIMILARITIES.items() if record.sparse}
+"""Metrics that take sparse matrices."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class BaseSelector(BaseEstimator, ABC):
-    """Base of all selectors: learns which training objects to keep.
+    """Base class of all selectors: learns which training objects to keep.
 
     A subclass has the parameters ``metric``, ``metric_params``, ``n_jobs`` and ``verbose``, where it
     needs them also ``n_neighbors`` and ``random_state``, and writes ``_select``.
@@ -37,12 +41,11 @@ class BaseSelector(BaseEstimator, ABC):
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
     n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
     metric_ : str
-        The metric that was used: what ``metric="auto"`` chose, else its name.
+        The metric that was used: the choice of ``metric="auto"``, else its name.
     n_features_in_ : int
-        Number of features, or of training objects with ``metric="precomputed"``; not there where objects
-        have none.
+        Number of features, or of training objects with ``metric="precomputed"``; missing where objects have none.
     """
 
     metric: str | Callable[..., float]
@@ -58,8 +61,8 @@ class BaseSelector(BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix
-            The training objects, of the kind that ``metric`` takes.
+        X : array-like, sparse matrix or TrainingSpace
+            The training objects, of the kind that ``metric`` takes, or their space.
         y : array-like of shape (n_objects,)
             Their labels, of at least two classes. A class may have a single member.
 
@@ -67,47 +70,54 @@ class BaseSelector(BaseEstimator, ABC):
         -------
         self
         """
-        self.fit_space(X, y)
+        self._fit(X, y)
         return self
 
-    def fit_space(self, X: Any, y: Any) -> tuple[Space, np.ndarray]:
-        """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
-        return self._fit_with(self._select, X, y)
+    def _fit(self, X: Any, y: Any, *, client: Any = None, **options: Any) -> tuple[TrainingSpace, np.ndarray]:
+        """Fit, and return the space of the training objects and their classes as positions in ``classes_``.
 
-    def _fit_with(
-        self, select: Callable[[TrainingSpace, np.ndarray], np.ndarray], X: Any, y: Any, client: Any = None
-    ) -> tuple[Space, np.ndarray]:
+        ``client`` is the Dask client to work on; ``options`` are passed on to ``_select``.
+        """
         self._check_parameters()
-        if is_dask(X) and client is None:
+        client = self._resolve_client(client, X, options)
+        with unchanged_on_error(self):
+            y = gathered_labels(y, client)
+            space = as_space(X, self.metric, self.metric_params, y=y, client=client)
+            if isinstance(self.metric, str) and self.metric == "auto":
+                report(self.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
+            if space.n_features is not None:
+                note_features(self, X, space.n_features)
+            return space, self._fit_space(space, y, **options)
+
+    def _fit_space(self, space: TrainingSpace, y: Any, **options: Any) -> np.ndarray:
+        """Fit to a space, whatever the own metric is; return the classes as positions in ``classes_``."""
+        self.metric_ = space.metric
+        self.classes_, codes = check_labels(y, space.shape[0])
+        if space.partial and not self._takes_graphs:
+            raise ValueError(
+                f"{type(self).__name__} asks for dissimilarities that a sparse graph does not hold; "
+                "pass X as a dense matrix"
+            )
+        counted = CountedSpace(space)
+        kept = self._select(counted, codes, **options)
+        missing = np.setdiff1d(codes, codes[kept]) if self._keeps_every_class() else np.empty(0, int)
+        medoids = [medoid(counted, np.flatnonzero(codes == code)) for code in missing]
+        self.sample_indices_ = np.sort(np.concatenate([kept, np.array(medoids, np.int64)]))
+        self.fallback_classes_ = self.classes_[missing]
+        self.n_distances_ = counted.n_distances
+        report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
+        return codes
+
+    def _resolve_client(self, client: Any, X: Any, options: dict[str, Any]) -> Any:
+        """Return the Dask client to work on; most methods work in this process alone."""
+        if client is not None:
+            raise ValueError(f"client={client!r} does not serve {type(self).__name__}; use REPS, or leave it out")
+        if is_dask(X):
             raise ValueError(
                 f"X is a Dask collection, which {type(self).__name__} does not work on; use REPS, or gather it with "
                 "X.compute()"
             )
-        with unchanged_on_error(self):
-            y = gathered_labels(y, client)
-            space = make_space(X, self.metric, self.metric_params, y=y, client=client)
-            self.metric_ = space.metric
-            if isinstance(self.metric, str) and self.metric == "auto":
-                report(self.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
-            if space.n_features is not None:
-                if not is_dask(column_names_of(X)):
-                    validate_data(self, column_names_of(X), skip_check_array=True)
-                self.n_features_in_ = space.n_features
-            self.classes_, codes = check_labels(y, space.shape[0])
-            if space.partial and not self._takes_graphs:
-                raise ValueError(
-                    f"{type(self).__name__} asks for dissimilarities that a sparse graph does not hold; "
-                    "pass X as a dense matrix"
-                )
-            counted = CountedSpace(space)
-            kept = select(counted, codes)
-            missing = np.setdiff1d(codes, codes[kept]) if self._keeps_every_class() else np.empty(0, int)
-            medoids = [medoid(counted, np.flatnonzero(codes == code)) for code in missing]
-            self.sample_indices_ = np.sort(np.concatenate([kept, np.array(medoids, np.int64)]))
-            self.fallback_classes_ = self.classes_[missing]
-            self.n_distances_ = counted.n_distances
-            report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
-        return space, codes
+        return None
 
     def _check_parameters(self) -> None:
         """Refuse wrong parameters before any work is done."""
@@ -124,11 +134,16 @@ class BaseSelector(BaseEstimator, ABC):
     def _keeps_every_class(self) -> bool:
         return True
 
+    def _rank_base(self) -> float:
+        """Base of the class shares of ``predict_proba``."""
+        return 2.0
+
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Select prototypes and return them with their labels.
 
         Rows of a DataFrame stay a DataFrame with their index, labels in a Series stay a Series.
-        With ``metric="precomputed"`` the dissimilarities between the prototypes are returned.
+        With ``metric="precomputed"`` the dissimilarities between the prototypes are returned, of a space the space of
+        the prototypes.
 
         Returns
         -------
@@ -137,6 +152,8 @@ class BaseSelector(BaseEstimator, ABC):
         self.fit(X, y)
         kept = self.sample_indices_
         y_kept = _safe_indexing(y if hasattr(y, "iloc") else np.asarray(y), kept)
+        if isinstance(X, TrainingSpace):
+            return X.subset(kept), y_kept
         if sparse.issparse(X):
             rows = X.tocsr()[kept]
             return rows[:, kept] if self.metric == "precomputed" else rows, y_kept
@@ -154,8 +171,38 @@ class BaseSelector(BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = isinstance(self.metric, str) and self.metric in SPARSE
+        tags.input_tags.sparse = isinstance(self.metric, str) and self.metric in SPARSE_METRICS
         if self.metric == "precomputed":
             tags.input_tags.sparse = self._takes_graphs
         tags.input_tags.positive_only = self.metric == "precomputed"
         return tags
+
+
+def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
+    """Set ``n_features_in_``, and ``feature_names_in_`` where the columns of ``X`` have names."""
+    names = column_names_of(X)
+    if not isinstance(X, TrainingSpace) and not is_dask(names):
+        validate_data(estimator, names, skip_check_array=True)
+    estimator.n_features_in_ = n_features
+
+
+def refuse_old_names(**new_names: str) -> Callable[[Method], Method]:
+    """Make a function refuse keyword arguments of an older version, with the new name in the error.
+
+    Parameters
+    ----------
+    **new_names
+        What to write instead, by old name.
+    """
+
+    def decorate(function: Method) -> Method:
+        @wraps(function)
+        def checked(*arguments: Any, **named: Any) -> Any:
+            for name in named:
+                if name in new_names:
+                    raise TypeError(f"{name}={named[name]!r} is an old name; write {new_names[name]}")
+            return function(*arguments, **named)
+
+        return checked  # type: ignore[return-value]
+
+    return decorate

@@ -22,7 +22,8 @@ from protoset.selectors import _voting
 from protoset.selectors._enemies import nearest_enemies
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
-from protoset.spaces import TrainingSpace, smallest_of
+from protoset.spaces import TrainingSpace
+from protoset.spaces._lists import smallest_of
 
 MIN_CANDIDATES = 4
 """When a list runs out, all lists with fewer candidates left are filled with it."""

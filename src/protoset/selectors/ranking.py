@@ -1,4 +1,4 @@
-"""The method of REPS, as a function: every training object judged as a prototype.
+"""The method of REPS as a function: every training object is scored as a prototype.
 
 neighbour lists -> features, rho -> weights -> degradations -> scores -> ranking
 """
@@ -12,18 +12,20 @@ from typing import Literal
 import numpy as np
 
 from protoset.exceptions import SolverConvergenceWarning
-from protoset.features import rank_exponential
+from protoset.features import Constraints, rank_exponential
 from protoset.neighbors import NeighborLists
+from protoset.neighbors.on_workers import WorkerLists
+from protoset.selectors._features_on_workers import rank_exponential_on_workers
 from protoset.solvers import Loss, Solution, dual_bound, solve
 
-Score = Literal["adjusted", "literal"]
-SCORES: tuple[Score, ...] = ("adjusted", "literal")
+Reading = Literal["consistent", "literal"]
+READINGS: tuple[Reading, ...] = ("consistent", "literal")
 
 WEIGHT_TOL = 1e-6
 """Relative error of the weights that a fit is solved to, besides its duality gap."""
 
 LARGEST_BLUR = 1e-3
-"""Part of the largest weight up to which weights may count as 0 because their proof is weak."""
+"""Part of the largest weight up to which a weight may count as 0 because its proof is weak."""
 
 WEIGHT_WARNING = 1e-3
 """Relative error of the weights above which a fit warns."""
@@ -34,22 +36,22 @@ SCORE_DECIMALS = 6
 
 @dataclass(frozen=True)
 class RankedPrototypes:
-    """Every training object as a prototype, judged.
+    """Every training object, scored as a prototype.
 
     Attributes
     ----------
     weights : ndarray
         Weights w >= 0 of the max-margin problem.
     degradations : ndarray
-        -log_beta(w / max w): 0 for the best, infinite where the weight is 0.
+        -log_beta(w / max w): 0 for the best object, infinite where the weight is 0.
     scores : ndarray
         Smaller is better.
     ranking : ndarray of int
         All objects, best first.
     solution : Solution
-        How the weights were found.
+        The weights with their certificate.
     truncation_bound : float
-        How far the cut lists move the smallest objective at most.
+        Bound on the change of the smallest objective by the neighbours that the lists leave out.
     """
 
     weights: np.ndarray
@@ -61,85 +63,69 @@ class RankedPrototypes:
 
 
 def rank_prototypes(
-    lists: NeighborLists,
+    lists: NeighborLists | WorkerLists,
     codes: np.ndarray,
     *,
     beta: float = 2.0,
     C: float = 1e-3,
     loss: Loss = "mean",
-    score: Score = "adjusted",
+    reading: Reading = "consistent",
     solver: str = "auto",
     tol: float = 1e-6,
 ) -> RankedPrototypes:
-    """Judge every object as a prototype.
+    """Score every object as a prototype.
 
     Parameters
     ----------
-    lists : NeighborLists
-        Each object's nearest others.
+    lists : NeighborLists or WorkerLists
+        Nearest neighbours of each object. Lists on workers need ``solver="distributed"``.
     codes : ndarray of int
         Class of each object.
-    beta, C, loss, score, solver, tol
+    beta, C, loss, reading, solver, tol
         As in :class:`REPS`.
 
     Returns
     -------
     RankedPrototypes
     """
-    constraints = rank_exponential(lists, codes, beta)
+    constraints: Constraints
+    if isinstance(lists, WorkerLists):
+        constraints = rank_exponential_on_workers(lists, codes, beta)
+    else:
+        constraints = rank_exponential(lists, codes, beta)
     solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
-    features = constraints.features
-    support = np.bincount(features.indices, features.data, minlength=lists.n_objects)
-    bound = constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
-    return judge(solution, lists.best_ranks(), support, bound, beta=beta, loss=loss, score=score, tol=tol)
-
-
-def judge(
-    solution: Solution,
-    best_ranks: np.ndarray,
-    support: np.ndarray,
-    bound: float,
-    *,
-    beta: float,
-    loss: Loss,
-    score: Score,
-    tol: float,
-) -> RankedPrototypes:
-    """Order all objects by the weights that were found.
-
-    Parameters
-    ----------
-    solution : Solution
-    best_ranks : ndarray
-        Smallest rank at which each object is listed by another.
-    support : ndarray
-        Sum of each object's features over everyone.
-    bound : float
-        How far the cut lists move the smallest objective in the canonical form.
-    beta, loss, score, tol
-        As in :class:`REPS`.
-    """
     if not solution.weight_error <= WEIGHT_WARNING and solution.gap <= tol:
         warnings.warn(
             f"the solver {solution.solver!r} proves the weights only to a relative error of "
             f"{solution.weight_error:.2e}; use solver='auto', or lower C",
             SolverConvergenceWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
     weights = proven_weights(solution)
     alpha = degradations(weights, beta)
-    scores = alpha + best_ranks if score == "adjusted" else _literal_scores(weights, best_ranks, beta)
-    # Rounded, so that what is tied but for rounding errors is ordered by support too; index is the last resort.
-    ranking = np.lexsort((-np.round(support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
-    scale = 1.0 if loss == "mean" else 2.0
-    return RankedPrototypes(weights, alpha, scores, ranking, solution, scale * bound)
+    best_ranks = constraints.best_ranks
+    scores = alpha + best_ranks if reading == "consistent" else _literal_scores(weights, best_ranks, beta)
+    # Scores are rounded, so that ties up to rounding errors are ordered by support too; then by index.
+    ranking = np.lexsort((-np.round(constraints.support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
+    bound = constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
+    return RankedPrototypes(weights, alpha, scores, ranking, solution, bound if loss == "mean" else 2 * bound)
+
+
+def solving_bytes(n_objects: int, n_entries: int) -> int:
+    """Memory of the features, of two copies for the sums that certify the weights, and of 16 numbers per object."""
+    return 8 * (3 * n_entries + 16 * n_objects)
+
+
+def solving_bytes_on_workers(n_objects: int) -> int:
+    """Memory in this process where the features are on workers: 64 numbers per object, most of L-BFGS-B."""
+    return 8 * 64 * n_objects
 
 
 def proven_weights(solution: Solution) -> np.ndarray:
-    """Weights of a solution, 0 where its proof does not tell them from 0.
+    """Weights of a solution; 0 where the certificate does not tell a weight from 0.
 
-    A class far from all others gets weights many orders of magnitude below the largest. What the
-    solver leaves there depends on its path; ordered by it, the row order would decide.
+    A class far from all others gets weights many orders of magnitude below the largest. The values that the
+    solver leaves there depend on its path; ordered by them, the row order would decide.
     """
     weights = solution.weights
     blur = solution.weight_error * float(np.linalg.norm(weights))
@@ -147,7 +133,7 @@ def proven_weights(solution: Solution) -> np.ndarray:
 
 
 def degradations(weights: np.ndarray, beta: float) -> np.ndarray:
-    """Degradations -log_beta(w / max w); all 0 where every weight is 0, as nothing tells them apart."""
+    """Degradations -log_beta(w / max w); all 0 where every weight is 0."""
     largest = weights.max()
     if largest == 0:
         return np.zeros(len(weights))
@@ -156,7 +142,7 @@ def degradations(weights: np.ndarray, beta: float) -> np.ndarray:
 
 
 def _literal_scores(weights: np.ndarray, best_ranks: np.ndarray, beta: float) -> np.ndarray:
-    """Score as the paper prints it, log w + best rank with the largest kept, turned to smaller is better."""
+    """Score as the paper prints it, log w + best rank with the largest kept; negated, so that smaller is better."""
     with np.errstate(divide="ignore"):
         printed = np.log(weights) / np.log(beta) + np.where(np.isfinite(best_ranks), best_ranks, 0.0)
     return -printed

@@ -1,12 +1,12 @@
-"""Refinement: better prototypes for the same budget, for any method's set.
+"""Refinement: better prototypes for the same budget, for the set of any method.
 
-The search is in ``protoset.selectors._improving``; here are its arguments and defaults, and the sample that stands for
-many objects.
+The search is in ``protoset.selectors._improving``. This file has its arguments, its defaults, and the sample that
+stands for many objects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,25 +14,35 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from protoset._validation import check_count, check_jobs, check_labels, check_real, check_seed, is_count, name_rows
-from protoset.selectors._improving import CROWDED, HASTY, PATIENT, Refinement, Schedule, improve
+from protoset.selectors._improving import CROWDED, HASTY, LIST_REACH, PATIENT, Refinement, Schedule, improve
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
-from protoset.spaces import CountedSpace, Space, TrainingSpace
-from protoset.spaces._subset import SubsetSpace
+from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, plan_candidates
+from protoset.spaces import TrainingSpace, as_space
+from protoset.spaces._approximate import approximate_search_bytes
 
-FEW_OBJECTS, MANY_OBJECTS = 2048, 20_000
-"""Up to the first number of objects the search is patient by default, beyond it is hasty; beyond the second it takes
-into account that each of many prototypes matters little."""
+FEW_OBJECTS = 2048
+"""Objects up to which the default search is patient; beyond, it is hasty."""
 
+MANY_OBJECTS = 20_000
+"""Objects beyond which a move may save less, because each of many prototypes matters little."""
 
-REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE = 50_000, 16
-"""Of more objects a sample is looked at; it holds at least so many per prototype."""
+REFINED_OBJECTS = 50_000
+"""Objects beyond which a sample is refined on."""
+
+OBJECTS_PER_PROTOTYPE = 16
+"""Objects per prototype that the sample holds at least."""
+
+REFINED_OBJECT_BYTES = 256
+"""Memory of the nearest prototypes of an object and of their losses."""
 
 
 def refine(
-    space: TrainingSpace,
+    X: Any,
     y: Any,
     indices: Any,
     *,
+    metric: Any = "auto",
+    metric_params: Mapping[str, Any] | None = None,
     n_prototypes: int | None = None,
     steepness: float | Iterable[float] | None = None,
     n_starts: int | None = None,
@@ -47,35 +57,37 @@ def refine(
 
     Parameters
     ----------
-    space : TrainingSpace
-        Space of the training objects, as ``protoset.spaces.make_space`` makes it.
+    X : array-like, or TrainingSpace
+        The training objects, of the kind that ``metric`` takes, or their space.
     y : array-like of shape (n_objects,)
         Their labels.
     indices : array-like of int
         The prototypes to start from, at least one of each class.
+    metric, metric_params
+        Dissimilarity between objects, as in :class:`REPS`.
     n_prototypes : int, optional
-        The budget; by default as many as are given.
+        The budget; by default as many prototypes as are given.
     steepness : float or iterable of float, optional
         Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
-        How many sets to refine, of which the best is returned: the given one and random ones. By default 8
+        How many sets to refine: the given one and random ones. The best refined set is returned. By default 8
         up to 2,048 objects, else 1.
     max_objects : int, optional
-        Objects to look at: of more, the given prototypes and a random sample, among which the refined
-        prototypes are found. By default 50,000, or 16 per prototype if those are more. docs/scaling.md has what
-        that costs in error.
+        Objects to refine on: the given prototypes and a random sample, among which the refined
+        prototypes are searched. By default 50,000, or 16 per prototype if these are more. docs/scaling.md shows what
+        a sample costs in error.
     max_time : float, optional
-        Seconds after which the best set so far is returned, with a ``ConvergenceWarning``; first the distances, or
-        everyone's neighbours, are computed to the end. Ctrl-C after that does the same.
+        Seconds after which the best set so far is returned, with a ``SearchStoppedWarning``. The distances, or the
+        neighbours, are always computed to the end. After that, Ctrl-C returns the best set so far too.
     callback : callable, optional
-        Called now and then with a :class:`SearchProgress` of the set at hand, in steps of steepness; ends the
-        search by returning True.
+        Called regularly with a :class:`SearchProgress` of the present set, in steps of steepness; returning True ends
+        the search.
     n_jobs : int, optional
         Workers that compute distances or search neighbours. Changes no result.
     random_state : int or RandomState, optional
-        Draws the order of the candidates and the further sets to start from; with None, always the same.
+        Draws the order of the candidates and the random sets; with None, always the same ones.
     verbose : int, default=0
-        Above 0, print to stderr how far it is.
+        Above 0, print progress to stderr.
 
     Returns
     -------
@@ -85,44 +97,54 @@ def refine(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from protoset import refine
-    >>> from protoset.spaces import make_space
     >>> X, y = load_iris(return_X_y=True)
-    >>> refined = refine(make_space(X), y, [0, 1, 50, 51, 100, 101])
+    >>> refined = refine(X, y, [0, 1, 50, 51, 100, 101])
     >>> bool(refined.objective_after < refined.objective_before)
     True
     """
+    space = as_space(X, metric, metric_params, y=y)
     codes, start, budget = _check_set(space, y, indices, n_prototypes)
     hasty = HASTY if len(codes) <= MANY_OBJECTS else CROWDED
-    schedule = _check_schedule(PATIENT if len(codes) <= FEW_OBJECTS else hasty, steepness, n_starts)
+    schedule = make_schedule(PATIENT if len(codes) <= FEW_OBJECTS else hasty, steepness, n_starts)
     check_limits(max_time, callback)
     check_jobs(n_jobs)
     check_seed(random_state)
     if max_objects is not None:
-        check_count("max_objects", max_objects, least=1, remedy="pass how many objects to look at")
+        check_count("max_objects", max_objects, least=1, remedy="pass how many objects to refine on")
     limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
     generator = check_random_state(0 if random_state is None else random_state)
     n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
     if n_sampled == budget < len(codes):
         raise ValueError(
-            f"max_objects={max_objects!r} leaves nothing to judge {budget} prototypes by but themselves; pass some ten "
-            "times as many"
+            f"max_objects={max_objects!r} leaves no other object beside the {budget} prototypes to refine them on; "
+            "pass about ten times as many"
         )
     if n_sampled == len(codes) and not space.remote:
         return improve(space, codes, start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
     members = sample_with(start, codes, n_sampled, generator)
-    part, start = space.subset(members), np.searchsorted(members, start)
-    found = improve(part, codes[members], start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
-    return replace(found, indices=members[found.indices])
+    sample, start = space.subset(members), np.searchsorted(members, start)
+    refined = improve(sample, codes[members], start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    return replace(refined, indices=members[refined.indices])
+
+
+def refining_bytes(n_objects: int, n_prototypes: int, object_bytes: int, max_objects: int | None = None) -> int:
+    """Memory of a refinement: the distances or lists of its objects, the search for the lists, and the objects."""
+    m = objects_to_refine_on(n_objects, n_prototypes, max_objects)
+    length, seen = plan_candidates(m, -(-LIST_REACH * m // n_prototypes))
+    searched = 0
+    if length > 0 and m >= APPROXIMATE_LISTS_FROM:
+        searched = approximate_search_bytes(length, object_bytes, m, on_disk=False)
+    return max(seen, searched) + m * (3 * object_bytes + REFINED_OBJECT_BYTES)
 
 
 def objects_to_refine_on(n_objects: int, n_prototypes: int, max_objects: int | None = None) -> int:
-    """Objects that a refinement looks at."""
+    """Number of objects that a refinement works on."""
     most = max(REFINED_OBJECTS, OBJECTS_PER_PROTOTYPE * n_prototypes) if max_objects is None else max_objects
     return min(n_objects, max(most, n_prototypes))
 
 
 def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
-    """Return the given objects and random others, ascending; nothing is drawn where that is everyone."""
+    """Return the given objects and random others, ascending; all objects where ``size`` is their number."""
     if size == len(codes):
         return np.arange(size)
     others = np.delete(np.arange(len(codes)), members)
@@ -131,10 +153,6 @@ def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state:
 
 
 def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) -> tuple[np.ndarray, np.ndarray, int]:
-    if not isinstance(space, (Space, CountedSpace, SubsetSpace)):
-        raise TypeError(
-            f"space is a {type(space).__name__}; pass protoset.spaces.make_space(X, metric) of the training objects"
-        )
     n = space.shape[0]
     if space.partial:
         raise ValueError("refine asks for dissimilarities that a sparse graph does not hold; pass a dense matrix")
@@ -165,7 +183,8 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
     return codes, start.astype(np.int64), int(budget)
 
 
-def _check_schedule(default: Schedule, steepness: Any, n_starts: Any) -> Schedule:
+def make_schedule(default: Schedule, steepness: Any, n_starts: Any) -> Schedule:
+    """Return the default schedule with another steepness or number of starts, checked."""
     remedy = f"the default is {default.steepness}"
     if steepness is None:
         steepness = default.steepness

@@ -1,145 +1,109 @@
 """REPS: prototype selection based on rank-exponential features.
 
-The method is the function ``rank_prototypes`` (in ``protoset.selectors.ranking``); the class here is
-its estimator, which finds the neighbours before it and cuts the ranking after it.
+    neighbour lists -> ranking of all objects -> size -> prototypes
+    (``neighbors``)    (``ranking``)            (``size``) (``allocation``)
+
+The mathematics is in the function ``rank_prototypes`` of ``protoset.selectors.ranking``. The class here is the
+estimator: it finds the lists before the function, and cuts the ranking after it.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._cluster import is_dask, resolve_client
-from protoset._memory import MemoryEstimate, check_fits, parse_bytes
+from protoset._memory import MemoryEstimate
 from protoset._progress import report, reporter
-from protoset._storage import Storage
-from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real, check_seed
-from protoset.neighbors import SEARCHES, TIES, NeighborLists, Search, Ties, as_lists, build_lists, choose_search
-from protoset.selectors._limits import Callback, check_limits
-from protoset.selectors._list_search import find_lists, list_length, prototype_overlap
-from protoset.selectors._memory_plan import (
-    WAYS_OUT_ON_CLUSTER,
-    estimate_memory,
-    estimate_memory_on_cluster,
-    ways_out,
-)
+from protoset._validation import check_choice, check_jobs, check_real, check_seed
+from protoset.neighbors import NeighborLists, NeighborSearch, as_lists, build_lists
+from protoset.neighbors.lists import TIES, Ties
+from protoset.neighbors.on_workers import WorkerLists, build_lists_on_workers
+from protoset.selectors._overlap import overlap_bytes, prototype_overlap
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
-from protoset.selectors.base import BaseSelector
-from protoset.selectors.cluster_ranking import rank_on_cluster
-from protoset.selectors.ranking import SCORES, RankedPrototypes, Score, rank_prototypes
-from protoset.selectors.refinement import refine
-from protoset.selectors.size import (
-    REFINED_RATES,
-    SAMPLE_OBJECTS,
-    SIZE_RULES,
-    SizeCurve,
-    SizeRule,
-    refined_size_curve,
-    size_curve,
+from protoset.selectors.base import BaseSelector, refuse_old_names
+from protoset.selectors.ranking import (
+    READINGS,
+    RankedPrototypes,
+    Reading,
+    rank_prototypes,
+    solving_bytes,
+    solving_bytes_on_workers,
 )
+from protoset.selectors.size import SIZE_RULES, SizeCurve, SizeRule, size_curve, sizing_bytes
 from protoset.solvers import LOSSES, SOLVERS, Loss
-from protoset.spaces import CountedSpace, Space, TrainingSpace, make_space
-from protoset.spaces.distributed_vectors import STATELESS, DistributedVectorSpace
+from protoset.spaces import TrainingSpace
+from protoset.spaces.distributed_vectors import is_distributable
 
 LARGEST_BETA = 1e6
-SMALLEST_C, LARGEST_C = 1e-100, 1e100
-WITHOUT_CLASSES = ", or allocation='global' if classes may go without"
+"""Largest base of the features."""
+
+SMALLEST_C = 1e-100
+"""Smallest cost of violated constraints."""
+
+LARGEST_C = 1e100
+"""Largest cost of violated constraints."""
+
+MeasureSizes = Callable[[TrainingSpace, np.ndarray], SizeCurve]
+"""Maps a space and the codes of its objects to the error at each size."""
 
 
 class REPS(BaseSelector):
     """Prototype selection based on rank-exponential features (REPS).
 
-    Learns a weight per training object from the ranks of everyone's nearest neighbours, and keeps
-    the objects whose weight and best rank make them matter most. Nothing but a dissimilarity is
-    asked of the objects.
+    Learns a weight per training object from the ranks of the nearest neighbours of all objects, and keeps the objects
+    with the best combination of weight and rank. Needs nothing but a dissimilarity between objects.
 
     Parameters
     ----------
     n_prototypes : int, float or "auto", default="auto"
         How many objects to keep. An int is a count, at least the number of classes. A float in
-        (0, 1] is a rate, which always keeps at least one object per class. ``"auto"`` measures
-        a grid of rates by cross-validation and takes the smallest size whose error is within one
-        standard error of the lowest. The errors are those of the nearest prototype's class, also
-        where a classifier then applies another rule.
-    metric : str or callable, default="euclidean"
-        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, a function, or
-        ``"auto"``: Euclidean for numbers in rows, "gower" for a DataFrame with other columns,
-        "levenshtein" for strings, "dtw" for series of several lengths or channels (see ``metric_``).
-        ``"precomputed"`` takes a square matrix, the condensed vector of
-        ``scipy.spatial.distance.pdist``, or a sparse graph of the nearest neighbours' distances. A
-        function is called as ``metric(object, prototype)`` on any objects that a list or the rows
-        of an array hold, and returns a finite number of at least 0. It is never called on a
-        training object and itself. With ``n_jobs`` it is called in processes where it and the
-        objects can be pickled, else in threads.
+        (0, 1] is a rate; it always keeps at least one object per class. ``"auto"`` measures a grid of rates by
+        cross-validation, with the rule "nearest"; see ``size_rule``.
+    metric : str or callable, default="auto"
+        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, a function of two objects, or
+        ``"auto"``, which looks at the objects: "euclidean" for rows of numbers, "gower" for a DataFrame with other
+        columns, "levenshtein" for strings, "dtw" for series of several lengths or channels. ``metric_`` says
+        which metric was used. ``"precomputed"`` takes a square matrix, the condensed vector of
+        ``scipy.spatial.distance.pdist``, or a sparse graph of the distances to the nearest neighbours.
     metric_params : dict, optional
-        Arguments of the metric. For a function, ``"symmetric": True`` says that d(a, b) = d(b, a),
-        so that each pair of training objects is computed once. ``"memory": folder`` keeps what was
-        computed in files, by the content of the objects and by the function's own code, defaults
-        and closure; delete them when something else that it calls or reads has changed. All others
-        are passed on to the function.
+        Arguments of the metric. For a function, ``"symmetric": True`` and ``"memory": folder`` are special (see
+        Notes); all others are passed on to the function.
     beta : float, default=2.0
         Base of the rank-exponential features, above 1 and at most 1e6.
     C : float, default=1e-3
         Cost of violated constraints, above 0 (between 1e-100 and 1e100).
     loss : {"mean", "sum"}, default="mean"
-        ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"``
-        w.w + C * sum of violations.
+        ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"`` w.w + C * sum of violations.
     ties : {"min", "average", "ordinal"}, default="min"
-        Ranks of equal distances; only with ``"ordinal"`` do they depend on the row order. Objects
-        whose scores and supports are equal as well are kept in row order.
-    score : {"adjusted", "literal"}, default="adjusted"
-        ``"adjusted"`` keeps the smallest degradation + best rank. ``"literal"`` keeps the largest
-        log w + best rank, as the paper prints it.
+        Ranks of equal distances. Only ``"ordinal"`` makes them depend on the row order. Objects with equal scores
+        and supports are kept in row order.
+    reading : {"consistent", "literal"}, default="consistent"
+        Reading of the paper's formula for the score. ``"consistent"`` keeps the smallest degradation + best rank.
+        ``"literal"`` keeps the largest log w + best rank, as the paper prints it.
     allocation : {"proportional", "equal", "global"}, default="proportional"
-        How places are shared among classes: by class size, equally (at least one each in both), or
+        How the prototypes are shared among the classes: by class size, equally (both with at least one per class), or
         not at all.
-    n_neighbors : int or "auto", default="auto"
-        Length of the neighbour lists. ``"auto"`` makes them so long that what is cut off is below
-        double precision: 53 for ``beta=2``. Those of an approximate search are shorter, with less than a
-        billionth of a first neighbour's feature cut off: 30 for ``beta=2``.
+    size_rule : {"one_standard_error", "lowest_error"}, default="one_standard_error"
+        Size that ``n_prototypes="auto"`` chooses: the smallest whose error is within one standard error of the
+        lowest error, or the size of the lowest error.
+    search : {"auto", "exact", "approximate"} or NeighborSearch, default="auto"
+        How the neighbours are found; see :class:`NeighborSearch`, which also sets the length of the lists, a limit of
+        memory and a folder for the lists.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}, default="auto"
-        ``"auto"`` takes the closed form where it is exact, else the coordinate method. ``"distributed"`` is for a
+        ``"auto"`` takes the closed form where it is exact, else the coordinate method. ``"distributed"`` needs a
         Dask client: the neighbour lists stay on the workers, and every pass of the solver is a reduction over them.
     tol : float, default=1e-6
         Relative duality gap to reach.
-    refine : bool, default=False
-        Whether to improve the set by swaps that lower a smooth leave-one-out error (see
-        :func:`protoset.refine`). The default is the paper's method; refined sets are far better for their size.
-    size_rule : {"one_standard_error", "lowest_error"}, default="one_standard_error"
-        What ``n_prototypes="auto"`` takes: the smallest size whose error is within one standard error of the
-        lowest, or the size of the lowest error. With ``refine=True`` the errors are those of refined sets, on
-        a sample of 2,000 objects if there are more.
-    neighbors : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are searched, where ``fit`` is given none. ``"approximate"`` works with faiss or
-        pynndescent (extra ``approximate``), and on a Dask cluster without them; distances are exact, some neighbours
-        may be missing (see ``neighbor_recall_``). ``"auto"`` does so from 100,000 objects on, for vectors under
-        Euclidean-like metrics where one of them is installed, or there is a cluster. A refinement has a search of
-        its own, for what to try; what it tries is computed exactly.
-    max_memory : int or str, optional
-        Memory that the fit may take beyond ``X``, as bytes or as "4GB"; by default what the machine has left. What
-        needs more is refused before the work starts.
-    lists_folder : path-like, optional
-        Folder for the neighbour lists, which are then mapped from files in place of memory; they stay there, and
-        :meth:`NeighborLists.from_folder` reads them.
-    max_time : float, optional
-        Seconds after which the refinement ends with the best set so far, and a ``ConvergenceWarning``; the search
-        for neighbours and the automatic size come before, and take what they take. Ctrl-C does the same once the
-        refinement knows the distances, or the neighbours, of its objects; before that, nothing is fitted.
-    callback : callable, optional
-        Called during the refinement with a :class:`SearchProgress`; ends it by returning True.
     n_jobs : int, optional
         Workers of the neighbour search. Changes no result.
     random_state : int or RandomState, optional
-        Shuffles the folds of ``n_prototypes="auto"`` and draws for the refinement. With None folds are dealt in
-        row order, with ``refine=True`` always in the same other order, and the refinement always draws the
-        same, so that a fit has no randomness.
+        Shuffles the folds of ``n_prototypes="auto"``. With None the folds are made in row order, so that a fit has no
+        randomness.
     verbose : int, default=0
         Above 0, print the stages to stderr. The logger ``protoset`` gets them at INFO in any case.
 
@@ -148,38 +112,34 @@ class REPS(BaseSelector):
     sample_indices_ : ndarray of int
         The objects kept, ascending.
     weights_ : ndarray of shape (n_objects,)
-        Weight w >= 0 of each object; 0 where the proof of the solution does not tell it from 0.
+        Weight w >= 0 of each object; 0 where the certificate does not tell it from 0.
     degradations_ : ndarray of shape (n_objects,)
         -log_beta(w / max w): 0 for the best object, infinite where the weight is 0.
     scores_ : ndarray of shape (n_objects,)
-        What objects are ordered by, smallest first. Equal ones (to six decimals) are ordered by
-        support, the sum of an object's features over everyone.
+        Scores of the objects; the smallest are kept. Equal scores (to six decimals) are ordered by support, the sum of
+        an object's features over all objects.
     ranking_ : ndarray of shape (n_objects,)
-        All objects, best first; every budget is a cut of it (see :meth:`select`).
+        All objects, best first; the prototypes for any budget are a cut of it (see :meth:`select`).
     duality_gap_ : float
-        Relative gap between the objective and the bound on every objective.
+        Relative gap between the objective and its lower bound.
     weight_error_ : float
-        How far the weights are from the optimal ones at most, relatively (in the 2-norm).
+        Bound on the relative distance of the weights from the optimal ones (in the 2-norm).
     truncation_bound_ : float
-        How far the cut of the neighbour lists moves the optimal objective at most.
+        Bound on the change of the optimal objective by the neighbours that the lists leave out.
     metric_ : str
-        The metric that was used: what ``metric="auto"`` chose, else its name.
+        The metric that was used: the choice of ``metric="auto"``, else its name.
     neighbor_search_ : str
         How neighbours were found: "exact", "approximate", or "given" to ``fit``.
     neighbor_recall_ : float
-        Part of the true neighbours that the lists hold, measured on 500 rows; 1 where the search was exact, and
-        not a number where lists were given that do not know it. A search that finds less than 0.95 gives a
-        warning, less than 0.5 an error.
+        Part of the true neighbours that the lists hold, measured on 500 rows; 1 for an exact search, NaN for given
+        lists of unknown recall. A recall below 0.95 gives a warning, below 0.5 an error.
     prototype_overlap_ : float
-        Part of the prototypes, before refinement, that exact lists would give too, estimated on 10,000 objects; 1
-        where the search was exact, and not a number where lists were given.
+        Part of the prototypes that exact lists would give too, estimated on 10,000 objects; 1 for an exact search, NaN
+        for given lists.
     memory_estimate_ : MemoryEstimate
-        What the fit was expected to need beyond ``X``.
+        Memory that the fit was expected to need beyond ``X``.
     search_counters_ : SearchCounters or None
-        How many pairs of objects the neighbour search bounded away, abandoned and computed, where it
-        counts.
-    refinement_ : Refinement or None
-        What the refinement did, with ``refine=True``.
+        Pairs of objects that the search excluded by a bound, abandoned and computed, where it counts them.
     size_curve_ : SizeCurve or None
         Error at each size tried, with ``n_prototypes="auto"``.
     classes_ : ndarray
@@ -187,13 +147,22 @@ class REPS(BaseSelector):
     fallback_classes_ : ndarray
         Labels of which the method kept nothing; always empty.
     n_distances_ : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
     n_features_in_ : int
         Number of features, or of training objects with ``metric="precomputed"``.
     n_iter_ : int
         Iterations of the solver; 0 where the closed form was exact.
     solver_ : str
         Name of the solver that found the weights.
+
+    Notes
+    -----
+    A function as metric is called as ``metric(object, prototype)`` on the items of a list or the rows of an array, and
+    returns a finite number of at least 0. It is never called on a training object and itself. With ``n_jobs`` it is
+    called in processes where it and the objects can be pickled, else in threads. ``"symmetric": True`` says that
+    d(a, b) = d(b, a), so that each pair of training objects is computed once. ``"memory": folder`` keeps the results
+    in files, found by the content of the objects and by the function's own code, defaults and closure; delete the
+    files when something else that the function calls or reads has changed.
 
     Examples
     --------
@@ -209,28 +178,32 @@ class REPS(BaseSelector):
 
     _takes_graphs = True
 
+    @refuse_old_names(
+        score="reading=",
+        refine="Refined(REPS(...))",
+        max_time="Refined(REPS(...), max_time=...)",
+        callback="Refined(REPS(...), callback=...)",
+        neighbors="search=",
+        n_neighbors="search=NeighborSearch(n_neighbors=...)",
+        max_memory="search=NeighborSearch(max_memory=...)",
+        lists_folder="search=NeighborSearch(folder=...)",
+    )
     def __init__(
         self,
         n_prototypes: int | float | str = "auto",
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         beta: float = 2.0,
         C: float = 1e-3,
         loss: Loss = "mean",
         ties: Ties = "min",
-        score: Score = "adjusted",
+        reading: Reading = "consistent",
         allocation: Allocation = "proportional",
-        n_neighbors: int | str = "auto",
+        size_rule: SizeRule = "one_standard_error",
+        search: str | NeighborSearch = "auto",
         solver: str = "auto",
         tol: float = 1e-6,
-        refine: bool = False,
-        size_rule: SizeRule = "one_standard_error",
-        neighbors: Search = "auto",
-        max_memory: int | str | None = None,
-        lists_folder: str | os.PathLike[str] | None = None,
-        max_time: float | None = None,
-        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -242,58 +215,42 @@ class REPS(BaseSelector):
         self.C = C
         self.loss = loss
         self.ties = ties
-        self.score = score
+        self.reading = reading
         self.allocation = allocation
-        self.n_neighbors = n_neighbors
+        self.size_rule = size_rule
+        self.search = search
         self.solver = solver
         self.tol = tol
-        self.refine = refine
-        self.size_rule = size_rule
-        self.neighbors = neighbors
-        self.max_memory = max_memory
-        self.lists_folder = lists_folder
-        self.max_time = max_time
-        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, neighbors: Any = None, *, client: Any = None) -> Self:
+    @refuse_old_names(neighbors="lists=")
+    def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
         """Select prototypes.
 
         Parameters
         ----------
-        X : array-like or sparse matrix
-            The training objects, of the kind that ``metric`` takes.
+        X : array-like, sparse matrix or TrainingSpace
+            The training objects, of the kind that ``metric`` takes, or their space.
         y : array-like of shape (n_objects,)
             Their labels, of at least two classes. A class may have a single member.
-        neighbors : (indices, distances), sparse graph or NeighborLists, optional
-            Ready-made neighbour lists of the training objects, in place of a search.
+        lists : (indices, distances), sparse graph or NeighborLists, optional
+            Ready neighbour lists of the training objects, in place of a search.
         client : distributed.Client, optional
-            Dask client whose workers search the neighbours; by default that of
-            ``joblib.parallel_config("dask")``, and of a Dask array or DataFrame the current one. After an exact
+            Dask client whose workers search the neighbours; by default the client of
+            ``joblib.parallel_config("dask")``, or for a Dask array or DataFrame the current one. After an exact
             search the prototypes are those of one process. docs/scaling.md says what runs where.
 
         Returns
         -------
         self
         """
-        select = partial(self._select, neighbors=neighbors)
-        self._fit_with(select, X, y, self._client(client, X, given=neighbors is not None))
+        self._fit(X, y, lists=lists, client=client)
         return self
 
-    def fit_space(self, X: Any, y: Any, *, client: Any = None) -> tuple[Space, np.ndarray]:
-        """Fit, and return the space of the training objects and their classes as positions in ``classes_``."""
-        return self._fit_with(self._select, X, y, self._client(client, X))
-
-    def _client(self, client: Any, X: Any, *, given: bool = False) -> Any:
-        """Dask client to work on; one that nobody named serves only what it can."""
-        if client is None and not is_dask(X) and (given or self.metric not in STATELESS or sparse.issparse(X)):
-            return None
-        return resolve_client(client, X)
-
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
-        """Return the prototypes for another budget, from the same fit; without refinement.
+        """Return the prototypes for another budget, from the same fit.
 
         Parameters
         ----------
@@ -317,8 +274,150 @@ class REPS(BaseSelector):
                 "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
             )
         check_size(n_prototypes)
-        size = resolve_size(n_prototypes, np.bincount(self._codes), allocation, remedy=WITHOUT_CLASSES)
-        return cut(self.ranking_, self._codes, size, allocation)
+        return self._cut(n_prototypes, self._codes, allocation)
+
+    def _select(
+        self, space: TrainingSpace, codes: np.ndarray, *, lists: Any = None, measure_sizes: MeasureSizes | None = None
+    ) -> np.ndarray:
+        """Rank all objects and cut the ranking.
+
+        ``measure_sizes`` takes the place of the own size curve where the size is automatic.
+        """
+        automatic = self.n_prototypes == "auto"
+        self._check_fit(space, codes, lists)
+        estimate = self._estimate_memory(space, given=lists is not None, sized=automatic and measure_sizes is None)
+        self._check_memory(space, estimate)
+        found = self._find_lists(space, lists)
+        report(self.verbose, "solving for the weights of %d objects", space.shape[0])
+        self._store(self._rank(found, codes), codes)
+        self.size_curve_ = None
+        n_prototypes: Any = self.n_prototypes
+        if automatic:
+            report(self.verbose, "measuring the error at each size by cross-validation")
+            curve = self._size_curve(space, found, codes) if measure_sizes is None else measure_sizes(space, codes)
+            self.size_curve_, n_prototypes = curve, int(curve.sizes[curve.chosen])
+        self.prototype_overlap_ = self._overlap(space, codes, n_prototypes)
+        return self._cut(n_prototypes, codes, self.allocation)
+
+    def _find_lists(self, space: TrainingSpace, given: Any) -> NeighborLists | WorkerLists:
+        """Find the neighbour lists, or take the given ones, and note how they were found."""
+        search = NeighborSearch.of(self.search)
+        lists: NeighborLists | WorkerLists
+        if self.solver == "distributed":
+            kind = search.resolve(space)
+            length = search.length(self.beta, kind)
+            lists = build_lists_on_workers(space, length, search=kind, ties=self.ties)
+        elif given is not None:
+            lists = as_lists(given, space.shape[0], self.ties)
+        else:
+            lists = search.find(space, self.beta, ties=self.ties, n_jobs=self.n_jobs, verbose=self.verbose)
+        self.neighbor_search_ = "exact" if lists.recall is None else "approximate"
+        self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
+        if given is not None:
+            self.neighbor_search_ = "given"
+            self.neighbor_recall_ = float("nan") if lists.recall is None else lists.recall
+        self.search_counters_ = lists.counters
+        return lists
+
+    def _rank(self, lists: NeighborLists | WorkerLists, codes: np.ndarray) -> RankedPrototypes:
+        """Rank all objects as prototypes."""
+        # A sample in this process is solved in this process.
+        is_local = self.solver == "distributed" and isinstance(lists, NeighborLists)
+        return rank_prototypes(
+            lists,
+            codes,
+            beta=float(self.beta),
+            C=float(self.C),
+            loss=self.loss,
+            reading=self.reading,
+            solver="auto" if is_local else self.solver,
+            tol=self.tol,
+        )
+
+    def _rank_space(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
+        """Rank the objects of another space, by exact lists."""
+        k = NeighborSearch.of(self.search).length(self.beta, "exact")
+        lists = build_lists(space, k, ties=self.ties, search="exact", n_jobs=self.n_jobs)
+        return self._rank(lists, codes).ranking
+
+    def _store(self, ranked: RankedPrototypes, codes: np.ndarray) -> None:
+        self._codes = codes
+        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
+        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
+        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
+        self.n_iter_ = ranked.solution.n_iter
+        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
+
+    def _size_curve(self, space: TrainingSpace, lists: Any, codes: np.ndarray) -> SizeCurve:
+        """Measure the error at each size."""
+        return size_curve(
+            space,
+            lists,
+            codes,
+            lambda fold_lists, fold_codes: self._rank(fold_lists, fold_codes).ranking,
+            allocation=self.allocation,
+            rule=self.size_rule,
+            random_state=None if self.random_state is None else check_random_state(self.random_state),
+            n_jobs=self.n_jobs,
+            progress=reporter(self.verbose, "folds of the cross-validation"),
+        )
+
+    def _overlap(self, space: TrainingSpace, codes: np.ndarray, n_prototypes: int | float) -> float:
+        """Part of the prototypes that exact lists would give too."""
+        if self.neighbor_search_ != "approximate":
+            return 1.0 if self.neighbor_search_ == "exact" else float("nan")
+        report(self.verbose, "comparing with prototypes of exact lists, on a sample")
+        return prototype_overlap(
+            space,
+            codes,
+            resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes),
+            self.allocation,
+            self.neighbor_recall_,
+            lambda lists, sample_codes: self._rank(lists, sample_codes).ranking,
+            search=NeighborSearch.of(self.search),
+            beta=self.beta,
+            ties=self.ties,
+            n_jobs=self.n_jobs,
+        )
+
+    def _cut(self, n_prototypes: int | float, codes: np.ndarray, allocation: Allocation) -> np.ndarray:
+        """Keep the best objects of the ranking, within the allocation."""
+        remedy = ", or allocation='global' if classes may go without"
+        return cut(
+            self.ranking_, codes, resolve_size(n_prototypes, np.bincount(codes), allocation, remedy=remedy), allocation
+        )
+
+    def _estimate_memory(self, space: TrainingSpace, *, given: bool, sized: bool) -> MemoryEstimate:
+        """Estimate the memory of a fit, stage by stage; ``sized`` says whether the own size curve is measured."""
+        search, n = NeighborSearch.of(self.search), space.shape[0]
+        if self.solver == "distributed":
+            estimate = MemoryEstimate({"solve": solving_bytes_on_workers(n)})
+            if search.resolve(space) == "approximate":
+                length = search.length(self.beta, "exact")
+                estimate.stages["compare"] = overlap_bytes(n, length, space.object_bytes)
+            return estimate
+        estimate, n_entries = search.memory(space, self.beta, given=given)
+        estimate = estimate.with_stage("solve", solving_bytes(n, n_entries))
+        return estimate.with_stage("size", sizing_bytes(n, n_entries)) if sized else estimate
+
+    def _check_memory(self, space: TrainingSpace, estimate: MemoryEstimate) -> None:
+        """Note how much memory a fit will need, and refuse one that does not fit."""
+        self.memory_estimate_ = estimate
+        search, on_cluster = NeighborSearch.of(self.search), self.solver == "distributed"
+        where = "in this process" if on_cluster else "beyond X"
+        report(self.verbose, "the fit needs about %s %s", estimate, where)
+        search.check_memory(estimate, self.beta, search.resolve(space), on_cluster=on_cluster)
+
+    def _resolve_client(self, client: Any, X: Any, options: dict[str, Any]) -> Any:
+        """Return the Dask client to work on. A client that was not named serves only what it can."""
+        if isinstance(X, TrainingSpace):
+            if client is not None:
+                raise ValueError("client=... needs the training objects, and X is their space; pass the objects")
+            return None
+        is_named = client is not None or is_dask(X)
+        if not is_named and (options.get("lists") is not None or not is_distributable(X, self.metric)):
+            return None
+        return resolve_client(client, X)
 
     def _check_parameters(self) -> None:
         if isinstance(self.n_prototypes, str):
@@ -330,230 +429,38 @@ class REPS(BaseSelector):
         check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6")
         check_choice("loss", self.loss, LOSSES)
         check_choice("ties", self.ties, TIES)
-        check_choice("score", self.score, SCORES)
+        check_choice("reading", self.reading, READINGS)
         check_choice("allocation", self.allocation, ALLOCATIONS)
         check_choice("solver", self.solver, SOLVERS)
-        check_flag("refine", self.refine)
-        if self.refine and self.allocation == "global":
-            raise ValueError("refine=True keeps every class; use allocation='proportional' or 'equal'")
         check_choice("size_rule", self.size_rule, SIZE_RULES)
-        check_choice("neighbors", self.neighbors, SEARCHES)
-        if self.max_memory is not None:
-            parse_bytes("max_memory", self.max_memory)
-        Storage.at(self.lists_folder)
-        check_limits(self.max_time, self.callback)
+        NeighborSearch.of(self.search)
         check_jobs(self.n_jobs)
         check_seed(self.random_state)
-        if not (isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"):
-            check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any = None) -> np.ndarray:
-        if self.n_prototypes != "auto":
-            resolve_size(self.n_prototypes, np.bincount(codes), self.allocation, remedy=WITHOUT_CLASSES)
-        if space.partial and (self.n_prototypes == "auto" or self.refine):
-            raise ValueError(
-                "n_prototypes='auto' and refine=True ask for dissimilarities that a sparse graph does not hold; "
-                "pass a count or a rate and refine=False, or a dense matrix"
-            )
-        if self.solver == "distributed":
-            return self._select_on_cluster(space, codes, neighbors)
-        self._estimate_memory(space, codes, given=neighbors is not None)
-        if neighbors is not None:
-            lists = as_lists(neighbors, space.shape[0], self.ties)
-            self.neighbor_recall_ = float("nan") if lists.recall is None else lists.recall
-            self.neighbor_search_ = "given"
-        else:
-            lists = find_lists(
-                space,
-                self.n_neighbors,
-                self.beta,
-                ties=self.ties,
-                search=self.neighbors,
-                storage=Storage.at(self.lists_folder),
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-            self.neighbor_recall_ = 1.0 if lists.recall is None else lists.recall
-            self.neighbor_search_ = "exact" if lists.recall is None else "approximate"
-        report(self.verbose, "solving for the weights of %d objects", space.shape[0])
-        self._take_over(self._rank(lists, codes), codes)
-        self.search_counters_ = lists.counters
-        random_state = None if self.random_state is None else check_random_state(self.random_state)
-        known = space
-        if self.refine and self.n_prototypes == "auto" and space.shape[0] <= SAMPLE_OBJECTS:
-            # Both the size and the refinement need all distances.
-            known = make_space(space.block(slice(None), slice(None)), "precomputed")
-        self.size_curve_ = self._size_curve(known, lists, codes, random_state) if self.n_prototypes == "auto" else None
-        n_prototypes = self.n_prototypes
-        if self.size_curve_ is not None:
-            n_prototypes = int(self.size_curve_.sizes[self.size_curve_.chosen])
-        self.prototype_overlap_ = self._overlap(space, codes, n_prototypes)
-        return self._cut_and_refine(known, codes, n_prototypes, random_state)
-
-    def _overlap(self, space: TrainingSpace, codes: np.ndarray, n_prototypes: int | float | str) -> float:
-        """Part of the prototypes that the missing neighbours leave as they are, on a sample."""
-        if self.neighbor_search_ != "approximate":
-            return 1.0 if self.neighbor_search_ == "exact" else float("nan")
-        report(self.verbose, "comparing with prototypes of exact lists, on a sample")
-        return prototype_overlap(
-            space,
-            codes,
-            resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes),
-            self.allocation,
-            self.neighbor_recall_,
-            lambda lists, part_codes: self._rank(lists, part_codes).ranking,
-            n_neighbors=self.n_neighbors,
-            beta=self.beta,
-            ties=self.ties,
-            n_jobs=self.n_jobs,
-        )
-
-    def _select_on_cluster(self, space: TrainingSpace, codes: np.ndarray, neighbors: Any) -> np.ndarray:
-        """Select where neither objects nor neighbour lists come here."""
-        on_cluster = space.space if isinstance(space, CountedSpace) else space
-        if neighbors is not None or not isinstance(on_cluster, DistributedVectorSpace):
+    def _check_fit(self, space: TrainingSpace, codes: np.ndarray, lists: Any) -> None:
+        """Refuse a size, lists or a solver that do not go with these objects, before any work is done."""
+        if self.solver == "distributed" and (lists is not None or space.cluster is None):
             raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
-        if self.n_prototypes == "auto":
+        if self.n_prototypes != "auto":
+            remedy = ", or allocation='global' if classes may go without"
+            resolve_size(self.n_prototypes, np.bincount(codes), self.allocation, remedy=remedy)
+        elif space.partial:
+            raise ValueError(
+                "n_prototypes='auto' asks for dissimilarities that a sparse graph does not hold; pass a count or a "
+                "rate, or a dense matrix"
+            )
+        elif self.solver == "distributed":
             raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
-        search, n = choose_search(space, self.neighbors), space.shape[0]
-        k = list_length(self.n_neighbors, self.beta, search)
-        refined = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation) if self.refine else None
-        estimate = estimate_memory_on_cluster(
-            n,
-            list_length(self.n_neighbors, self.beta, "exact"),
-            space.object_bytes,
-            approximate=search == "approximate",
-            refined=refined,
-        )
-        self._check_memory(estimate, "here", WAYS_OUT_ON_CLUSTER)
-        report(self.verbose, "searching %d neighbours of %d objects on the workers, and solving", min(k, n - 1), n)
-        ranked, recall = rank_on_cluster(
-            on_cluster,
-            codes,
-            min(k, n - 1),
-            search=search,
-            ties=self.ties,
-            beta=float(self.beta),
-            C=float(self.C),
-            loss=self.loss,
-            score=self.score,
-            tol=self.tol,
-        )
-        self._take_over(ranked, codes)
-        self.neighbor_recall_, self.neighbor_search_ = 1.0 if recall is None else recall, search
-        self.prototype_overlap_ = self._overlap(space, codes, self.n_prototypes)
-        self.search_counters_ = self.size_curve_ = None
-        random_state = None if self.random_state is None else check_random_state(self.random_state)
-        return self._cut_and_refine(space, codes, self.n_prototypes, random_state)
-
-    def _take_over(self, ranked: RankedPrototypes, codes: np.ndarray) -> None:
-        self._codes = codes
-        self.weights_, self.degradations_ = ranked.weights, ranked.degradations
-        self.scores_, self.ranking_ = ranked.scores, ranked.ranking
-        self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
-        self.n_iter_ = ranked.solution.n_iter
-        self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
-
-    def _cut_and_refine(
-        self,
-        space: TrainingSpace,
-        codes: np.ndarray,
-        n_prototypes: int | float | str,
-        random_state: np.random.RandomState | None,
-    ) -> np.ndarray:
-        kept = cut(
-            self.ranking_, codes, resolve_size(n_prototypes, np.bincount(codes), self.allocation), self.allocation
-        )
-        self.refinement_ = None
-        if self.refine:
-            report(self.verbose, "refining %d prototypes", len(kept))
-            self.refinement_ = refine(
-                space,
-                codes,
-                kept,
-                max_time=self.max_time,
-                callback=self.callback,
-                n_jobs=self.n_jobs,
-                random_state=random_state,
-                verbose=self.verbose,
-            )
-            kept = self.refinement_.indices
-        return kept
-
-    def _size_curve(
-        self, space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, random_state: np.random.RandomState | None
-    ) -> SizeCurve:
-        report(self.verbose, "measuring the error at each size by cross-validation")
-        progress = reporter(self.verbose, "folds of the cross-validation")
-        if self.refine:
-            return refined_size_curve(
-                space,
-                codes,
-                self._ranking_of,
-                allocation=self.allocation,
-                rule=self.size_rule,
-                random_state=check_random_state(0) if random_state is None else random_state,
-                progress=progress,
-            )
-        return size_curve(
-            space,
-            lists,
-            codes,
-            lambda fold_lists, fold_codes: self._rank(fold_lists, fold_codes).ranking,
-            allocation=self.allocation,
-            rule=self.size_rule,
-            random_state=random_state,
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
 
     def _keeps_every_class(self) -> bool:
         return self.allocation != "global"
 
-    def _estimate_memory(self, space: TrainingSpace, codes: np.ndarray, *, given: bool) -> None:
-        """Check what a fit on one machine will need."""
-        n_prototypes = REFINED_RATES[-1] if self.n_prototypes == "auto" else self.n_prototypes
-        search = "given" if given else choose_search(space, self.neighbors)
-        length, on_disk = list_length(self.n_neighbors, self.beta, search), self.lists_folder is not None
-        estimate = estimate_memory(
-            space.shape[0],
-            length,
-            space.object_bytes,
-            remote=space.remote,
-            automatic=self.n_prototypes == "auto" and not self.refine,
-            approximate=search == "approximate" and not space.remote,
-            on_disk=on_disk,
-            refined=resolve_size(n_prototypes, np.bincount(codes), self.allocation) if self.refine else None,
-        )
-        self._check_memory(estimate, "beyond X", ways_out(length, self.beta, on_disk=on_disk))
-
-    def _check_memory(self, estimate: MemoryEstimate, where: str, remedy: str) -> None:
-        """Say what the fit will need, and refuse what does not fit."""
-        self.memory_estimate_ = estimate
-        report(self.verbose, "the fit needs about %s %s", estimate, where)
-        check_fits(estimate, None if self.max_memory is None else parse_bytes("max_memory", self.max_memory), remedy)
-
-    def _ranking_of(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        """Ranking of some objects by themselves."""
-        k = list_length(self.n_neighbors, self.beta, "exact")
-        lists = build_lists(space, k, ties=self.ties, search="exact", n_jobs=self.n_jobs)
-        return self._rank(lists, codes).ranking
-
-    def _rank(self, lists: NeighborLists, codes: np.ndarray) -> RankedPrototypes:
-        return rank_prototypes(
-            lists,
-            codes,
-            beta=float(self.beta),
-            C=float(self.C),
-            loss=self.loss,
-            score=self.score,
-            solver="auto" if self.solver == "distributed" else self.solver,  # for a sample that is here
-            tol=self.tol,
-        )
+    def _rank_base(self) -> float:
+        return float(self.beta)
 
     def __sklearn_tags__(self) -> Tags:
         """Describe the selector to scikit-learn: the automatic size needs more than a sparse graph holds."""
         tags = super().__sklearn_tags__()
-        if self.metric == "precomputed" and (self.n_prototypes == "auto" or self.refine):
+        if self.metric == "precomputed" and self.n_prototypes == "auto":
             tags.input_tags.sparse = False
         return tags

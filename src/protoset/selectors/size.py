@@ -1,4 +1,4 @@
-"""The size of the prototype set by cross-validation, from cheap cuts of one ranking per fold."""
+"""The automatic size of the prototype set, by cross-validation."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ import numpy as np
 
 from protoset._progress import ProgressCallback
 from protoset.neighbors import NeighborLists
+from protoset.neighbors.search import LISTED_BYTES
 from protoset.selectors._improving import HASTY, improve
 from protoset.selectors.allocation import Allocation, cut, resolve_size
+from protoset.selectors.ranking import solving_bytes
 from protoset.spaces import TrainingSpace, make_space
 
 SizeRule = Literal["one_standard_error", "lowest_error"]
 SIZE_RULES: tuple[SizeRule, ...] = ("one_standard_error", "lowest_error")
 
 RATES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-N_FOLDS = 5
+"""Selection rates that are tried."""
 
 REFINED_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3)
-SAMPLE_OBJECTS = 2000
-"""Objects that the errors of refined sets are measured on; a stratified sample of more."""
+"""Selection rates that are tried with refined sets."""
 
-Choice = Callable[[int], np.ndarray]
-"""Maps a size to the nearest prototype, in a set of that size, of every held-out object."""
+N_SIZE_FOLDS = 5
+"""Folds of the cross-validation."""
+
+SAMPLE_OBJECTS = 2000
+"""Objects on which the errors of refined sets are measured; a stratified sample of more."""
+
+NearestAtSize = Callable[[int], np.ndarray]
+"""Maps a size to the nearest prototype of every held-out object, in a set of that size."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +50,8 @@ class SizeCurve:
     best : int
         Position of the lowest error.
     chosen : int
-        Position of the smallest size whose error is within one standard error of the best, or that of
-        the best, by the rule.
+        Position of the chosen size: the smallest whose error is within one standard error of the best, or the
+        best, by the rule.
     """
 
     rates: np.ndarray
@@ -55,12 +62,17 @@ class SizeCurve:
     chosen: int
 
 
+def sizing_bytes(n_objects: int, n_entries: int) -> int:
+    """Memory of one training part, four of five objects: its lists, which are always in memory, and its solver."""
+    return 4 * (n_entries * LISTED_BYTES + solving_bytes(n_objects, n_entries)) // 5
+
+
 def stratified_folds(codes: np.ndarray, n_folds: int, random_state: np.random.RandomState | None) -> np.ndarray:
-    """Fold of each object: the members of each class are dealt out in turn, shuffled if seeded."""
+    """Fold of each object: the members of a class go to the folds in turn, shuffled if there is a random state."""
     order = np.arange(len(codes)) if random_state is None else random_state.permutation(len(codes))
-    dealt = order[np.argsort(codes[order], kind="stable")]
+    by_class = order[np.argsort(codes[order], kind="stable")]
     folds = np.empty(len(codes), int)
-    folds[dealt] = np.arange(len(codes)) % n_folds
+    folds[by_class] = np.arange(len(codes)) % n_folds
     return folds
 
 
@@ -76,11 +88,10 @@ def size_curve(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
-    """Measure the error at every rate of the grid.
+    """Measure the error at each of the ``RATES``.
 
-    The lists of a fold are those of the whole set without the held-out objects, and a held-out
-    object finds its nearest prototype in its own list; only where the list has none are
-    dissimilarities computed.
+    The lists of a fold are the lists of the whole set without the held-out objects. A held-out object finds its
+    nearest prototype in its own list; dissimilarities are computed only where the list holds no prototype.
 
     Parameters
     ----------
@@ -94,10 +105,10 @@ def size_curve(
     random_state : RandomState, optional
     n_jobs : int, optional
     progress : callable, optional
-        Told how many folds are done.
+        Called as ``progress(folds_done, n_folds)``.
     """
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> Choice:
+    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> NearestAtSize:
         ranking = rank(lists.restrict(train), train_codes)
 
         def choose(size: int) -> np.ndarray:
@@ -120,10 +131,9 @@ def refined_size_curve(
     random_state: np.random.RandomState,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
-    """Measure the error of refined sets at a few rates.
+    """Measure the error of refined sets at each of the ``REFINED_RATES``.
 
-    On at most ``SAMPLE_OBJECTS`` objects (one per class if those are more), by hasty searches: all together a few
-    fits' work.
+    Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
 
     Parameters
     ----------
@@ -136,7 +146,7 @@ def refined_size_curve(
     random_state : RandomState
         Draws the sample, the folds and the order of candidates.
     progress : callable, optional
-        Told how many folds are done.
+        Called as ``progress(folds_done, n_folds)``.
     """
     sample = np.arange(len(codes))
     n_sampled = max(SAMPLE_OBJECTS, int(codes.max()) + 1)
@@ -144,14 +154,14 @@ def refined_size_curve(
         sample = cut(random_state.permutation(len(codes)), codes, n_sampled, "proportional")
     matrix = space.block(sample, sample)
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> Choice:
-        part = make_space(matrix[np.ix_(train, train)], "precomputed")
-        ranking = rank(part, train_codes)
+    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> NearestAtSize:
+        train_space = make_space(matrix[np.ix_(train, train)], "precomputed")
+        ranking = rank(train_space, train_codes)
 
         def choose(size: int) -> np.ndarray:
             prototypes = cut(ranking, train_codes, size, allocation)
-            if train_codes.any():  # with a single class left, any set answers alike
-                prototypes = improve(part, train_codes, prototypes, size, HASTY, random_state).indices
+            if train_codes.any():  # with a single class left, all sets answer alike
+                prototypes = improve(train_space, train_codes, prototypes, size, HASTY, random_state).indices
             prototypes = train[prototypes]
             return prototypes[matrix[np.ix_(held_out, prototypes)].argmin(axis=1)]
 
@@ -162,7 +172,7 @@ def refined_size_curve(
 
 
 def _sizes(rates: tuple[float, ...], codes: np.ndarray, allocation: Allocation) -> dict[float, int]:
-    """Prototypes at each rate; of rates that give the same, the lowest."""
+    """Number of prototypes at each rate; of rates with the same number, the lowest."""
     sizes: dict[int, float] = {}
     for rate in rates:
         sizes.setdefault(resolve_size(rate, np.bincount(codes), allocation), rate)
@@ -172,19 +182,22 @@ def _sizes(rates: tuple[float, ...], codes: np.ndarray, allocation: Allocation) 
 def _measure(
     sizes: dict[float, int],
     codes: np.ndarray,
-    prepare: Callable[[np.ndarray, np.ndarray, np.ndarray], Choice],
+    prepare: Callable[[np.ndarray, np.ndarray, np.ndarray], NearestAtSize],
     allocation: Allocation,
     rule: SizeRule,
     random_state: np.random.RandomState | None,
     progress: ProgressCallback | None,
 ) -> SizeCurve:
-    """Errors at each rate over the folds; ``prepare`` is told the two parts of a fold and the classes of the first."""
-    n_folds = min(N_FOLDS, len(codes))
+    """Measure the errors at each rate over the folds.
+
+    ``prepare`` maps the training rows, the held-out rows and the training classes of a fold to a ``NearestAtSize``.
+    """
+    n_folds = min(N_SIZE_FOLDS, len(codes))
     folds = stratified_folds(codes, n_folds, random_state)
     errors = np.empty((n_folds, len(sizes)))
     for fold in range(n_folds):
         train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        # Classes are numbered anew: a small one may be missing from the training part.
+        # Classes are renumbered: a small class may be missing from the training part.
         _, train_codes = np.unique(codes[train], return_inverse=True)
         choose = prepare(train, held_out, train_codes)
         for column, rate in enumerate(sizes):

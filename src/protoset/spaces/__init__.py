@@ -1,6 +1,6 @@
-"""Spaces: dissimilarities between objects of one kind, behind one interface.
+"""Spaces: dissimilarities between objects of one kind.
 
-A space registers its dissimilarities by listing them in ``METRICS`` of its module.
+A file registers its dissimilarities by listing them in its ``METRICS``.
 """
 
 from __future__ import annotations
@@ -11,31 +11,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from protoset._validation import did_you_mean
-from protoset.spaces._approximate import APPROXIMATE_FROM, LEAST_RECALL, RECALL_WARNING, approximate_library
 from protoset.spaces._counting import CountedSpace
-from protoset.spaces._lists import RawLists, SearchCounters, smallest_of
-from protoset.spaces._nearest_so_far import NearestSoFar
+from protoset.spaces._lists import RawLists, SearchCounters
 from protoset.spaces.automatic import choose_metric
-from protoset.spaces.base import Dissimilarity, Rows, Space, TrainingSpace
+from protoset.spaces.base import Dissimilarities, Dissimilarity, PrototypeSpace, Space, TrainingSpace
 from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
 __all__ = [
-    "APPROXIMATE_FROM",
     "DISSIMILARITIES",
-    "LEAST_RECALL",
-    "RECALL_WARNING",
     "CountedSpace",
+    "Dissimilarities",
     "Dissimilarity",
-    "NearestSoFar",
+    "PrototypeSpace",
     "RawLists",
-    "Rows",
     "SearchCounters",
     "Space",
     "TrainingSpace",
-    "approximate_library",
+    "as_space",
     "choose_metric",
     "make_space",
-    "smallest_of",
 ]
 
 
@@ -49,42 +43,81 @@ DISSIMILARITIES: dict[str, Dissimilarity] = _registered()
 """Every named dissimilarity."""
 
 
-def make_space(
-    X: Any,
-    metric: Any = "euclidean",
-    metric_params: Mapping[str, Any] | None = None,
-    *,
-    y: Any = None,
-    client: Any = None,
-) -> Space:
+def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | None = None, *, y: Any = None) -> Space:
     """Make the space of a training set.
 
     Parameters
     ----------
     X : array-like, DataFrame, sparse matrix or list
         The training objects, of the kind that the metric takes.
-    metric : str or callable
-        A name in ``DISSIMILARITIES``, a function of two objects, or "auto" (see ``choose_metric``).
+    metric : str or callable, default="auto"
+        A name in ``DISSIMILARITIES``, a function of two objects, or "auto": see :func:`choose_metric`.
     metric_params : dict, optional
         Arguments of the metric.
     y : array-like, optional
         The labels, for dissimilarities that learn from them.
-    client : distributed.Client, optional
-        Dask client whose workers hold the objects and compare them: vectors under metrics that learn nothing.
 
     Returns
     -------
     Space
     """
+    metric, parameters = _resolve(X, metric, metric_params)
+    return _record_of(metric).space.from_objects(X, metric, parameters, y)
+
+
+def as_space(
+    X: Any,
+    metric: Any = "auto",
+    metric_params: Mapping[str, Any] | None = None,
+    *,
+    y: Any = None,
+    client: Any = None,
+) -> TrainingSpace:
+    """Return the space of a training set; ``X`` itself where it is one.
+
+    Parameters
+    ----------
+    X : TrainingSpace, or training objects
+        A space brings its own metric: ``metric`` must be "auto" or the metric of the space, and ``metric_params``
+        None.
+    metric, metric_params, y
+        See :func:`make_space`.
+    client : distributed.Client, optional
+        Dask client whose workers hold and compare the objects: vectors under metrics that learn nothing.
+
+    Returns
+    -------
+    TrainingSpace
+    """
+    if isinstance(X, TrainingSpace):
+        _check_space(X, metric, metric_params)
+        return X
+    if client is None:
+        return make_space(X, metric, metric_params, y=y)
+    if callable(metric):
+        raise ValueError("metric=function does not work on a Dask client yet; compute here, without client=")
+    metric, parameters = _resolve(X, metric, metric_params)
+    return DistributedVectorSpace.from_objects(X, metric, parameters, y, client)
+
+
+def _check_space(space: TrainingSpace, metric: Any, metric_params: Any) -> None:
+    """Refuse a space that is not of a training set, or a metric that is not the metric of the space."""
+    if space.shape[0] != space.shape[1]:
+        raise ValueError(f"X is a space of shape {space.shape}; pass the space of a training set, which is square")
+    names = ("auto", space.metric)
+    if not (metric in names if isinstance(metric, str) else callable(metric) and space.metric == "callable"):
+        raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; leave metric='auto'")
+    if metric_params and space.metric not in (metric, "callable"):
+        raise ValueError(f"metric_params={metric_params!r}, but X is a space, which has its own; leave them out")
+
+
+def _resolve(X: Any, metric: Any, metric_params: Any) -> tuple[Any, Mapping[str, Any]]:
+    """Return the metric that "auto" stands for, and the arguments of the metric, checked."""
     metric = choose_metric(X) if isinstance(metric, str) and metric == "auto" else metric
     record, metric_params = _record_of(metric), {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")
-    if callable(metric) and client is not None:
-        raise ValueError("metric=function does not work on a Dask client yet; compute here, without client=")
-    if callable(metric):
-        return record.space.from_objects(X, metric, metric_params, y)
-    unknown = [name for name in metric_params if name not in record.parameters]
+    unknown = [] if callable(metric) else [name for name in metric_params if name not in record.parameters]
     if unknown:
         takes = (
             f"takes {list(record.parameters)}" if record.parameters else "takes no parameters; leave metric_params=None"
@@ -92,9 +125,7 @@ def make_space(
         raise ValueError(
             f"metric_params={dict(metric_params)!r}: metric={metric!r} does not know {unknown}; it {takes}"
         )
-    if client is not None:
-        return DistributedVectorSpace.from_objects(X, metric, metric_params, y, client)
-    return record.space.from_objects(X, metric, metric_params, y)
+    return metric, metric_params
 
 
 def _record_of(metric: Any) -> Dissimilarity:

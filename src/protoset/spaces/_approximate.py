@@ -18,7 +18,7 @@ from protoset import kernels
 from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
-from protoset.spaces._cells import CellCandidates
+from protoset.spaces._cells import MOST_WIDTH, CellCandidates
 from protoset.spaces._lists import RawLists
 
 if TYPE_CHECKING:
@@ -38,6 +38,19 @@ MEASURED_COLUMNS = 4096
 
 MARGIN = 10
 """Candidates beyond the neighbours asked for."""
+
+
+def approximate_search_bytes(n_neighbors: int, object_bytes: int, n_objects: int, *, on_disk: bool) -> int:
+    """Peak memory of an approximate search: in a round, or when the lists are written."""
+    n_candidates = min(n_neighbors + MARGIN, n_objects - 1)
+    n_edges = 2 * min(MOST_WIDTH, n_candidates)
+    index, number = 4, 8
+    # Per object, in a round: candidates with their distances, two radii, edges of this round and of the one before,
+    # and which of them are new. At the end: candidates, edges, and the lists, unless they are on disk.
+    in_a_round = 2 * index * n_candidates + 2 * index + n_edges * (2 * index + 1)
+    at_the_end = 2 * index * n_candidates + n_edges * index + (0 if on_disk else n_neighbors * (index + number))
+    # A copy of the vectors, ordered by cell, with the row and the cell of each.
+    return n_objects * (object_bytes + 2 * number + max(in_a_round, at_the_end))
 
 
 class Candidates(Protocol):

@@ -1,4 +1,4 @@
-"""Some of the vectors of a Dask cluster, here, with the workers at hand for what takes long."""
+"""A sample of the vectors of a Dask cluster, in this process; the workers search its neighbours."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from protoset._cluster import gather, send, submit
 from protoset._progress import ProgressCallback
 from protoset.spaces._approximate import APPROXIMATE_FROM
 from protoset.spaces._lists import RawLists
+from protoset.spaces.base import ApproximateSearch
 from protoset.spaces.vectors import VectorSpace
 
-TASK_ROWS, LEAST_ROWS = 2_048, 4_096
-"""Rows whose neighbours one task searches, and rows from which on the workers do it."""
+SAMPLE_TASK_ROWS = 2_048
+"""Rows whose neighbours one task searches."""
+
+LEAST_SAMPLE_ROWS = 4_096
+"""Rows from which on the workers search."""
 
 
 class ClusterSample(VectorSpace):
-    """Vectors that are here; the workers search their neighbours.
+    """Vectors in this process, whose neighbours the workers search.
 
-    The lists are those of one process, bit by bit. Blocks of distances are computed here: to bring one from a worker
-    takes as long.
+    The lists are those of one process, bit by bit. Blocks of distances are computed in this process, because to
+    transfer a block from a worker takes as long.
 
     Parameters
     ----------
@@ -30,7 +34,7 @@ class ClusterSample(VectorSpace):
     learned : ndarray or None
         As for ``VectorSpace``.
     client : distributed.Client or None
-        None in the spaces that are made from this one: they are small.
+        None in the spaces that are made from this one, which are small.
     """
 
     def __init__(
@@ -46,23 +50,24 @@ class ClusterSample(VectorSpace):
         self._client = client
 
     @property
-    def approximable(self) -> bool:
-        """Whether they are too many for the workers to compare each with each."""
-        return super().approximable and (self._client is None or self.shape[0] >= APPROXIMATE_FROM)
+    def approximate_search(self) -> ApproximateSearch | None:
+        """Approximate search; None where the workers can compare all pairs."""
+        few = self._client is not None and self.shape[0] < APPROXIMATE_FROM
+        return None if few else super().approximate_search
 
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours: a task for every few rows, against all of them."""
         n = self.shape[0]
-        if self._client is None or n < LEAST_ROWS:
+        if self._client is None or n < LEAST_SAMPLE_ROWS:
             return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-        everyone = send(self._client, self.images)
-        found = [
-            submit(self._client, _search_rows, self.metric, everyone, rows, n_neighbors, limit)
-            for rows in np.split(np.arange(n), range(TASK_ROWS, n, TASK_ROWS))
+        images = send(self._client, self.images)
+        lists = [
+            submit(self._client, _search_rows, self.metric, images, rows, n_neighbors, limit)
+            for rows in np.split(np.arange(n), range(SAMPLE_TASK_ROWS, n, SAMPLE_TASK_ROWS))
         ]
-        return RawLists.concatenate(gather(self._client, found))
+        return RawLists.concatenate(gather(self._client, lists))
 
 
 def _search_rows(metric: str, images: np.ndarray, rows: np.ndarray, n_neighbors: int, limit: int) -> RawLists:

@@ -1,4 +1,4 @@
-"""A space that counts what is asked of it, so that the costs of methods compare without a clock."""
+"""A space that counts the dissimilarities asked of it, so that the costs of methods compare without a clock."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Rows, TrainingSpace
+from protoset.spaces.base import ApproximateSearch, PrototypeSpace, Rows, TrainingSpace
 
 
-class CountedSpace:
+class CountedSpace(TrainingSpace):
     """The space of a training set, with a count of the dissimilarities asked of it.
 
     Parameters
@@ -21,13 +21,15 @@ class CountedSpace:
 
     Attributes
     ----------
+    space : TrainingSpace
     n_distances : int
-        Dissimilarities asked for so far. A search for everyone's neighbours asks for each pair of objects
-        once, whatever the space saves or has to compute twice; of a graph nothing is computed.
+        Dissimilarities asked for so far. A search for the neighbours of all objects counts each pair once,
+        whatever the space saves or has to compute twice. A graph computes nothing.
     """
 
     def __init__(self, space: TrainingSpace):
         self.space = space
+        self.metric, self.partial, self.remote = space.metric, space.partial, space.remote
         self.n_distances = 0
 
     @property
@@ -36,24 +38,35 @@ class CountedSpace:
         return self.space.shape
 
     @property
-    def partial(self) -> bool:
-        """Whether only the dissimilarities to some neighbours are known."""
-        return self.space.partial
-
-    @property
-    def remote(self) -> bool:
-        """Whether the objects are on other machines."""
-        return self.space.remote
-
-    @property
-    def approximable(self) -> bool:
-        """Whether there is an approximate search for these objects."""
-        return self.space.approximable
+    def n_features(self) -> int | None:
+        """Number of features of a query; None where objects have none."""
+        return self.space.n_features
 
     @property
     def object_bytes(self) -> int:
-        """Memory of one object, as far as it is known."""
+        """Memory of one object in bytes; 0 where it is not known."""
         return self.space.object_bytes
+
+    @property
+    def approximate_search(self) -> ApproximateSearch | None:
+        """Approximate search for the neighbours, which counts the neighbours listed; None where there is none."""
+        search = self.space.approximate_search
+        if search is None:
+            return None
+
+        def counted(
+            n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
+        ) -> RawLists:
+            lists = search(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
+            self.n_distances += len(lists.indices)
+            return lists
+
+        return counted
+
+    @property
+    def cluster(self) -> Any:
+        """The same objects as a space whose neighbour lists may stay on workers, without a count."""
+        return self.space.cluster
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns."""
@@ -61,7 +74,7 @@ class CountedSpace:
         return self.space.block(rows, columns)
 
     def distances_to(self, column: int) -> np.ndarray:
-        """Everyone's dissimilarities to one column."""
+        """Dissimilarities of all rows to one column."""
         self.n_distances += self.shape[0]
         return self.space.distances_to(column)
 
@@ -75,28 +88,24 @@ class CountedSpace:
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Nearest others of every training object."""
+        """Exact nearest neighbours of every training object."""
         n = self.shape[0]
         self.n_distances += 0 if self.partial else n * (n - 1) // 2
         return self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-
-    def approximate_kneighbors(
-        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
-    ) -> RawLists:
-        """Most of the nearest others of every training object; counted are those that are listed."""
-        raw = self.space.approximate_kneighbors(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
-        self.n_distances += len(raw.indices)
-        return raw
 
     def subset(self, members: np.ndarray) -> CountedSpace:
         """Space of some of the training objects, with a count of its own."""
         return CountedSpace(self.space.subset(members))
 
+    def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
+        """Space without rows whose columns are the given objects."""
+        return self.space.prototypes(indices)
+
     def central_member(self, members: np.ndarray) -> int | None:
-        """Member nearest to the mean of the members; None where objects have no coordinates."""
-        found = self.space.central_member(members)
-        self.n_distances += 0 if found is None else len(members)
-        return found
+        """Return the member nearest to the mean of the members; None where objects have no coordinates."""
+        centre = self.space.central_member(members)
+        self.n_distances += 0 if centre is None else len(members)
+        return centre
 
     def _count(self, rows: Any, columns: Any) -> int:
         n_rows, n_columns = self.shape

@@ -23,8 +23,8 @@ def choose_metric(X: Any) -> str:
         return "euclidean" if all(_is_numeric(dtype) for dtype in X.dtypes) else "gower"
     if sparse.issparse(X):
         return "euclidean"
-    if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-        X = X.tolist()  # plain numbers, or else
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return "euclidean"  # whose checks say what is wrong with texts or complex numbers
     if (isinstance(X, np.ndarray) or is_dask(X)) and getattr(X, "dtype", np.dtype(object)).kind in NUMERIC:
         return "dtw" if X.ndim == 3 else "euclidean"
     # Rows of a Dask collection would be computed one by one.

@@ -29,7 +29,8 @@ from protoset.spaces._cluster_sample import ClusterSample
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._regions import ClusterLists, lists_by_region
-from protoset.spaces.base import Rows, Space
+from protoset.spaces.automatic import choose_metric
+from protoset.spaces.base import ApproximateSearch, Rows, TrainingSpace
 from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
@@ -42,7 +43,7 @@ BLOCK_ROWS, MOST_BLOCKS = 16_384, 200
 """Rows of a block of an array in memory; from so many blocks on they grow instead, because every two make a task."""
 
 
-class DistributedVectorSpace(Space):
+class DistributedVectorSpace(TrainingSpace):
     """Vectors in blocks of rows on the workers of a Dask client.
 
     Parameters
@@ -70,8 +71,7 @@ class DistributedVectorSpace(Space):
     def __init__(
         self, client: Any, metric: str, blocks: list[Any], sizes: list[int], n_features: int, object_bytes: int
     ):
-        super().__init__(metric, range(sum(sizes)), range(sum(sizes)))
-        self.client, self.blocks, self.starts = client, blocks, row_pointers(np.array(sizes))
+        self.metric, self.client, self.blocks, self.starts = metric, client, blocks, row_pointers(np.array(sizes))
         self._n_features, self._object_bytes = n_features, object_bytes
         self._approximable: bool | None = None if metric in ANGULAR else True
 
@@ -109,6 +109,16 @@ class DistributedVectorSpace(Space):
         return cls(client, metric, blocks, [int(size) for size in sizes], int(width), int(width) * itemsize)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Number of vectors, twice."""
+        return int(self.starts[-1]), int(self.starts[-1])
+
+    @property
+    def cluster(self) -> Self:
+        """The space itself: its neighbour lists may stay on the workers."""
+        return self
+
+    @property
     def n_features(self) -> int:
         """Number of columns of the vectors."""
         return self._n_features
@@ -119,12 +129,12 @@ class DistributedVectorSpace(Space):
         return self._object_bytes
 
     @property
-    def approximable(self) -> bool:
-        """Whether distances of images are all there is, in every block; the workers are asked once."""
+    def approximate_search(self) -> ApproximateSearch | None:
+        """Approximate search, where every block has one; the workers are asked once."""
         if self._approximable is None:
             answers = [submit(self.client, _is_approximable, block) for block in self.blocks]
             self._approximable = all(gather(self.client, answers))
-        return self._approximable
+        return self.approximate_kneighbors if self._approximable else None
 
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
@@ -200,8 +210,8 @@ class DistributedVectorSpace(Space):
         images = self.fetch(members).images
         return ClusterSample(self.metric, images, images, client=self.client)
 
-    def prototypes(self, indices: np.ndarray) -> Any:
-        """Space of the prototypes, here."""
+    def prototypes(self, indices: np.ndarray) -> VectorSpace:
+        """Space of the prototypes, in this process."""
         return self.fetch(indices).prototypes(np.arange(len(indices)))
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
@@ -210,18 +220,13 @@ class DistributedVectorSpace(Space):
         members, place = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
         return self.fetch(members).block(place[: len(of_rows)], place[len(of_rows) :])
 
-    def cross(self, queries: Any) -> Self:
-        """Not from here: predictions cross from ``prototypes``."""
-        raise NotImplementedError("predictions work with the prototypes alone")
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Not from here: files hold the prototypes alone."""
-        raise NotImplementedError("files hold the prototypes alone")
-
-    @classmethod
-    def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Not from here: files hold the prototypes alone."""
-        raise NotImplementedError("files hold the prototypes alone")
+def is_distributable(X: Any, metric: Any) -> bool:
+    """Whether workers can compare these objects: dense vectors under a metric that learns nothing."""
+    if sparse.issparse(X):
+        return False
+    name = choose_metric(X) if isinstance(metric, str) and metric == "auto" else metric
+    return isinstance(name, str) and name in STATELESS
 
 
 def _check_rows(n_rows: int) -> None:
@@ -286,7 +291,7 @@ def _rows_of(rows: VectorSpace, wanted: np.ndarray) -> np.ndarray:
 
 
 def _is_approximable(rows: VectorSpace) -> bool:
-    return rows.approximable
+    return rows.approximate_search is not None
 
 
 def _counts(lists: RawLists) -> np.ndarray:

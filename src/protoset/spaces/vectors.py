@@ -34,7 +34,7 @@ from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._approximate import approximate_lists
 from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Rows, Space
+from protoset.spaces.base import ApproximateSearch, Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -184,9 +184,9 @@ class VectorSpace(Space):
         return replace(raw, distances=self._measure(raw.distances))
 
     @property
-    def approximable(self) -> bool:
-        """Whether distances of images are all there is."""
-        return self._has_directions()
+    def approximate_search(self) -> ApproximateSearch | None:
+        """Approximate search; None where a zero vector has no direction, so that images do not give its distances."""
+        return self.approximate_kneighbors if self._has_directions() else None
 
     @property
     def object_bytes(self) -> int:

@@ -1,0 +1,60 @@
+"""Neighbour lists that stay on the workers of a Dask client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from protoset.neighbors.lists import Ties
+from protoset.neighbors.search import check_recall, tied_limit
+from protoset.spaces import TrainingSpace
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerLists:
+    """Neighbour lists in blocks of rows on workers.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    blocks : list of Future
+        ``RawLists``, one per block of rows.
+    starts : ndarray of int
+        First row of each block, and the number of rows.
+    ties : {"min", "average", "ordinal"}
+        How equal distances are ranked.
+    recall : float or None
+        Part of the true neighbours that are listed, measured on a sample; None for an exact search.
+    """
+
+    client: Any
+    blocks: list[Any]
+    starts: np.ndarray
+    ties: Ties
+    recall: float | None
+
+    @property
+    def n_objects(self) -> int:
+        """Number of objects."""
+        return int(self.starts[-1])
+
+    @property
+    def counters(self) -> None:
+        """Searches on workers count no pairs."""
+        return None
+
+
+def build_lists_on_workers(
+    space: TrainingSpace, n_neighbors: int, *, search: Literal["exact", "approximate"], ties: Ties
+) -> WorkerLists:
+    """Find the nearest neighbours of each object of a space with workers, and leave the lists there."""
+    cluster, n = space.cluster, space.shape[0]
+    n_neighbors = min(n_neighbors, n - 1)
+    if search == "approximate":
+        found = cluster.approximate_on_workers(n_neighbors)
+        check_recall(found.recall)
+    else:
+        found = cluster.kneighbors_on_workers(n_neighbors, limit=tied_limit(n_neighbors, n))
+    return WorkerLists(cluster.client, found.blocks, cluster.starts, ties, found.recall)

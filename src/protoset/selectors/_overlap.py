@@ -1,0 +1,85 @@
+"""How many prototypes stay the same where an approximate search misses neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from protoset._arrays import row_numbers
+from protoset._blocks import BLOCK_BYTES
+from protoset._storage import Storage
+from protoset.neighbors import NeighborLists, NeighborSearch, build_lists
+from protoset.neighbors.lists import Ties
+from protoset.neighbors.search import LISTED_BYTES
+from protoset.selectors.allocation import Allocation, cut, resolve_size
+from protoset.spaces import RawLists, TrainingSpace
+
+COMPARED_OBJECTS = 10_000
+"""Objects on which the prototypes of approximate and of exact lists are compared; a sample of more."""
+
+
+def overlap_bytes(n_objects: int, n_neighbors: int, object_bytes: int) -> int:
+    """Memory of the compared objects, their lists and their features."""
+    compared = 2 * object_bytes + n_neighbors * (LISTED_BYTES + 3 * 8)
+    return BLOCK_BYTES + min(n_objects, COMPARED_OBJECTS) * compared
+
+
+def prototype_overlap(
+    space: TrainingSpace,
+    codes: np.ndarray,
+    rate: float,
+    allocation: Allocation,
+    recall: float,
+    rank: Callable[[NeighborLists, np.ndarray], np.ndarray],
+    *,
+    search: NeighborSearch,
+    beta: float,
+    ties: Ties,
+    n_jobs: int | None = None,
+) -> float:
+    """Estimate the part of the prototypes that does not change where neighbours are missing.
+
+    On a sample of the objects, the prototypes of exact lists are compared with those of two other sets of lists, and
+    the smaller overlap counts: lists from which entries are removed at random until the recall is that of the search,
+    and the lists of an approximate search in the sample. The approximate search misses neighbours across a border more
+    often, but fewer of them in a sample than among all objects.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+    codes : ndarray of int
+    rate : float
+        Part of the objects that is kept.
+    allocation : {"proportional", "equal", "global"}
+    recall : float
+        Part of the neighbours that the search found.
+    rank : callable
+        Maps lists and the codes of their objects to a ranking, best first.
+    search : NeighborSearch
+    beta, ties, n_jobs
+        As in :class:`REPS`.
+    """
+    order, n_classes = np.random.default_rng(0).permutation(len(codes)), int(codes.max()) + 1
+    sample = cut(order, codes, min(len(codes), max(COMPARED_OBJECTS, n_classes)), "proportional")
+    sample_codes = codes[sample]
+    long, short = (search.length(beta, kind) for kind in ("exact", "approximate"))
+    sampled = space.subset(sample)
+    exact = build_lists(sampled, long, ties=ties, search="exact", n_jobs=n_jobs)
+    rough = [_thinned(exact, recall, short)]
+    # On a cluster the search goes by regions, which a sample does not have.
+    if not space.remote and sampled.approximate_search is not None:
+        raw = sampled.approximate_search(short, storage=Storage(), n_jobs=n_jobs)
+        rough.append(NeighborLists.from_raw(raw, ties))
+    size = resolve_size(rate, np.bincount(sample_codes), allocation)
+    true, *others = (cut(rank(lists, sample_codes), sample_codes, size, allocation) for lists in (exact, *rough))
+    return min(float(np.isin(true, kept).mean()) for kept in others)
+
+
+def _thinned(lists: NeighborLists, recall: float, length: int) -> NeighborLists:
+    """Keep each of the first entries of each list with the probability ``recall``."""
+    row = row_numbers(lists.indptr)
+    first = np.flatnonzero(np.arange(len(row)) - lists.indptr[row] < length)
+    kept = first[np.random.default_rng(0).random(len(first)) < recall]
+    counts, closed = np.bincount(row[kept], minlength=lists.n_objects), np.zeros(lists.n_objects, bool)
+    return NeighborLists.from_raw(RawLists(counts, lists.indices[kept], lists.distances[kept], closed), lists.ties)

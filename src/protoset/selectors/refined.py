@@ -1,0 +1,251 @@
+"""Refined: a selector whose set is improved by swaps, whatever the selector is.
+
+    training objects -> selector -> set -> refine -> better set of the same size
+
+The refinement itself is the function ``refine`` of ``protoset.selectors.refinement``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Tags, check_random_state, get_tags
+
+from protoset._memory import MemoryEstimate
+from protoset._progress import report, reporter
+from protoset._validation import check_count, check_jobs, check_seed
+from protoset.selectors._improving import HASTY
+from protoset.selectors._limits import Callback, check_limits
+from protoset.selectors.allocation import resolve_size
+from protoset.selectors.base import BaseSelector
+from protoset.selectors.refinement import make_schedule, refine, refining_bytes
+from protoset.selectors.reps import REPS
+from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
+from protoset.spaces import TrainingSpace, make_space
+
+
+class Refined(BaseSelector):
+    """A selector with a refined set: swaps of prototypes lower a smooth leave-one-out error.
+
+    Refined sets are far better for their size. With ``Refined(REPS())`` the size is automatic, and chosen by the errors
+    of refined sets.
+
+    Parameters
+    ----------
+    selector : selector, optional
+        Chooses the set to start from, and brings the metric and the size; ``REPS()`` by default.
+    steepness : float or iterable of float, optional
+        Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
+    n_starts : int, optional
+        How many sets to refine: the selector's and random ones. The best refined set is kept. By default 8 up to
+        2,048 objects, else 1.
+    max_objects : int, optional
+        Objects to refine on: the prototypes and a random sample. By default 50,000, or 16 per prototype if these are
+        more.
+    max_time : float, optional
+        Seconds after which the refinement ends with the best set so far, and a ``SearchStoppedWarning``. The
+        selector, and the automatic size, come before and are not limited.
+    callback : callable, optional
+        Called during the refinement with a :class:`SearchProgress`; returning True ends it.
+    n_jobs : int, optional
+        Workers that compute distances or search neighbours for the refinement. Changes no result.
+    random_state : int or RandomState, optional
+        Shuffles the folds of the automatic size and draws for the refinement. With None always the same draws are
+        made, so that a fit has no randomness.
+    verbose : int, default=0
+        Above 0, print progress to stderr.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of int
+        The objects kept, ascending.
+    selector_ : selector
+        The fitted selector; its ``sample_indices_`` is the set before the refinement.
+    refinement_ : Refinement
+        Result of the refinement: losses, numbers of swaps and passes.
+    size_curve_ : SizeCurve or None
+        Error of refined sets at each size tried, where the size is automatic.
+    degradations_ : ndarray of shape (n_objects,) or None
+        Degradations that the selector learned, if it learns any.
+    memory_estimate_ : MemoryEstimate or None
+        Memory that the fit was expected to need beyond ``X``, where the selector estimates its own.
+    metric_ : str
+        The metric that was used.
+    classes_ : ndarray
+        The labels, sorted.
+    fallback_classes_ : ndarray
+        Labels of which the refinement kept nothing; always empty.
+    n_distances_ : int
+        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
+    n_features_in_ : int
+        Number of features, or of training objects with ``metric="precomputed"``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset import REPS, Refined
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = Refined(REPS(n_prototypes=0.1)).fit(X, y)
+    >>> len(selector.sample_indices_)
+    15
+    """
+
+    def __init__(
+        self,
+        selector: BaseSelector | None = None,
+        *,
+        steepness: float | Iterable[float] | None = None,
+        n_starts: int | None = None,
+        max_objects: int | None = None,
+        max_time: float | None = None,
+        callback: Callback | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ):
+        self.selector = selector
+        self.steepness = steepness
+        self.n_starts = n_starts
+        self.max_objects = max_objects
+        self.max_time = max_time
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def metric(self) -> str | Callable[..., float]:  # type: ignore[override]
+        """The metric of the selector."""
+        return self._inner().metric
+
+    @property
+    def metric_params(self) -> dict[str, Any] | None:  # type: ignore[override]
+        """The arguments of the metric of the selector."""
+        return self._inner().metric_params
+
+    def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
+        """Select prototypes, and refine them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or TrainingSpace
+            The training objects, of the kind that the selector's metric takes, or their space.
+        y : array-like of shape (n_objects,)
+            Their labels, of at least two classes. A class may have a single member.
+        lists : (indices, distances), sparse graph or NeighborLists, optional
+            Ready neighbour lists for :meth:`REPS.fit`.
+        client : distributed.Client, optional
+            Dask client for :meth:`REPS.fit`. The refinement runs in this process.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, client=client, **({} if lists is None else {"lists": lists}))
+        return self
+
+    def _select(self, space: TrainingSpace, codes: np.ndarray, **options: Any) -> np.ndarray:
+        """Fit the selector on the space, then refine its set; ``options`` are passed on to the selector."""
+        selector: Any = clone(self._inner())
+        if space.partial:
+            raise ValueError(
+                "Refined asks for dissimilarities that a sparse graph does not hold; pass X as a dense matrix, or use "
+                f"{type(selector).__name__} without Refined"
+            )
+        random_state = None if self.random_state is None else check_random_state(self.random_state)
+        known = space
+        self.memory_estimate_: MemoryEstimate | None = None
+        if isinstance(selector, REPS):
+            self._check_memory(selector, space, codes, options)
+            if selector.n_prototypes == "auto":
+                if space.shape[0] <= SAMPLE_OBJECTS:
+                    # The automatic size and the refinement both need all distances.
+                    known = make_space(space.block(slice(None), slice(None)), "precomputed")
+                options["measure_sizes"] = lambda *_: self._size_curve(selector, known, codes, random_state)
+        elif "lists" in options:
+            raise ValueError(f"lists=... serves REPS, and the selector is a {type(selector).__name__}; leave it out")
+        selector._fit_space(space, self.classes_[codes], **options)
+        report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
+        self.refinement_ = refine(
+            known,
+            codes,
+            selector.sample_indices_,
+            steepness=self.steepness,
+            n_starts=self.n_starts,
+            max_objects=self.max_objects,
+            max_time=self.max_time,
+            callback=self.callback,
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+            verbose=self.verbose,
+        )
+        self.selector_ = selector
+        self.size_curve_ = getattr(selector, "size_curve_", None)
+        self.degradations_ = getattr(selector, "degradations_", None)
+        return self.refinement_.indices
+
+    def _size_curve(
+        self, selector: REPS, space: TrainingSpace, codes: np.ndarray, random_state: np.random.RandomState | None
+    ) -> SizeCurve:
+        """Measure the error of refined sets at each size."""
+        return refined_size_curve(
+            space,
+            codes,
+            selector._rank_space,
+            allocation=selector.allocation,
+            rule=selector.size_rule,
+            random_state=check_random_state(0) if random_state is None else random_state,
+            progress=reporter(self.verbose, "folds of the cross-validation"),
+        )
+
+    def _check_memory(self, selector: REPS, space: TrainingSpace, codes: np.ndarray, options: dict[str, Any]) -> None:
+        """Estimate the memory of the selector and of the refinement, and refuse a fit that does not fit."""
+        rate = REFINED_RATES[-1] if selector.n_prototypes == "auto" else selector.n_prototypes
+        n_prototypes = resolve_size(rate, np.bincount(codes), selector.allocation)
+        selector._check_fit(space, codes, options.get("lists"))
+        estimate = selector._estimate_memory(space, given="lists" in options, sized=False)
+        refining = refining_bytes(space.shape[0], n_prototypes, space.object_bytes, self.max_objects)
+        self.memory_estimate_ = estimate = estimate.with_stage("refine", refining)
+        selector._check_memory(space, estimate)
+
+    def _check_parameters(self) -> None:
+        inner = self._inner()
+        if not isinstance(inner, BaseSelector):
+            raise TypeError(f"selector={inner!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)")
+        if not inner._keeps_every_class():
+            raise ValueError(
+                f"Refined keeps every class, and {inner!r} may not; use allocation='proportional' or 'equal'"
+            )
+        inner._check_parameters()
+        make_schedule(HASTY, self.steepness, self.n_starts)
+        if self.max_objects is not None:
+            check_count("max_objects", self.max_objects, least=1, remedy="pass how many objects to refine on")
+        check_limits(self.max_time, self.callback)
+        check_jobs(self.n_jobs)
+        check_seed(self.random_state)
+
+    def _inner(self) -> Any:
+        return REPS() if self.selector is None else self.selector
+
+    def _resolve_client(self, client: Any, X: Any, options: dict[str, Any]) -> Any:
+        return self._inner()._resolve_client(client, X, options)
+
+    def _rank_base(self) -> float:
+        return self._inner()._rank_base()
+
+    @property
+    def _takes_graphs(self) -> bool:  # type: ignore[override]
+        # A graph is refused by _select, which names Refined.
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        """Describe the selector to scikit-learn: it takes the input of its selector, but no sparse graphs."""
+        tags = super().__sklearn_tags__()
+        if isinstance(self._inner(), BaseSelector):
+            tags.input_tags = get_tags(self._inner()).input_tags
+        if tags.input_tags.pairwise:
+            tags.input_tags.sparse = False
+        return tags
