@@ -186,7 +186,9 @@ def test_a_folder_that_is_read_only(tmp_path):
     X, y = overlapping(40)
     tmp_path.chmod(0o555)
     try:
-        with pytest.raises(PermissionError, match=r"^cannot write path='.*model\.py': .*; choose another path") as refusal:
+        with pytest.raises(
+            PermissionError, match=r"^cannot write path='.*model\.py': .*; choose another path"
+        ) as refusal:
             export(PrototypeClassifier(REPS(6)).fit(X, y), tmp_path / "model.py")
     finally:
         tmp_path.chmod(0o755)
