@@ -7,8 +7,11 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
+
+pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
 
 SPECIES = np.array(["setosa", "versicolor", "virginica"])
 COLUMNS = ["length", "width", "petal length", "petal width", "colour", "species"]

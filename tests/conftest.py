@@ -13,7 +13,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from benchmarks.keel import reference_folds
@@ -25,9 +25,22 @@ settings.register_profile(
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )
+# `make mutants` runs the tests thousands of times: always the same few examples, and no search for simpler ones.
+settings.register_profile(
+    "mutants",
+    settings.get_profile("protoset"),
+    max_examples=10,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+)
 settings.load_profile("protoset")
 
 ROOT = Path(__file__).parent.parent
+
+
+def pytest_itemcollected(item):
+    """Give items the attribute that mutmut 3.8 reads and pytest 9.2 does not have any more."""
+    item._nodeid = item.nodeid
 
 
 @pytest.fixture(scope="session")

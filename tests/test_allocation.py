@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protoset.selectors.allocation import ALLOCATIONS, allocate, cut, resolve_size
+from protoset.selectors.allocation import ALLOCATIONS, allocate, check_size, cut, resolve_size
 
 class_sizes = st.lists(st.integers(1, 40), min_size=1, max_size=6).map(np.array)
 
@@ -14,6 +14,7 @@ class_sizes = st.lists(st.integers(1, 40), min_size=1, max_size=6).map(np.array)
 def test_places_are_kept_and_every_class_has_one(sizes, data, allocation):
     k = data.draw(st.integers(len(sizes), int(sizes.sum())))
     places = allocate(k, sizes, allocation)
+    assert places.dtype.kind == "i"
     assert places.sum() == k
     assert (places >= 1).all()
     assert (places <= sizes).all()
@@ -48,7 +49,11 @@ def test_equal_is_as_level_as_the_members_allow(sizes, data):
         (4, [50, 50, 50], "proportional", [2, 1, 1]),
         (5, [90, 9, 1], "proportional", [3, 1, 1]),
         (10, [90, 9, 1], "proportional", [8, 1, 1]),
+        (5, [42, 40, 9, 9], "proportional", [2, 1, 1, 1]),  # the small classes have their place from the second
         (7, [90, 9, 1], "equal", [3, 3, 1]),
+        (6, [90, 9, 1], "equal", [3, 2, 1]),
+        (3, [5, 9], "equal", [1, 2]),  # the place left over goes to the larger class
+        (4, [3, 0, 5], "equal", [2, 0, 2]),
         (6, [2, 2, 2], "equal", [2, 2, 2]),
     ],
 )
@@ -86,3 +91,35 @@ def test_a_cut_takes_the_best_of_each_class(seed, n, data):
 )
 def test_sizes(n_prototypes, allocation, expected):
     assert resolve_size(n_prototypes, np.array([60, 30, 10]), allocation) == expected
+
+
+def test_the_smallest_and_the_largest_size():
+    """Each class that has members counts, and no other."""
+    sizes = np.array([5, 1, 0, 4])
+    assert resolve_size(0.01, sizes, "proportional") == resolve_size(3, sizes, "equal") == 3
+    assert resolve_size(10, sizes, "equal") == 10
+    with pytest.raises(ValueError, match="n_prototypes=2 is less than the 3 classes"):
+        resolve_size(2, sizes, "equal")
+    with pytest.raises(ValueError, match="n_prototypes=11 is more than the 10 training objects"):
+        resolve_size(11, sizes, "global")
+
+
+@pytest.mark.parametrize("n_prototypes", [1, 500, np.int64(3), 1e-9, 0.5, 1.0])
+def test_counts_and_rates_are_sizes(n_prototypes):
+    check_size(n_prototypes)
+
+
+@pytest.mark.parametrize("n_prototypes", [0, -1, 0.0, 1.5, 2.0, np.nan, "half", None])
+def test_other_sizes_are_refused(n_prototypes):
+    with pytest.raises(ValueError, match=rf"n_prototypes={n_prototypes!r} .*pass a count .* \(float\)$"):
+        check_size(n_prototypes)
+    with pytest.raises(ValueError, match=r"\(float\) or 'auto'$"):
+        check_size(n_prototypes, automatic=True)
+
+
+def test_a_cut_follows_the_allocation():
+    codes = np.array([0] * 6 + [1] * 2)
+    ranking = np.arange(8)[::-1]
+    assert cut(ranking, codes, 4, "proportional").tolist() == [3, 4, 5, 7]
+    assert cut(ranking, codes, 4, "equal").tolist() == [4, 5, 6, 7]
+    assert cut(ranking, codes, 3, "global").tolist() == [5, 6, 7]

@@ -5,11 +5,11 @@ import re
 import subprocess
 import sys
 
-import typer.main
-
-from protoset.cli.app import app
+import pytest
 
 from conftest import ROOT
+
+typer = pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
 
 PAGE = (ROOT / "docs" / "command.md").read_text()
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -39,6 +39,8 @@ def test_the_examples_run_one_after_the_other(tmp_path):
 
 
 def test_the_page_names_every_command():
+    from protoset.cli.app import app
+
     commands = typer.main.get_command(app).commands
     for name, command in commands.items():
         assert re.search(rf"^## .*\b{name}\b", PAGE, re.MULTILINE), name

@@ -1,19 +1,20 @@
 """Whatever is in a file: it is read, or there is a DataError. What is read can be written, and read again."""
 
 import random
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protoset.datasets import Attribute, read, read_queries, write_rows
+from protoset.datasets import Attribute, Dataset, read, read_queries, write_rows
 from protoset.datasets._parsing import decode
 from protoset.datasets.arff import read_arff, write_arff
 from protoset.datasets.csv_tables import read_csv, write_csv
 from protoset.datasets.keel import read_keel, write_keel
-from protoset.datasets.matrices import read_mat, read_matrix_csv, read_npy, read_npz
-from protoset.datasets.parquet import read_parquet
+from protoset.datasets.matrices import read_mat, read_matrix_csv, read_npy, read_npz, write_mat, write_npy, write_npz
+from protoset.datasets.parquet import read_parquet, write_parquet
 from protoset.datasets.strings import read_strings, write_strings
 from protoset.datasets.ts import read_ts, write_ts
 from protoset.datasets.ucr import read_ucr, write_ucr
@@ -152,40 +153,36 @@ def test_changed_files_on_disk(tmp_path, ending):
         assert path.read_bytes() == content
 
 
+READERS = {"npy": read_npy, "npz": read_npz, "mat": read_mat, "parquet": read_parquet}
+
+
+@pytest.mark.parametrize("ending", READERS)
 @settings(max_examples=150)
 @given(seed=st.integers(0, 2**32), content=st.binary(max_size=40))
-def test_damaged_arrays(seed, content):
+def test_damaged_arrays(ending, seed, content):
     """No labels, so that whatever array is found, an error follows; never another one."""
-    rng = random.Random(seed)
-    for name, read_bytes in (("npy", read_npy), ("npz", read_npz), ("mat", read_mat), ("parquet", read_parquet)):
-        whole = bytearray(VALID[name])
-        for _ in range(rng.randint(1, 5)):
-            whole[rng.randrange(len(whole))] = rng.randrange(256)
-        position = rng.randrange(len(whole))
-        for damaged in (bytes(whole), VALID[name][:position], VALID[name][:position] + content, content):
-            try:
-                read_bytes(damaged, file="x")
-            except DataError as reason:
-                assert str(reason).startswith("x")
+    rng, valid = random.Random(seed), valid_bytes(ending)
+    whole = bytearray(valid)
+    for _ in range(rng.randint(1, 5)):
+        whole[rng.randrange(len(whole))] = rng.randrange(256)
+    position = rng.randrange(len(whole))
+    for damaged in (bytes(whole), valid[:position], valid[:position] + content, content):
+        try:
+            READERS[ending](damaged, file="x")
+        except DataError as reason:
+            assert str(reason).startswith("x")
 
 
-def _valid():
-    from protoset.datasets import Dataset
-    from protoset.datasets.matrices import write_mat, write_npy, write_npz
-    from protoset.datasets.parquet import write_parquet
-
+@cache
+def valid_bytes(ending):
+    """Return a file without fault."""
+    if ending == "parquet":
+        pytest.importorskip("pyarrow", reason="no pyarrow: pip install 'protoset[parquet]'")
+        attributes = (Attribute("a", "real"), Attribute("b", "nominal", ("u",)))
+        objects = np.array([[1.0, "u"]] * 3, dtype=object)
+        return write_parquet(Dataset("made", "mixed", objects, np.array([1, 2, 2]), attributes))
     matrix = Dataset("made", "matrix", np.zeros((3, 3)), np.array(["a", "b", "c"]))
-    attributes = (Attribute("a", "real"), Attribute("b", "nominal", ("u",)))
-    table = Dataset("made", "mixed", np.array([[1.0, "u"]] * 3, dtype=object), np.array([1, 2, 2]), attributes)
-    return {
-        "npy": write_npy(matrix),
-        "npz": write_npz(matrix),
-        "mat": write_mat(matrix),
-        "parquet": write_parquet(table),
-    }
-
-
-VALID = _valid()
+    return {"npy": write_npy, "npz": write_npz, "mat": write_mat}[ending](matrix)
 
 
 @given(pieces)
@@ -234,15 +231,14 @@ def test_changed_queries(tmp_path, kind, ending):
         check_queries(path, kind)
 
 
+@pytest.mark.parametrize("ending", READERS)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
-def test_damaged_queries(tmp_path_factory, seed, kind):
+def test_damaged_queries(tmp_path_factory, ending, seed, kind):
     rng = random.Random(seed)
-    folder = tmp_path_factory.mktemp("queries")
-    for name, whole in VALID.items():
-        content = bytearray(whole)
-        for _ in range(rng.randint(0, 5)):
-            content[rng.randrange(len(content))] = rng.randrange(256)
-        path = folder / f"x.{name}"
-        path.write_bytes(bytes(content[: rng.choice([len(content), rng.randrange(len(content))])]))
-        check_queries(path, kind)
+    path = tmp_path_factory.mktemp("queries") / f"x.{ending}"
+    content = bytearray(valid_bytes(ending))
+    for _ in range(rng.randint(0, 5)):
+        content[rng.randrange(len(content))] = rng.randrange(256)
+    path.write_bytes(bytes(content[: rng.choice([len(content), rng.randrange(len(content))])]))
+    check_queries(path, kind)

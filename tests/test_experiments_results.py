@@ -5,7 +5,6 @@ import sqlite3
 
 import numpy as np
 import pytest
-from pyarrow import parquet
 
 from protoset.datasets import Dataset
 from protoset.exceptions import JournalError
@@ -102,6 +101,7 @@ def test_csv(journal, tmp_path):
 
 
 def test_parquet(journal, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet", reason="no pyarrow: pip install 'protoset[parquet]'")
     rows = results(journal, kept=True)
     export(journal, tmp_path / "rows.parquet", kept=True)
     found = parquet.read_table(tmp_path / "rows.parquet").to_pylist()

@@ -7,14 +7,10 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
-import matplotlib
-import matplotlib.pyplot as pyplot
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
@@ -41,6 +37,8 @@ from protoset.plots.neighbor_graph import misclassified, nearest_edges
 from protoset.selectors import SizeCurve
 from protoset.spaces import make_space
 
+matplotlib = pytest.importorskip("matplotlib", reason="no matplotlib: pip install 'protoset[plots]'")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 RNG = np.random.default_rng(0)
 HOSTILE = ["$x_{", "<b>&amp;", "_hidden", "a$b$c", "\\frac{", "50 %"]
 X, Y = load_iris(return_X_y=True)
@@ -112,9 +110,9 @@ def test_every_plot_is_tested_here():
 def test_a_figure_of_its_own_or_axes_that_are_given(name):
     names = ["setosa", "versicolor", "virginica"]
     own = PLOTS[name](names, None)
-    assert isinstance(own, Figure)
+    assert isinstance(own, matplotlib.figure.Figure)
     assert pixels(own) == pixels(PLOTS[name](names, None)), "drawn differently the second time"
-    figure = Figure(figsize=(10, 5))
+    figure = matplotlib.figure.Figure(figsize=(10, 5))
     part, _ = figure.subfigures(1, 2)
     left, right = part.subplots(1, 2)
     assert PLOTS[name](names, left) is figure
@@ -401,8 +399,8 @@ def test_the_graph_marks_kept_dropped_and_misclassified():
     for code, (dropped, kept) in enumerate(zip(groups[::2], groups[1::2], strict=True)):
         assert len(kept.get_offsets()) == (Y[KEPT] == code).sum()
         assert len(dropped.get_offsets()) == (code == Y).sum() - (Y[KEPT] == code).sum()
-        assert to_hex(kept.get_facecolor()[0]) == CLASS_COLOURS[code].lower()
-        assert to_hex(dropped.get_facecolor()[0]) == "#ffffff"
+        assert matplotlib.colors.to_hex(kept.get_facecolor()[0]) == CLASS_COLOURS[code].lower()
+        assert matplotlib.colors.to_hex(dropped.get_facecolor()[0]) == "#ffffff"
         assert dropped.get_linestyles() != kept.get_linestyles()
     places = np.concatenate([group.get_offsets() for group in groups])
     crossed = {tuple(place) for place in crosses.get_offsets()}

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import scikit_posthocs
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -142,6 +141,7 @@ def test_p_values_are_probabilities():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_pairs_agree_with_scikit_posthocs(seed):
+    scikit_posthocs = pytest.importorskip("scikit_posthocs")
     table = np.random.default_rng(seed).random((15, 4)) + np.arange(4) / 5
     tests = pairwise_wilcoxon(table)
     for ours, correction in ((tests.p_values, None), (tests.corrected, "holm")):
@@ -215,6 +215,7 @@ def test_critical_values_as_in_demsars_table(alpha, values):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_nemenyi_agrees_with_scikit_posthocs(seed):
+    scikit_posthocs = pytest.importorskip("scikit_posthocs")
     table = np.random.default_rng(seed).integers(0, 6, (12, 5)) + np.arange(5)
     theirs = scikit_posthocs.posthoc_nemenyi_friedman(table).to_numpy()
     assert np.allclose(nemenyi(table).p_values, theirs, atol=1e-6)

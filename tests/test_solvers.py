@@ -17,6 +17,7 @@ from protoset.solvers import (
     solve,
     solve_closed_form,
     solve_coordinate,
+    solve_quasi_newton,
 )
 from protoset.spaces import make_space
 
@@ -93,6 +94,35 @@ def test_the_certificate_can_be_checked_by_hand(solver, loss):
     assert solution.primal == pytest.approx(objective(solution.weights, features, rho, C, loss), rel=1e-12)
     assert 0 <= solution.gap <= 1e-6
     assert solution.gap == pytest.approx((solution.primal - solution.dual) / solution.primal, abs=1e-14)
+
+
+@pytest.mark.parametrize("solver", ITERATIVE)
+def test_a_solution_names_its_solver_and_counts_its_iterations(solver):
+    features, rho = problem(80)
+    whole = ITERATIVE[solver](features, rho, 0.05)
+    assert whole.solver == solver
+    assert whole.gap <= 1e-6  # the default
+    with pytest.warns(ConvergenceWarning):
+        stopped = solve(features, rho, 4.0, solver=solver, max_iter=2)
+    assert 1 <= stopped.n_iter <= 2 < whole.n_iter < 1000
+
+
+@pytest.mark.parametrize("method", [solve_coordinate, solve_quasi_newton])
+def test_a_solver_continues_from_where_it_starts(method):
+    features, rho = problem(80)
+    cold = method(features, rho, 0.05, tol=1e-9)
+    warm = method(features, rho, 0.05, tol=1e-9, start=cold.dual_variables)
+    assert warm.n_iter < cold.n_iter / 2
+    assert warm.gap <= 1e-9
+
+
+def test_the_automatic_choice_counts_the_iterations_of_all_its_methods():
+    features, rho = problem(9, seed=42, n_classes=4)
+    coordinate = solve_coordinate(features, rho, 15.0, max_iter=500)
+    assert coordinate.n_iter == 500
+    assert solve(features, rho, 30.0, loss="sum", solver="auto").n_iter > 500
+    with pytest.warns(ConvergenceWarning, match="after 30 iterations"):
+        assert solve(features, rho, 30.0, loss="sum", solver="auto", max_iter=30).n_iter == 30
 
 
 def test_the_closed_form_is_exact_where_it_is_given():

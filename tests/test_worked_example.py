@@ -55,6 +55,13 @@ def test_features_and_rho():
     assert constraints.truncation_bound(c) == 0
 
 
+def test_truncation_bound():
+    """Lists of two: each row leaves out 1/8 + 1/16 and less than 1/4; friends give object 2 the most, 1/2 + 1/4."""
+    constraints = rank_exponential(build_lists(make_space(X), 2, ties="ordinal"), CODES)
+    np.testing.assert_array_equal(constraints.tail, [1 / 4] * 5)
+    assert constraints.truncation_bound(1 / 5) == pytest.approx(1 / 5 * 5 / 4 * (1 + 1 / 5 * (3 / 4 + 5 / 4)))
+
+
 def test_fit():
     selector = REPS(n_prototypes=3).fit(X, Y)
     np.testing.assert_allclose(selector.weights_, WEIGHTS, rtol=1e-14)

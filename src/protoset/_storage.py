@@ -1,4 +1,4 @@
-"""Storage of large arrays: in memory, or in memory-mapped files of a folder."""
+"""Where large arrays live: in memory, or in files of a folder that are mapped into it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 from protoset._memory import format_bytes
 
 NO_ROOM = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
-"""Error codes for a full disk, a full quota, or a file that is too large."""
+"""What a system says where a file does not fit: the disk, the quota, or a limit on files."""
 
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
-"""Error codes for a folder that cannot be written to."""
+"""What it says where nothing may be written."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """Storage of arrays by name.
+    """A place for arrays by name.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Storage:
 
     @classmethod
     def at(cls, folder: str | os.PathLike[str] | None) -> Storage:
-        """Return the storage in an existing folder, or in memory."""
+        """Storage in a folder that is there, or in memory."""
         if folder is None:
             return cls()
         if not isinstance(folder, (str, os.PathLike)):
@@ -45,10 +45,10 @@ class Storage:
         return cls(place)
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an array to fill; refuse an array that does not fit on the disk."""
+        """Return an array to be filled; refuses what the disk has no room for."""
         if self.folder is None:
             return np.empty(shape, dtype)
-        # Do not overwrite an older file, which another process may have mapped.
+        # Not over an older file, which somebody may still have mapped.
         self.discard(name)
         path, needed = self._path(name), int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         if needed == 0:
@@ -68,25 +68,25 @@ class Storage:
             raise
 
     def keep(self, name: str, values: np.ndarray, dtype: Any) -> np.ndarray:
-        """Store values; in memory, without a copy if they have the dtype.
+        """Put values where the storage is; nothing is copied in memory if they have the dtype.
 
-        A file gets its name only when it is complete.
+        A file has its name only when it is whole.
         """
         if self.folder is None:
             return np.ascontiguousarray(values, dtype)
         self.discard(name)
-        unfinished = f"unfinished_{name}"
-        kept = self.empty(unfinished, values.shape, dtype)
+        beside = f"unfinished_{name}"
+        kept = self.empty(beside, values.shape, dtype)
         try:
             kept[...] = values
-            os.replace(self._path(unfinished), self._path(name))
+            os.replace(self._path(beside), self._path(name))
         except BaseException:
-            self.discard(unfinished)
+            self.discard(beside)
             raise
         return kept
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an array to fill that can be computed again: in memory if the folder is read-only."""
+        """Return an array to be filled that can be made again: in memory where the folder is read-only."""
         try:
             return self.empty(name, shape, dtype)
         except OSError as error:
@@ -95,11 +95,11 @@ class Storage:
             return np.empty(shape, dtype)
 
     def holds(self, name: str) -> bool:
-        """Whether the folder has an array of this name."""
+        """Whether there is a file of that name."""
         return self.folder is not None and os.path.exists(self._path(name))
 
     def discard(self, name: str) -> None:
-        """Remove the file of an array, if there is one."""
+        """Remove a file, if it is there."""
         if self.folder is not None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path(name))
@@ -108,7 +108,7 @@ class Storage:
         return os.path.join(str(self.folder), f"{name}.npy")
 
     def _allocate(self, path: str, shape: tuple[int, ...], dtype: np.dtype, needed: int) -> None:
-        """Write the header and reserve the space: writing to a mapped file on a full disk would end the process."""
+        """Write a header and take the room behind it: writing to a mapped file on a full disk ends the process."""
         if needed > shutil.disk_usage(str(self.folder)).free:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
@@ -120,12 +120,12 @@ class Storage:
                 try:
                     os.posix_fallocate(file.fileno(), 0, size)
                 except OSError as error:
-                    # Some file systems cannot reserve space; the check above must do.
+                    # Some file systems cannot; what is left is the comparison above.
                     if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                         raise
 
     def open(self, name: str) -> np.ndarray:
-        """Map an array in the folder, read-only."""
+        """Map an array that was kept in the folder, read-only."""
         path = self._path(name)
         try:
             return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

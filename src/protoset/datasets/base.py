@@ -123,8 +123,7 @@ class Format:
     kinds : tuple of str
         Kinds of objects that a file can hold.
     read : callable
-        Called as ``read(content, file=name, **options)`` with the options in ``takes``; returns a Dataset or raises a
-        DataError that begins with ``name``.
+        Takes the content and the options in ``takes``; returns a Dataset.
     write : callable
         Takes a Dataset; returns the content.
     takes : tuple of str
