@@ -458,7 +458,7 @@ def test_the_function_is_asked_for_where_it_is_needed(tmp_path):
         load(tmp_path / "ours")
     with pytest.raises(TypeError, match="metric='jaccard' must be the function"):
         load(tmp_path / "ours", metric="jaccard")
-    with pytest.raises(ValueError, match="has metric='euclidean' and brings all that it needs; leave metric out"):
+    with pytest.raises(ValueError, match="has metric='euclidean', which is not a function; leave metric out"):
         load(tmp_path / "vectors", metric=jaccard)
 
 

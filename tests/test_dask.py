@@ -192,7 +192,7 @@ def test_blocks_that_are_not_what_they_say(client):
 
 def test_other_collections_are_refused(client):
     bag = pytest.importorskip("dask.bag")
-    with pytest.raises(TypeError, match="X is a Bag; of Dask's collections pass an array of rows, or a DataFrame"):
+    with pytest.raises(TypeError, match="X is a Bag; pass a Dask array of rows, or a Dask DataFrame"):
         REPS(9).fit(bag.from_sequence(range(30)), np.arange(30) % 3, client=client)
 
 
@@ -353,7 +353,7 @@ def test_a_cluster_without_workers_is_refused_in_bounded_time(monkeypatch):
     X, y = overlapping(60)
     with make_cluster(0) as cluster, distributed.Client(cluster) as client:
         selector = REPS(9)
-        with pytest.raises(RuntimeError, match=r"the Dask cluster has no workers, also after 0.3 seconds; start some"):
+        with pytest.raises(RuntimeError, match=r"the Dask cluster has no workers after 0.3 seconds; start some"):
             selector.fit(X, y, client=client)
         assert not hasattr(selector, "sample_indices_")
 

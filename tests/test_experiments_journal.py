@@ -78,10 +78,10 @@ def unknown_plan(path):
 
 
 NO_JOURNALS = [
-    (text, "is not a journal, and is left as it is; choose another name"),
-    (empty, "is not a journal, and is left as it is"),
-    (other_database, "is not a journal, and is left as it is"),
-    (other_version, "has the schema version 7, and protoset .* knows 1; use the version that wrote it"),
+    (text, "is not a journal and was not changed; choose another name"),
+    (empty, "is not a journal and was not changed"),
+    (other_database, "is not a journal and was not changed"),
+    (other_version, "has the schema version 7, and protoset .* reads 1; use the version that wrote it"),
     (damaged, "cannot be (read|used)"),
     (without_plan, "holds no plan that can be read"),
     (unknown_plan, "holds no plan that can be read: .*'FCN', which is not known .*'FCNN'"),

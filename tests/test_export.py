@@ -112,7 +112,7 @@ def test_the_file_holds_no_other_objects_than_the_prototypes(tmp_path):
 
 def test_what_cannot_be_exported(tmp_path):
     X, y = overlapping(40)
-    with pytest.raises(ValueError, match=r"metric='manhattan' cannot be exported.*use protoset.save"):
+    with pytest.raises(ValueError, match=r"metric='manhattan' cannot be exported.*Use protoset.save"):
         export(PrototypeClassifier(REPS(6, metric="manhattan")).fit(X, y), tmp_path / "model.py")
     with pytest.raises(TypeError, match="export takes a fitted PrototypeClassifier, got REPS"):
         export(REPS(), tmp_path / "model.py")
@@ -175,7 +175,7 @@ def test_places_that_cannot_be_written(tmp_path):
     folder.mkdir()
     with pytest.raises(FileExistsError, match=r"folder\.py.*not a file; choose another name"):
         export(fitted, folder)
-    with pytest.raises(OSError, match=r"^cannot write path='.*nnn\.py': .*; choose a place") as refusal:
+    with pytest.raises(OSError, match=r"^cannot write path='.*nnn\.py': .*; choose another path") as refusal:
         export(fitted, tmp_path / f"{'n' * 300}.py")
     assert ".protoset-" not in str(refusal.value)
     assert list(tmp_path.rglob("*")) == [folder]
@@ -186,7 +186,9 @@ def test_a_folder_that_is_read_only(tmp_path):
     X, y = overlapping(40)
     tmp_path.chmod(0o555)
     try:
-        with pytest.raises(PermissionError, match=r"^cannot write path='.*model\.py': .*; choose a place") as refusal:
+        with pytest.raises(
+            PermissionError, match=r"^cannot write path='.*model\.py': .*; choose another path"
+        ) as refusal:
             export(PrototypeClassifier(REPS(6)).fit(X, y), tmp_path / "model.py")
     finally:
         tmp_path.chmod(0o755)

@@ -127,7 +127,7 @@ def test_what_was_there_keeps_its_mode_and_its_links(tmp_path):
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert load(place).score(X, Y) == classifier.score(X, Y)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileExistsError, match=r"pipe': it is there and not a file; choose another name"):
+    with pytest.raises(FileExistsError, match=r"pipe': it exists and is not a file; choose another name"):
         save(classifier, tmp_path / "pipe")
     save(classifier, os.fsencode(tmp_path / ("n" * 255)))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "model", "n" * 255, "pipe"]

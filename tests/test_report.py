@@ -23,10 +23,11 @@ from protoset import REPS, PrototypeClassifier, Refined, load, save
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
 from protoset.report import build_report, write_report
+from protoset.report.inputs import split
 from protoset.report.objects import DIGITS, describe_objects, encode_series
-from protoset.report.parts import divide
 from protoset.report.render import SCRIPTS, as_safe_json
 from protoset.selectors import FCNN, KMedoids
+from protoset.spaces import make_space
 
 from conftest import ROOT, labelled_vectors, overlapping
 
@@ -64,11 +65,12 @@ def test_every_stop_agrees_with_direct_computation(labelled, refine):
     objects, labels = labelled
     # Distances of the space itself: those of SciPy may break ties in the last digit.
     selector = (Refined(REPS(n_prototypes=0.3)) if refine else REPS(n_prototypes=0.3)).fit(objects, labels)
+    reps = selector.selector_ if refine else selector
     model = build_report(Dataset("ties", "vectors", objects, labels), selector, created=DAY).model
     matrix = others(((objects[:, None] - objects[None]) ** 2).sum(axis=2))
     for stop in model["stops"]:
         kept = np.array(stop["kept"])
-        expected = selector.sample_indices_ if stop["chosen"] else selector.select(stop["size"])
+        expected = selector.sample_indices_ if stop["chosen"] else reps.select(stop["size"])
         assert np.array_equal(kept, expected)
         nearest = kept[matrix[:, kept].argmin(axis=1)]
         known = np.isfinite(matrix[:, kept].min(axis=1))
@@ -99,7 +101,7 @@ def test_errors_on_test_objects_agree_with_the_classifier():
     # The cut of the same size stands before the refined set.
     at = model["summary"]["chosen_stop"]
     assert model["stops"][at - 1]["size"] == 15
-    assert model["stops"][at - 1]["kept"] == classifier.selector_.select(15).tolist()
+    assert model["stops"][at - 1]["kept"] == classifier.selector_.selector_.select(15).tolist()
 
 
 def test_explanations_hold_at_every_stop():
@@ -128,7 +130,7 @@ def test_the_adjusted_rule_decides_as_the_classifier_does():
 
 
 def test_methods_of_one_size_have_one_stop():
-    for selector in (FCNN(), KMedoids(n_prototypes=9)):
+    for selector in (FCNN(), KMedoids(n_prototypes=9), Refined(FCNN())):
         model = build_report(TRAIN, selector.fit(X, Y), created=DAY).model
         assert [stop["kept"] for stop in model["stops"]] == [selector.sample_indices_.tolist()]
         assert model["objects"]["weights"] is None
@@ -188,6 +190,22 @@ def test_two_thousand_series_stay_below_three_megabytes():
     assert len(report.model["queries"]["ids"]) == 1000
 
 
+def test_the_space_of_the_fit_serves_the_report():
+    space = make_space(X, "minkowski", {"p": 3})
+    selector = REPS(9).fit(space, Y)
+    named = REPS(9, metric="minkowski", metric_params={"p": 3}).fit(X, Y)
+    model = build_report(TRAIN, selector, test=TEST, space=space, created=DAY).model
+    expected = build_report(TRAIN, named, test=TEST, created=DAY).model
+    for key in ("summary", "stops", "objects", "queries"):
+        assert model[key] == expected[key]
+    with pytest.raises(
+        ValueError, match="fitted with the metric 'minkowski', and dataset gives 'euclidean'; pass space="
+    ):
+        build_report(TRAIN, selector)
+    with pytest.raises(ValueError, match="space has 60 objects and dataset 120"):
+        build_report(TRAIN, selector, space=make_space(X_TEST, "minkowski", {"p": 3}))
+
+
 def test_many_objects_are_sampled_and_the_page_says_so():
     objects, labels = overlapping(700, d=2, seed=3)
     selector = REPS(n_prototypes=30).fit(objects, labels)
@@ -224,12 +242,12 @@ def test_mixed_rows_strings_and_matrices():
     assert model["notes"] == []
 
     matrix = cdist(X, X)
-    split = Dataset("d", "matrix", matrix, Y, n_train=80)
-    train, test = divide(split)
+    whole = Dataset("d", "matrix", matrix, Y, n_train=80)
+    train, test = split(whole)
     assert train.objects.shape == (80, 80)
     assert test.objects.shape == (40, 80)
     selector = REPS(n_prototypes=12, metric="precomputed").fit(train.objects, train.labels)
-    model = build_report(split, selector, created=DAY).model
+    model = build_report(whole, selector, created=DAY).model
     expected = PrototypeClassifier(REPS(n_prototypes=12)).fit(X[:80], Y[:80]).predict(X[80:])
     assert model["summary"]["prototypes"]["n_errors"] == int((expected != Y[80:]).sum())
 
@@ -361,26 +379,26 @@ def test_nothing_is_overwritten_unasked(tmp_path):
     selector, path = REPS(9).fit(X, Y), tmp_path / "report.html"
     assert write_report(path, TRAIN, selector, created=DAY) == path
     first = path.read_bytes()
-    with pytest.raises(FileExistsError, match="is there; choose another name or pass overwrite=True"):
+    with pytest.raises(FileExistsError, match="exists; choose another name or pass overwrite=True"):
         write_report(path, TRAIN, selector, test=TEST)
     assert path.read_bytes() == first
     write_report(path, TRAIN, selector, test=TEST, overwrite=True)
     assert path.read_bytes() != first
     data = tmp_path / "data.csv"
     data.write_text("1,2")
-    with pytest.raises(ValueError, match="is the data that the report is about, or in them"):
+    with pytest.raises(ValueError, match="is a file of the data; choose another name"):
         write_report(data, Dataset("d", "vectors", X, Y, path=data), selector, overwrite=True)
     assert data.read_text() == "1,2"
-    with pytest.raises(FileNotFoundError, match="in a folder that is not there"):
+    with pytest.raises(FileNotFoundError, match="in a folder that does not exist; create it first"):
         write_report(tmp_path / "no" / "report.html", TRAIN, selector)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "report.html"]
 
 
 def test_wrong_arguments(tmp_path):
     selector = REPS(9).fit(X, Y)
-    with pytest.raises(TypeError, match="dataset is of the type ndarray; pass a protoset.datasets.Dataset"):
+    with pytest.raises(TypeError, match="dataset has the type ndarray; pass a protoset.datasets.Dataset"):
         build_report(X, selector)
-    with pytest.raises(TypeError, match="is no selector of protoset"):
+    with pytest.raises(TypeError, match="is no protoset selector"):
         build_report(TRAIN, "REPS")
     with pytest.raises(NotFittedError):
         build_report(TRAIN, REPS(9))
@@ -393,7 +411,7 @@ def test_wrong_arguments(tmp_path):
     with pytest.raises(ValueError, match="most_objects=0 must be"):
         build_report(TRAIN, selector, most_objects=0)
     save(PrototypeClassifier(REPS(9)).fit(X, Y), tmp_path / "c.protoset")
-    with pytest.raises(ValueError, match="a classifier that came from a file"):
+    with pytest.raises(ValueError, match="a classifier from a file"):
         build_report(TRAIN, load(tmp_path / "c.protoset"))
 
 

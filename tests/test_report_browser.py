@@ -271,7 +271,7 @@ def test_filter_search_and_sort(browser, pages):
     assert "ash" in column(browser, 2)
 
     find(browser, "#find").send_keys("17")
-    assert text_of(browser, "#found") == "1 of 90 objects match"
+    assert text_of(browser, "#match-count") == "1 of 90 objects match"
     assert text_of(browser, "#details h3") == "Object 17"
     assert count(browser, "#map path.dimmed") == 89
     find(browser, "#find").send_keys(Keys.BACKSPACE, Keys.BACKSPACE)

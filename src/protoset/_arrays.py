@@ -4,7 +4,7 @@ import numpy as np
 
 
 def row_pointers(counts: np.ndarray) -> np.ndarray:
-    """Where each row starts, and where the last one ends, from the rows' lengths."""
+    """Start of each row, and end of the last row, from the lengths of the rows."""
     return np.concatenate([[0], np.cumsum(counts)])
 
 
@@ -14,7 +14,7 @@ def row_numbers(indptr: np.ndarray) -> np.ndarray:
 
 
 def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
-    """Sum the entries of each row; not as differences of running sums, which would cancel."""
+    """Sum the entries of each row. Differences of cumulative sums would lose digits."""
     sums = np.add.reduceat(np.append(values, 0.0), indptr[:-1])
     sums[np.diff(indptr) == 0] = 0.0
     return sums

@@ -1,4 +1,4 @@
-"""Work cut into blocks of rows that fit a bound of memory."""
+"""Work in blocks of rows that need a bounded amount of memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 from joblib import Parallel, delayed
 
 BLOCK_BYTES = 64 * 2**20
-"""Working memory of one block of dissimilarities (one per worker)."""
+"""Memory of a block of dissimilarities; each worker holds one block."""
 
 T = TypeVar("T")
 
@@ -21,6 +21,6 @@ def row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:
 
 
 def map_blocks(function: Callable[[slice], T], n_rows: int, row_length: int, n_jobs: int | None = None) -> list[T]:
-    """Apply a function to consecutive slices of rows, in threads; to an empty one if there are no rows."""
-    parts = list(row_slices(n_rows, row_length * 8)) or [slice(0, 0)]
-    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(part) for part in parts)
+    """Apply a function to consecutive slices of rows, in threads; to an empty slice if there are no rows."""
+    blocks = list(row_slices(n_rows, row_length * 8)) or [slice(0, 0)]
+    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(block) for block in blocks)

@@ -1,7 +1,7 @@
-"""Work on a Dask cluster: whose client it is, whether it can work, and tasks that end in bounded time.
+"""Work on a Dask cluster: finding and checking the client, sending tasks, and fetching results in bounded time.
 
-Tasks hold their data or know how to make it again, so that what a lost worker had is computed elsewhere. dask and
-distributed are imported only where a client or a Dask collection is at hand.
+Tasks hold their data or can compute it again, so that the results of a lost worker are computed elsewhere. dask and
+distributed are imported only if there is a client or a Dask collection.
 """
 
 from __future__ import annotations
@@ -20,31 +20,40 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-WAIT_FOR_SCHEDULER, WAIT_FOR_WORKERS, LOST_FOR = 9.0, 10.0, 30.0
-"""Seconds to wait for a scheduler, for a first worker, and for another one when all are lost."""
+WAIT_FOR_SCHEDULER = 9.0
+"""Seconds to wait for the scheduler to answer."""
+
+WAIT_FOR_WORKERS = 10.0
+"""Seconds to wait for the first worker."""
+
+LOST_FOR = 30.0
+"""Seconds to wait for a new worker when all workers are lost."""
 
 LOOK_EVERY = 1.0
+"""Seconds between two looks at the cluster during a wait."""
+
 RETRIES = 3
-"""How often a task that fails is tried again."""
+"""Number of times that a failed task is tried again."""
 
 TASK_BYTES = 4 * 2**20
-"""Data that one task carries at most; Dask warns of much more."""
+"""Most data that one task carries; Dask warns of larger tasks."""
 
 IN_FLIGHT = 2
-"""Tasks per worker that are sent ahead of their results: enough to keep it busy, few enough to stop soon."""
+"""Tasks per worker that are sent before their results come: enough to keep workers busy, few enough to stop soon."""
 
 Job = TypeVar("Job")
 
 
 def is_dask(X: Any) -> bool:
-    """Whether something is a Dask array or DataFrame; asks for no import of Dask."""
+    """Whether X is a Dask array or DataFrame, without importing Dask."""
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
 
 
 def resolve_client(client: Any, X: Any = None) -> Any:
     """Return the Dask client to work on, or None.
 
-    The one given; else that of ``joblib.parallel_config("dask")``; else, for a Dask collection, the current one.
+    The given client; else the client of ``joblib.parallel_config("dask")``; else, for a Dask collection, the current
+    client.
     """
     if client is None and "distributed" in sys.modules:
         from joblib.parallel import get_active_backend
@@ -66,31 +75,29 @@ def resolve_client(client: Any, X: Any = None) -> Any:
 
 
 def connect(address: str) -> Any:
-    """Return a client of the scheduler at an address, such as "tcp://host:8786"; in bounded time."""
+    """Return a client of the scheduler at an address such as "tcp://host:8786", or fail in bounded time."""
     try:
         from distributed import Client
     except ImportError as error:
         raise ImportError("a Dask cluster needs distributed; run pip install 'protoset[dask]'") from error
-    # A client that does not get through takes long to end, and complains; so does a port that is not Dask's.
-    said: list[Exception | None] = []
-    asking = Thread(target=lambda: said.append(_knock(address)), daemon=True)
-    asking.start()
-    asking.join(WAIT_FOR_SCHEDULER + 1)
-    wrong = said[0] if said else TimeoutError("it does not answer as a scheduler does")
-    if isinstance(wrong, ValueError):
-        raise ValueError(f"cluster={address!r} is no address: {wrong}; write one such as tcp://host:8786") from wrong
-    if wrong is not None:
+    # Try the connection first: a client that cannot connect takes long to close, and logs errors.
+    outcomes: list[Exception | None] = []
+    attempt = Thread(target=lambda: outcomes.append(_try_connection(address)), daemon=True)
+    attempt.start()
+    attempt.join(WAIT_FOR_SCHEDULER + 1)
+    failure = outcomes[0] if outcomes else TimeoutError("it does not answer as a scheduler does")
+    if isinstance(failure, ValueError):
+        raise ValueError(f"cluster={address!r} is no address: {failure}; write it like tcp://host:8786") from failure
+    if failure is not None:
         raise RuntimeError(
-            f"no Dask scheduler could be reached at {address!r}: {wrong}; see that it runs (dask scheduler) and that "
+            f"no Dask scheduler could be reached at {address!r}: {failure}; see that it runs (dask scheduler) and that "
             "the address is the one it shows"
-        ) from wrong
+        ) from failure
     return Client(address, timeout=WAIT_FOR_SCHEDULER, set_as_default=False)
 
 
-def _knock(address: str) -> Exception | None:
-    """Say what is wrong with the scheduler at an address, if anything is."""
-    import asyncio
-
+def _try_connection(address: str) -> Exception | None:
+    """Return the error of a connection to the scheduler, or None."""
     from distributed.comm import connect
     from distributed.security import Security
 
@@ -101,13 +108,13 @@ def _knock(address: str) -> Exception | None:
 
     try:
         asyncio.run(ask())
-    except Exception as error:  # whatever a stranger's answer leads to
+    except Exception as error:  # another program may answer anything
         return error
     return None
 
 
 def check_client(client: Any) -> None:
-    """Refuse what is no client, is closed, or has no workers."""
+    """Refuse an object that is not a client, is closed, or has no workers."""
     if not all(hasattr(client, name) for name in ("submit", "scheduler_info", "wait_for_workers")):
         raise TypeError(f"client={client!r} is not a Dask client; pass a distributed.Client")
     if getattr(client, "asynchronous", False):
@@ -118,23 +125,23 @@ def check_client(client: Any) -> None:
         client.wait_for_workers(1, timeout=WAIT_FOR_WORKERS)
     except TimeoutError as error:
         raise RuntimeError(
-            f"the Dask cluster has no workers, also after {WAIT_FOR_WORKERS:g} seconds; start some, for example with "
+            f"the Dask cluster has no workers after {WAIT_FOR_WORKERS:g} seconds; start some, for example with "
             "cluster.scale(2)"
         ) from error
 
 
 def submit(client: Any, function: Any, *arguments: Any, priority: int = 0) -> Any:
-    """Make a task of its own, which is done again from its arguments where its result is lost."""
+    """Submit a task, which is computed again from its arguments if its result is lost."""
     return client.submit(function, *arguments, pure=False, retries=RETRIES, priority=priority)
 
 
 def submit_each(client: Any, function: Any, *columns: Sequence[Any], priority: int = 0) -> list[Any]:
-    """Make a task of every row of arguments; a third of the cost of one after the other."""
+    """Submit a task per row of arguments, at a third of the cost of single calls of ``submit``."""
     return client.map(function, *columns, pure=False, retries=RETRIES, priority=priority)
 
 
 def reduce_pairs(client: Any, function: Any, futures: Sequence[Any], *, priority: int = 0) -> Any:
-    """Join results two by two, and these again, on the workers; always in the same order."""
+    """Combine results in pairs on the workers, until one is left; always in the same order."""
     joined = list(futures)
     while len(joined) > 1:
         pairs = zip(joined[::2], joined[1::2], strict=False)
@@ -144,13 +151,13 @@ def reduce_pairs(client: Any, function: Any, futures: Sequence[Any], *, priority
 
 
 def send(client: Any, array: np.ndarray) -> Any:
-    """Make an array the result of tasks that carry it in pieces, so that no worker is the only one to have it."""
+    """Send an array as the result of tasks that carry its pieces, so that a lost worker does not lose it."""
     pieces = [submit(client, _itself, piece) for piece in cut_rows(array)]
     return pieces[0] if len(pieces) == 1 else submit(client, _join, *pieces)
 
 
 def cut_rows(array: np.ndarray) -> list[np.ndarray]:
-    """Consecutive rows of an array, as many as a task carries; copies, which keep nothing else alive."""
+    """Return blocks of consecutive rows that a task can carry; copies, which do not keep the whole array alive."""
     step = max(1, TASK_BYTES // max(1, array[:1].nbytes))
     return [array[start : start + step].copy() for start in range(0, max(1, len(array)), step)]
 
@@ -164,9 +171,9 @@ def _join(*pieces: np.ndarray) -> np.ndarray:
 
 
 def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
-    """Bring the results of tasks here; one clear error where the cluster cannot give them any more.
+    """Fetch the results of tasks, or raise one clear error if the cluster is lost.
 
-    A worker that is lost is survived: Dask gives its tasks to others.
+    If one worker is lost, Dask gives its tasks to other workers.
     """
     from distributed import KilledWorker
 
@@ -176,18 +183,18 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
     except _FailedTaskError as failed:
         cancel(client, futures)
         if not isinstance(failed.error, KilledWorker):
-            raise failed.error from None  # the objects', or what computes them
+            raise failed.error from None  # an error of the computation, not of the cluster
         raise RuntimeError(
-            f"Dask gave up a task of which several workers died ({failed.error}); they may lack memory: pass smaller "
+            f"Dask gave up a task on which several workers died ({failed.error}); they may lack memory: pass smaller "
             "chunks, or start workers with a larger memory limit"
         ) from failed.error
-    except BaseException:  # also where the user interrupts
+    except BaseException:  # also Ctrl-C
         cancel(client, futures)
         raise
 
 
 class _FailedTaskError(Exception):
-    """A task ended with an error of its own; nothing is wrong with the cluster."""
+    """A task failed with an error of its own; the cluster works."""
 
     def __init__(self, error: BaseException):
         super().__init__(str(error))
@@ -195,7 +202,7 @@ class _FailedTaskError(Exception):
 
 
 def _fetch(client: Any, futures: Sequence[Any]) -> list[Any]:
-    """Bring results here in one transfer, which may take long, but is given up where the cluster is lost."""
+    """Fetch results in one transfer, which may take long; give up if the cluster is lost."""
     transfer = client.gather(list(futures), asynchronous=True)
     fetching = asyncio.run_coroutine_threadsafe(transfer, client.loop.asyncio_loop)
     try:
@@ -209,7 +216,7 @@ def _fetch(client: Any, futures: Sequence[Any]) -> list[Any]:
 
 
 def _await(fetching: Future[Any]) -> None:
-    """Wait a little for a transfer."""
+    """Wait for a transfer, at most LOOK_EVERY seconds."""
     if not wait_for([fetching], timeout=LOOK_EVERY).done:
         raise TimeoutError
 
@@ -217,23 +224,23 @@ def _await(fetching: Future[Any]) -> None:
 def as_done(
     client: Any, jobs: Iterable[Job], submit: Callable[[Job], Any], remedy: str
 ) -> Generator[tuple[Job, Any], None, None]:
-    """Have jobs done as tasks, a few at a time, and return each with what became of it, as it is done.
+    """Run jobs as tasks, a few at a time, and yield each job with its outcome as soon as it is done.
 
-    What is not done is cancelled where the caller wants no more, or is interrupted.
+    The remaining tasks are cancelled if the caller stops or is interrupted.
 
     Parameters
     ----------
     client : distributed.Client
     jobs : iterable
     submit : callable
-        Makes a future of a job.
+        Returns a future for a job.
     remedy : str
-        What to do when the cluster cannot go on, in the words of an error.
+        End of the error message if the cluster is lost: what the user can do.
 
     Yields
     ------
     job, outcome
-        The result, or the exception that Dask gave the task up with.
+        The outcome is the result, or the exception with which Dask gave up the task.
     """
     from distributed import wait
 
@@ -261,16 +268,16 @@ def as_done(
 
 
 def _outcome(future: Any) -> Any | Exception:
-    """Bring a result here; time runs out only where its workers are lost, and then it is computed again."""
+    """Fetch a result. A timeout means that its workers are lost; then it is computed again."""
     return future.exception(LOST_FOR) if future.status == "error" else future.result(LOST_FOR)
 
 
 def _patiently(client: Any, attempt: Callable[[], Any]) -> Any:
-    """Try again what has run out of time, as long as there is hope."""
+    """Repeat an attempt that timed out, until the client is closed or all workers are lost for too long."""
     last_seen = time.monotonic()
     while True:
         try:
-            with client.as_current():  # ``wait`` asks the current client, which may be another one
+            with client.as_current():  # ``wait`` uses the current client, which may be another one
                 return attempt()
         except TimeoutError:
             pass
@@ -288,7 +295,7 @@ def _check_running(client: Any) -> None:
 
 @contextmanager
 def _explained(remedy: str) -> Iterator[None]:
-    """Make one clear error of what a cluster that goes away leaves."""
+    """Turn the many errors of a lost cluster into one clear error."""
     from distributed import KilledWorker
     from distributed.client import CancelledError
 
@@ -298,7 +305,7 @@ def _explained(remedy: str) -> Iterator[None]:
         raise
     except (CancelledError, RuntimeError, OSError) as error:
         what = " ".join(str(error).split()) or type(error).__name__
-        if isinstance(error, CancelledError):  # which lists all tasks, on several lines
+        if isinstance(error, CancelledError):  # its message lists all tasks on several lines
             what = "its tasks were cancelled, as when the connection to the scheduler is lost"
         raise RuntimeError(
             f"the work on the Dask cluster could not be finished: {what}; see that scheduler, workers and client are "
@@ -307,41 +314,41 @@ def _explained(remedy: str) -> Iterator[None]:
 
 
 def cancel(client: Any, futures: Sequence[Any]) -> None:
-    """Tell the cluster, if it is there, that nobody waits for tasks any more."""
+    """Cancel tasks, if the cluster is still there."""
     if futures and client.status == "running":
         with suppress(OSError, RuntimeError, TimeoutError):
             client.cancel(list(futures))
 
 
 def gathered_labels(y: Any, client: Any = None) -> Any:
-    """Labels as an array here, by a client if there is one; there is one small value per object."""
+    """Return labels as a local array; Dask labels are computed, by the client if there is one."""
     if not is_dask(y):
         return y
     return np.asarray(y.compute() if client is None else gather(client, [client.compute(y, retries=RETRIES)])[0])
 
 
 def map_rows(X: Any, function: Any, dtype: Any) -> Any:
-    """Apply a function of rows to the blocks of a Dask collection, when it is computed."""
+    """Return a lazy Dask array: a function of rows, applied to the blocks of a Dask collection."""
     rows = as_dask_rows(X)
     return rows.map_blocks(partial(_of_some, function, dtype), dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
 
 
 def _of_some(function: Any, dtype: Any, rows: Any) -> Any:
-    """Apply a function to rows, if there are any: a filter may leave none of a block."""
+    """Apply a function to rows; after a filter a block may have no rows."""
     return function(rows) if len(rows) else np.empty(0, dtype)
 
 
 def column_names_of(X: Any) -> Any:
-    """What has the column names of some objects: of a Dask DataFrame an empty frame, else the objects themselves."""
+    """Return an object with the column names of X: an empty frame for a Dask DataFrame, else X itself."""
     return X._meta if is_dask(X) and hasattr(X, "columns") else X
 
 
 def as_dask_rows(X: Any, client: Any = None) -> Any:
-    """Return a Dask collection as an array whose blocks are whole rows; a client, if there is one, counts them."""
+    """Return a Dask collection as an array whose blocks hold whole rows; the client counts rows if that is needed."""
     if hasattr(X, "to_dask_array"):
         X = X.to_dask_array()
     if not hasattr(X, "ndim"):
-        raise TypeError(f"X is a {type(X).__name__}; of Dask's collections pass an array of rows, or a DataFrame")
+        raise TypeError(f"X is a {type(X).__name__}; pass a Dask array of rows, or a Dask DataFrame")
     if X.ndim != 2:
         raise ValueError(f"X must be a Dask array of rows with 2 dimensions, got {X.ndim}")
     if np.isnan(X.shape).any():
@@ -350,7 +357,7 @@ def as_dask_rows(X: Any, client: Any = None) -> Any:
 
 
 def _measured(X: Any, client: Any) -> Any:
-    """Return a Dask array of unknown size as one of known size; its blocks are computed by a client."""
+    """Return a Dask array with its number of rows, which the client computes block by block."""
     from dask import array, delayed
 
     blocks = X.to_delayed()

@@ -1,4 +1,4 @@
-"""Classifiers for machines without protoset: one Python file that predicts with NumPy alone."""
+"""``export``: a classifier as one Python file that predicts with NumPy alone."""
 
 from __future__ import annotations
 
@@ -20,24 +20,30 @@ from protoset.classifier import RULES, PrototypeClassifier
 from protoset.persistence import encode_classes
 from protoset.spaces.vectors import VectorSpace
 
-START, END = "# PROTOSET: the classifier\n", "# PROTOSET: end of the classifier\n"
-LINE = 116
+START_MARK = "# PROTOSET: the classifier\n"
+"""Line of ``_standalone.py`` after which the classifier is inserted."""
+
+END_MARK = "# PROTOSET: end of the classifier\n"
+"""Line of ``_standalone.py`` before which the classifier ends."""
+
+DATA_LINE_LENGTH = 116
+"""Characters of encoded arrays per line of the exported file."""
 
 
 def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier as one Python file that needs NumPy and nothing else.
 
-    The file has a function ``predict(X)`` that gives the labels that the classifier gives, ties included, and reads
-    queries from standard input when it is run. It holds the prototypes and no other training data. It is written
-    beside its place and then renamed.
+    The file has a function ``predict(X)``, which returns the same labels as the classifier, ties included. Run as a
+    program, it reads queries from standard input. The file holds the prototypes and no other training data. It is
+    written completely or not at all.
 
     Parameters
     ----------
     classifier : PrototypeClassifier
-        Fitted on dense vectors under the Euclidean distance or one that becomes Euclidean ("euclidean", "l2",
-        "sqeuclidean", "cosine", "correlation", "seuclidean", "mahalanobis").
+        Fitted on dense vectors with the metric "euclidean", "l2", "sqeuclidean", "cosine", "correlation", "seuclidean"
+        or "mahalanobis".
     path : path-like
-        Such as ``"model.py"``. Unlike the files of ``save``, this one is code: run only files that you trust.
+        File to write, such as ``"model.py"``. Unlike the files of ``save`` it is code: run only files that you trust.
     """
     if not isinstance(classifier, PrototypeClassifier):
         raise TypeError(
@@ -45,15 +51,15 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
             "last step, pipeline[-1], and apply the steps before it to the queries yourself"
         )
     check_is_fitted(classifier, "classes_")
-    # As predict does: the rule may have been changed since fit.
+    # The rule may have been changed since fit, as predict allows.
     rule = check_choice("rule", classifier.rule, RULES)
     space = classifier._prototypes
     if not isinstance(space, VectorSpace):
         raise ValueError(
-            f"metric={space.metric!r} cannot be exported, which serves dense vectors under Euclidean-like metrics; "
-            "use protoset.save, whose files protoset.load reads"
+            f"metric={space.metric!r} cannot be exported; export takes dense vectors with a Euclidean-like metric. "
+            "Use protoset.save and protoset.load"
         )
-    place = _check_path(path)
+    target = _check_path(path)
     _, state = space.state()
     arrays: dict[str, np.ndarray] = {"images": state["images"], "codes": classifier._codes}
     if "learned" in state:
@@ -72,39 +78,41 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
     }
     content = _fill_in(json.dumps(about), arrays).encode()
     try:
-        write_atomically(place, content)
+        write_atomically(target, content)
     except OSError as error:
         if error.errno is None:
             raise
-        # The system's own words name the file beside the place, which nobody asked for.
+        # The message of the system names the temporary file, not the path of the user.
         raise type(error)(
-            f"cannot write path={place!r}: {error.strerror}; choose a place with room where you may write"
+            f"cannot write path={target!r}: {error.strerror}; choose another path with free space, where you may write"
         ) from error
 
 
 def _check_path(path: Any) -> str:
-    """Return a path as text if it can be that of a Python module."""
+    """Return a path as text if it can be the path of a Python module."""
     try:
-        place = os.fsdecode(path)
+        target = os.fsdecode(path)
     except TypeError as error:
         raise TypeError(f"path={path!r} must be a str or a path, such as 'model.py'") from error
-    if not place.endswith(".py"):
-        raise ValueError(f"path={place!r} must end in .py, as Python's modules do")
+    if not target.endswith(".py"):
+        raise ValueError(f"path={target!r} must end in .py, as Python's modules do")
     try:
-        possible = b"\0" not in os.fsencode(place)
+        possible = b"\0" not in os.fsencode(target)
     except UnicodeEncodeError:
         possible = False
     if not possible:
-        raise ValueError(f"path={place!r} holds a character that no file name can have; choose another name")
-    return place
+        raise ValueError(f"path={target!r} holds a character that no file name can have; choose another name")
+    return target
 
 
 def _fill_in(description: str, arrays: dict[str, np.ndarray]) -> str:
     """Put a classifier into the text of ``_standalone.py``."""
-    before, rest = Path(__file__).with_name("_standalone.py").read_text(encoding="utf-8").split(START)
-    after = rest.split(END)[1]
+    before, rest = Path(__file__).with_name("_standalone.py").read_text(encoding="utf-8").split(START_MARK)
+    after = rest.split(END_MARK)[1]
     packed = io.BytesIO()
     np.savez(packed, allow_pickle=False, **arrays)
     text = base64.b64encode(zlib.compress(packed.getvalue(), 6)).decode()
-    lines = "\n".join(f'    "{text[start : start + LINE]}"' for start in range(0, len(text), LINE))
-    return f"{before}{START}DESCRIPTION = {description!r}\nARRAYS = (\n{lines}\n)\n{END}{after}"
+    lines = "\n".join(
+        f'    "{text[start : start + DATA_LINE_LENGTH]}"' for start in range(0, len(text), DATA_LINE_LENGTH)
+    )
+    return f"{before}{START_MARK}DESCRIPTION = {description!r}\nARRAYS = (\n{lines}\n)\n{END_MARK}{after}"

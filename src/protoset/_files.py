@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file beside its place and rename it; a link stays one, and a file that was there keeps its mode."""
-    place = os.path.realpath(os.fsdecode(path))
-    directory = os.path.dirname(place)
+    """Write a temporary file and rename it. Links are followed, and an existing file keeps its mode."""
+    target = os.path.realpath(os.fsdecode(path))
+    directory = os.path.dirname(target)
     if not os.path.isdir(directory):
         raise FileNotFoundError(f"cannot write {os.fsdecode(path)!r}: there is no folder {directory!r}; make it first")
-    if os.path.lexists(place) and not os.path.isfile(place):
-        raise FileExistsError(f"cannot write {os.fsdecode(path)!r}: it is there and not a file; choose another name")
-    mode = stat.S_IMODE(os.stat(place).st_mode) if os.path.lexists(place) else None
-    beside = os.path.join(directory, f".protoset-{secrets.token_hex(8)}")
-    with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
+    if os.path.lexists(target) and not os.path.isfile(target):
+        raise FileExistsError(f"cannot write {os.fsdecode(path)!r}: it exists and is not a file; choose another name")
+    mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.lexists(target) else None
+    temporary = os.path.join(directory, f".protoset-{secrets.token_hex(8)}")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
         try:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
             if mode is not None:
-                os.chmod(beside, mode)
-            os.replace(beside, place)
+                os.chmod(temporary, mode)
+            os.replace(temporary, target)
         except BaseException:
-            os.unlink(beside)
+            os.unlink(temporary)
             raise
 
 
@@ -47,9 +47,8 @@ def lock_of(path: str | os.PathLike[str]) -> BaseFileLock:
 
 
 def is_part_of(path: str | os.PathLike[str], source: str | os.PathLike[str]) -> bool:
-    """Whether a path is a source, by whatever name, or is inside one that is a folder."""
-    place, origin = Path(path), Path(source)
-    if place.exists() and origin.exists() and os.path.samefile(place, origin):
+    """Whether a path is the same file as a source, under any name, or inside a source that is a folder."""
+    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
         return True
-    real, real_origin = Path(os.path.realpath(place)), Path(os.path.realpath(origin))
-    return real == real_origin or (real_origin.is_dir() and real_origin in real.parents)
+    real_path, real_source = Path(os.path.realpath(path)), Path(os.path.realpath(source))
+    return real_path == real_source or (real_source.is_dir() and real_source in real_path.parents)

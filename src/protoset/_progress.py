@@ -1,4 +1,4 @@
-"""What long work says about itself: log records at INFO, and lines on stderr where ``verbose`` asks for them."""
+"""Reports of long work: log records at INFO, and with ``verbose`` also lines on stderr."""
 
 import logging
 import sys
@@ -12,18 +12,18 @@ ProgressCallback = Callable[[int, int | None], object]
 
 
 def report(verbose: int, message: str, *arguments: object) -> None:
-    """Log a message; show it on stderr too if ``verbose``."""
+    """Log a message; with ``verbose`` also write it to stderr."""
     logger.info(message, *arguments)
     if verbose:
         sys.stderr.write(f"[protoset] {message % arguments}\n")
 
 
-INTERVAL = 2.0
+REPORT_SECONDS = 2.0
 """Seconds between two lines about the same work."""
 
 
 def reporter(verbose: int, what: str) -> ProgressCallback | None:
-    """Return a function of (done, total) that now and then says how far the work is; None where nobody listens."""
+    """Return a callback that reports progress every few seconds; None if nothing would be shown or logged."""
     if not verbose and not logger.isEnabledFor(logging.INFO):
         return None
     started = last = time.monotonic()
@@ -31,7 +31,7 @@ def reporter(verbose: int, what: str) -> ProgressCallback | None:
     def tell(done: int, total: int | None) -> None:
         nonlocal last
         now = time.monotonic()
-        if done and total and now - last >= INTERVAL:
+        if done and total and now - last >= REPORT_SECONDS:
             last = now
             left = (now - started) * (total - done) / done
             report(verbose, "%s: %.0f %% of %d, about %.0f s left", what, 100 * done / total, total, left)

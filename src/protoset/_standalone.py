@@ -5,14 +5,14 @@ Written by protoset.export. Use it from Python,
     import classifier_file
     labels = classifier_file.predict(X)
 
-or from a shell, with rows of numbers separated by commas, one label per line in return:
+or from a shell, with rows of numbers separated by commas; it writes one label per line:
 
     python classifier_file.py < queries.csv > labels.txt
 
-Empty lines and what follows a # are passed over. Input that it cannot read ends it with one line that says where, and
-with the exit code 2, before any label is written.
+Empty lines, and text after a #, are ignored. Input that cannot be read gives one line with the line number on standard
+error and the exit code 2, before any label is written.
 
-It predicts what the classifier that it was written from predicts, ties included.
+The labels are those of the original classifier, ties included.
 """
 
 import array
@@ -31,8 +31,13 @@ ARRAYS = ""
 # PROTOSET: end of the classifier
 
 EPSILON = 2.0**-52
+"""Distance from 1 to the next float."""
+
 BLOCK = 2**21
+"""Distances that are computed at a time."""
+
 LARGEST = 1e150
+"""Largest number in X; squares of larger numbers overflow."""
 
 
 def _load():
@@ -63,7 +68,7 @@ def _check(X):
 
 
 def _images(X):
-    """Vectors whose Euclidean distances are those of the metric, up to ``_measure``."""
+    """Vectors whose Euclidean distances give the distances of the metric (see ``_block``)."""
     if ANGULAR:
         X = X.astype(np.float64)
         if METRIC == "correlation":
@@ -85,7 +90,7 @@ def _images(X):
 
 
 def _distances(a, b):
-    """Distances of pairs, summed feature by feature in one order, so that equal pairs are equally far apart."""
+    """Distances of pairs. The sum over features has a fixed order, so that equal pairs have equal distances."""
     total = np.zeros(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
     for feature in range(a.shape[-1]):
         difference = a[..., feature].astype(np.float64) - b[..., feature].astype(np.float64)
@@ -94,7 +99,7 @@ def _distances(a, b):
 
 
 def _nearest(a, b, centred, norms, centre):
-    """Position of the nearest of b; inner products tell who it may be, distances decide."""
+    """Position of the nearest row of b: inner products give candidates, exact distances decide."""
     shifted = a - centre
     screen = shifted @ centred.T
     screen *= -2
@@ -118,15 +123,15 @@ def _block(a, b):
 
 
 def _adjusted(block):
-    """Position of the smallest rank + degradation; the nearest among ties, then the first."""
+    """Position of the smallest rank + degradation; ties go to the nearest prototype, then to the first."""
     order = np.argsort(block, axis=1, kind="stable")
     ordered = np.take_along_axis(block, order, axis=1)
     steps = np.hstack([np.ones((len(block), 1), bool), ordered[:, 1:] != ordered[:, :-1]])
     ranks = np.maximum.accumulate(np.where(steps, np.arange(1, block.shape[1] + 1), 0), axis=1)
-    # A selector that learns no degradations leaves the plain ranks.
+    # Without degradations the plain ranks count.
     adjusted = ranks + _arrays["degradations"][order] if "degradations" in _arrays else ranks
-    places = adjusted.argmin(axis=1)
-    return order[np.arange(len(order)), places]
+    winners = adjusted.argmin(axis=1)
+    return order[np.arange(len(order)), winners]
 
 
 def predict(X):
@@ -155,16 +160,16 @@ def _is_number(cell):
         float(cell)
     except ValueError:
         return False
-    # Python reads 1_000 as a number; tables do not mean one.
+    # Python alone reads 1_000 as a number.
     return "_" not in cell
 
 
 def _read(lines):
-    """Rows of numbers, one of each line that is not empty; an error names the line."""
+    """Rows of numbers, one per line that is not empty; an error names the line."""
     width = _about["n_features"]
     expected = f"expected {width} number{'s' if width > 1 else ''} on every line, separated by commas, and no header"
-    values, places = array.array("d"), []
-    for place, line in enumerate(lines, 1):
+    values, line_numbers = array.array("d"), []
+    for line_number, line in enumerate(lines, 1):
         line = line.split("#")[0].strip()
         if not line:
             continue
@@ -175,19 +180,19 @@ def _read(lines):
             row = None
         if row is None or "_" in line:
             wrong = next(cell.strip() for cell in cells if not _is_number(cell))
-            raise ValueError(f"line {place} holds {wrong[:40]!r}, which is not a number; {expected}")
+            raise ValueError(f"line {line_number} holds {wrong[:40]!r}, which is not a number; {expected}")
         if len(row) != width:
-            raise ValueError(f"line {place} holds {len(row)} number{'s' if len(row) > 1 else ''}; {expected}")
+            raise ValueError(f"line {line_number} holds {len(row)} number{'s' if len(row) > 1 else ''}; {expected}")
         values += row
-        places.append(place)
-    if not places:
+        line_numbers.append(line_number)
+    if not line_numbers:
         raise ValueError(f"standard input holds no queries; {expected}")
     X = np.frombuffer(values).reshape(-1, width)
     usable = np.abs(X) <= LARGEST
     if not usable.all():
         row, column = np.argwhere(~usable)[0]
         raise ValueError(
-            f"line {places[row]} holds {X[row, column]:g}; expected finite numbers of at most {LARGEST:g}, "
+            f"line {line_numbers[row]} holds {X[row, column]:g}; expected finite numbers of at most {LARGEST:g}, "
             "remove the line or fill the value in"
         )
     return X
@@ -195,7 +200,7 @@ def _read(lines):
 
 def _main():
     if sys.stdin is not None:
-        # Bytes that are no text end as cells that are no numbers; a mark of the byte order is no cell.
+        # Bytes that are not text become cells that are not numbers; a byte order mark is skipped.
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
     try:
         X = _read(sys.stdin or ())
@@ -207,7 +212,7 @@ def _main():
         sys.stdout.writelines(f"{label}\n" for label in labels)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads has enough, as head has; the interpreter must not write at its end either.
+        # The reader, such as head, has closed the pipe; the interpreter must not write to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0

@@ -1,4 +1,4 @@
-"""Where large arrays live: in memory, or in files of a folder that are mapped into it."""
+"""Storage of large arrays: in memory, or in memory-mapped files of a folder."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 from protoset._memory import format_bytes
 
 NO_ROOM = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
-"""What a system says where a file does not fit: the disk, the quota, or a limit on files."""
+"""Error codes for a full disk, a full quota, or a file that is too large."""
 
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
-"""What it says where nothing may be written."""
+"""Error codes for a folder that cannot be written to."""
 
 
 @dataclass(frozen=True)
 class Storage:
-    """A place for arrays by name.
+    """Storage of arrays by name.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Storage:
 
     @classmethod
     def at(cls, folder: str | os.PathLike[str] | None) -> Storage:
-        """Storage in a folder that is there, or in memory."""
+        """Return the storage in an existing folder, or in memory."""
         if folder is None:
             return cls()
         if not isinstance(folder, (str, os.PathLike)):
@@ -45,10 +45,10 @@ class Storage:
         return cls(place)
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an array to be filled; refuses what the disk has no room for."""
+        """Return an array to fill; refuse an array that does not fit on the disk."""
         if self.folder is None:
             return np.empty(shape, dtype)
-        # Not over an older file, which somebody may still have mapped.
+        # Do not overwrite an older file, which another process may have mapped.
         self.discard(name)
         path, needed = self._path(name), int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         if needed == 0:
@@ -68,25 +68,25 @@ class Storage:
             raise
 
     def keep(self, name: str, values: np.ndarray, dtype: Any) -> np.ndarray:
-        """Put values where the storage is; nothing is copied in memory if they have the dtype.
+        """Store values; in memory, without a copy if they have the dtype.
 
-        A file has its name only when it is whole.
+        A file gets its name only when it is complete.
         """
         if self.folder is None:
             return np.ascontiguousarray(values, dtype)
         self.discard(name)
-        beside = f"unfinished_{name}"
-        kept = self.empty(beside, values.shape, dtype)
+        unfinished = f"unfinished_{name}"
+        kept = self.empty(unfinished, values.shape, dtype)
         try:
             kept[...] = values
-            os.replace(self._path(beside), self._path(name))
+            os.replace(self._path(unfinished), self._path(name))
         except BaseException:
-            self.discard(beside)
+            self.discard(unfinished)
             raise
         return kept
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return an array to be filled that can be made again: in memory where the folder is read-only."""
+        """Return an array to fill that can be computed again: in memory if the folder is read-only."""
         try:
             return self.empty(name, shape, dtype)
         except OSError as error:
@@ -95,11 +95,11 @@ class Storage:
             return np.empty(shape, dtype)
 
     def holds(self, name: str) -> bool:
-        """Whether there is a file of that name."""
+        """Whether the folder has an array of this name."""
         return self.folder is not None and os.path.exists(self._path(name))
 
     def discard(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove the file of an array, if there is one."""
         if self.folder is not None:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path(name))
@@ -108,7 +108,7 @@ class Storage:
         return os.path.join(str(self.folder), f"{name}.npy")
 
     def _allocate(self, path: str, shape: tuple[int, ...], dtype: np.dtype, needed: int) -> None:
-        """Write a header and take the room behind it: writing to a mapped file on a full disk ends the process."""
+        """Write the header and reserve the space: writing to a mapped file on a full disk would end the process."""
         if needed > shutil.disk_usage(str(self.folder)).free:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         about = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
@@ -120,12 +120,12 @@ class Storage:
                 try:
                     os.posix_fallocate(file.fileno(), 0, size)
                 except OSError as error:
-                    # Some file systems cannot; what is left is the comparison above.
+                    # Some file systems cannot reserve space; the check above must do.
                     if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
                         raise
 
     def open(self, name: str) -> np.ndarray:
-        """Map an array that was kept in the folder, read-only."""
+        """Map an array in the folder, read-only."""
         path = self._path(name)
         try:
             return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))

@@ -35,7 +35,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 
 
 def did_you_mean(value: Any, choices: Iterable[str]) -> str:
-    """Return a hint with the names most like ``value``, empty where none is."""
+    """Return a hint with the choices most similar to ``value``; empty if none is similar."""
     by_lower = {name.lower(): name for name in choices}
     close = difflib.get_close_matches(str(value).lower(), list(by_lower), n=3, cutoff=0.5)
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in close)}?)" if close else ""
@@ -43,7 +43,7 @@ def did_you_mean(value: Any, choices: Iterable[str]) -> str:
 
 def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:
     """Return ``value`` as a float if it is a finite number above ``above`` and at most ``most``."""
-    # A float32 as a float64 first: it overflows when it is compared with the largest of these.
+    # As float64: a float32 overflows when it is compared with the largest float64.
     number = float(value) if isinstance(value, np.floating) else value
     if is_number(value) and above < number <= most:
         return float(number)
@@ -81,7 +81,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_jobs(n_jobs: Any) -> None:
-    """Refuse a number of workers that joblib would not understand."""
+    """Refuse a number of workers that joblib cannot use."""
     if n_jobs is not None and not (is_count(n_jobs) and n_jobs != 0):
         raise ValueError(
             f"n_jobs={n_jobs!r} must be None, a number of workers, or negative to leave some processors free; "
@@ -90,7 +90,7 @@ def check_jobs(n_jobs: Any) -> None:
 
 
 def check_seed(random_state: Any) -> None:
-    """Refuse what is no source of randomness."""
+    """Refuse a random_state that scikit-learn cannot use."""
     try:
         check_random_state(random_state)
     except ValueError as error:
@@ -110,19 +110,22 @@ def is_count(value: Any) -> bool:
 
 
 def refuse_masked(X: Any) -> None:
-    """Refuse a masked array, whose mask everything after would ignore."""
+    """Refuse a masked array, as its mask would be ignored."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
 
 
-LARGEST, SMALLEST = 1e150, 1e-140
-"""Limits of numbers whose squares neither overflow nor vanish."""
+LARGEST = 1e150
+"""Largest number in X; squares of larger numbers overflow."""
+
+SMALLEST = 1e-140
+"""Least size of the largest number in X; squares of smaller numbers vanish."""
 
 
 def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
-    """Return finite numbers as rows of an array, float32 or float64, without copying what is one.
+    """Return vectors as a finite array of float32 or float64, without a copy if X is one already.
 
-    Training vectors must not all be so small that the squares of their differences vanish; queries may.
+    Training vectors must not be so small that their squared differences vanish; queries may be.
     """
     refuse_masked(X)
     X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
@@ -193,7 +196,7 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _unconverted(y: Any) -> Any:
-    """Keep labels from being turned into others: 3 into "3" in a list, large nullable integers into floats."""
+    """Prevent conversions that change labels: 3 to "3" in a mixed list, large nullable integers to floats."""
     if isinstance(y, (list, tuple)) and 0 < sum(isinstance(label, str) for label in y) < len(y):
         return np.array(y, dtype=object)
     if getattr(getattr(y, "dtype", None), "kind", "") == "T":
@@ -219,7 +222,7 @@ def _refuse_missing_labels(y: np.ndarray) -> None:
 
 
 def _is_missing(label: Any) -> bool:
-    # pandas.NA by its name: pandas need not be installed.
+    # pandas.NA is known by its name, as pandas may not be installed.
     return (
         label is None
         or type(label).__name__ in ("NAType", "NaTType")
@@ -228,6 +231,7 @@ def _is_missing(label: Any) -> bool:
 
 
 NAMED_ROWS = 5
+"""Rows that an error message names."""
 
 
 def name_rows(rows: np.ndarray, *, one: str = "row", several: str = "rows") -> str:

@@ -1,4 +1,4 @@
-"""The main job on data that comes with scikit-learn: select, classify, save, load again, look at it."""
+"""The demonstration, on data of scikit-learn: select prototypes, classify, save and load, write reports."""
 
 from __future__ import annotations
 
@@ -23,65 +23,68 @@ from protoset.persistence import load, save
 from protoset.report import write_report
 from protoset.selectors import REPS
 
-RATE = 0.1
-REPORTED = "wine"
+DEMO_RATE = 0.1
+"""Selection rate of the sets that are saved."""
+
+REPORTED_DATASET = "wine"
+"""Data set with a report."""
 
 
 def run_demo(output: Path) -> str:
-    """Run the demonstration, write its results into a folder and return what to tell the user."""
+    """Run the demonstration, write its results to a folder, and return the text for the user."""
     output.mkdir(parents=True, exist_ok=True)
     lines = [
         "Prototype selection with REPS: errors of 1-NN on held-out objects (30 %).",
         "",
-        f"{'data':<32}{'training':>9}{'all of it':>11}{'kept (auto)':>13}{'error':>8}{'kept (10 %)':>13}{'error':>8}",
+        f"{'data':<32}{'training':>9}{'all kept':>11}{'kept (auto)':>13}{'error':>8}{'kept (10 %)':>13}{'error':>8}",
     ]
     for name, loader in (("wine", load_wine), ("breast_cancer", load_breast_cancer), ("digits", load_digits)):
-        lines.append(_vectors(name, loader(), output))
-    lines.append(_matrix("wine, L1 distance matrix only", load_wine(), output / "wine_l1.protoset"))
-    _series(output / "bumps.html")
+        lines.append(_run_on_vectors(name, loader(), output))
+    lines.append(_run_on_matrix("wine, L1 distance matrix only", load_wine(), output / "wine_l1.protoset"))
+    _write_series_report(output / "bumps.html")
     lines += [
         "",
         f"Results are in {output.resolve()}:",
         "  NAME_prototypes.csv   the objects kept (10 %): row in the training set, label, degradation, values",
-        "  NAME_scaling.csv      mean and deviation by which attributes were scaled before distances were taken",
-        "  NAME.protoset         the classifier of attributes so scaled; protoset.load(...) predicts with it",
+        "  NAME_scaling.csv      mean and standard deviation of the attributes, for scaling",
+        "  NAME.protoset         the classifier of scaled attributes; load it with protoset.load(...)",
         "  wine_l1.protoset      the classifier of L1 distances to the training objects or to the prototypes",
         "",
-        "To look at, in a browser:",
-        f"  {output.resolve() / f'{REPORTED}.html'}   vectors",
+        "Reports, for a browser:",
+        f"  {output.resolve() / f'{REPORTED_DATASET}.html'}   vectors",
         f"  {output.resolve() / 'bumps.html'}  time series under dynamic time warping",
     ]
     return "\n".join(lines)
 
 
-def _vectors(name: str, data: Any, output: Path) -> str:
+def _run_on_vectors(name: str, data: Any, output: Path) -> str:
     X, X_test, y, y_test = train_test_split(
         data.data, data.target_names[data.target], test_size=0.3, stratify=data.target, random_state=0
     )
     scaler = StandardScaler().fit(X)
     scaled, scaled_test = scaler.transform(X), scaler.transform(X_test)
-    everything = 1 - KNeighborsClassifier(1).fit(scaled, y).score(scaled_test, y_test)
+    all_kept = 1 - KNeighborsClassifier(1).fit(scaled, y).score(scaled_test, y_test)
     automatic = PrototypeClassifier().fit(scaled, y)
-    tenth = PrototypeClassifier(REPS(n_prototypes=RATE)).fit(scaled, y)
+    small = PrototypeClassifier(REPS(n_prototypes=DEMO_RATE)).fit(scaled, y)
     path = output / f"{name}.protoset"
-    save(tenth, path)
-    if not np.array_equal(load(path).predict(scaled_test), tenth.predict(scaled_test)):
-        raise RuntimeError(f"{path} does not predict as the classifier that was saved")
-    _write_prototypes(output / f"{name}_prototypes.csv", tenth, X, data.feature_names)
+    save(small, path)
+    if not np.array_equal(load(path).predict(scaled_test), small.predict(scaled_test)):
+        raise RuntimeError(f"{path} predicts other labels than the saved classifier")
+    _write_prototypes(output / f"{name}_prototypes.csv", small, X, data.feature_names)
     scaling = zip(data.feature_names, scaler.mean_.tolist(), scaler.scale_.tolist(), strict=True)
     _write_table(output / f"{name}_scaling.csv", ["attribute", "mean", "deviation"], scaling)
-    if name == REPORTED:
+    if name == REPORTED_DATASET:
         columns = tuple(Attribute(str(attribute), "real") for attribute in data.feature_names)
-        held_out = Dataset(name, "vectors", X_test, y_test, columns)
+        test = Dataset(name, "vectors", X_test, y_test, columns)
         training = Dataset(name, "vectors", X, y, columns)
         write_report(
-            output / f"{name}.html", training, automatic, test=held_out, transform=scaler.transform, overwrite=True
+            output / f"{name}.html", training, automatic, test=test, transform=scaler.transform, overwrite=True
         )
-    return _row(name, len(y), everything, automatic, tenth, scaled_test, y_test)
+    return _row(name, len(y), all_kept, automatic, small, scaled_test, y_test)
 
 
-def _series(path: Path) -> None:
-    """Narrow and wide bumps, anywhere: what dynamic time warping tells apart."""
+def _write_series_report(path: Path) -> None:
+    """Report on narrow and wide bumps at random times, a case for dynamic time warping."""
     rng = np.random.default_rng(0)
     t, kind = np.linspace(0, 1, 60), np.arange(120) % 2
     width = np.where(kind == 0, 0.05, 0.1)[:, None]
@@ -91,7 +94,7 @@ def _series(path: Path) -> None:
     write_report(path, bumps, model.classifier, transform=model.preparation, overwrite=True)
 
 
-def _matrix(name: str, data: Any, path: Path) -> str:
+def _run_on_matrix(name: str, data: Any, path: Path) -> str:
     X, X_test, y, y_test = train_test_split(
         StandardScaler().fit_transform(data.data),
         data.target,
@@ -100,24 +103,24 @@ def _matrix(name: str, data: Any, path: Path) -> str:
         random_state=0,
     )
     between, queries = pairwise_distances(X, metric="l1"), pairwise_distances(X_test, X, metric="l1")
-    everything = 1 - KNeighborsClassifier(1, metric="precomputed").fit(between, y).score(queries, y_test)
+    all_kept = 1 - KNeighborsClassifier(1, metric="precomputed").fit(between, y).score(queries, y_test)
     automatic = PrototypeClassifier(REPS(metric="precomputed")).fit(between, y)
-    tenth = PrototypeClassifier(REPS(RATE, metric="precomputed")).fit(between, y)
-    save(tenth, path)
-    return _row(name, len(y), everything, automatic, tenth, queries, y_test)
+    small = PrototypeClassifier(REPS(DEMO_RATE, metric="precomputed")).fit(between, y)
+    save(small, path)
+    return _row(name, len(y), all_kept, automatic, small, queries, y_test)
 
 
 def _row(
     name: str,
     n_training: int,
-    everything: float,
+    all_kept: float,
     automatic: PrototypeClassifier,
-    tenth: PrototypeClassifier,
+    small: PrototypeClassifier,
     X_test: np.ndarray,
     y_test: np.ndarray,
 ) -> str:
-    cells = f"{name:<32}{n_training:>9}{everything:>11.3f}"
-    for classifier in (automatic, tenth):
+    cells = f"{name:<32}{n_training:>9}{all_kept:>11.3f}"
+    for classifier in (automatic, small):
         cells += f"{len(classifier.sample_indices_):>13}{1 - classifier.score(X_test, y_test):>8.3f}"
     return cells
 

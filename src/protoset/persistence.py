@@ -1,9 +1,9 @@
 """Fitted classifiers as files: a zip archive with plain arrays and JSON, never code.
 
-metadata.json    format and version, metric, rule, labels, parameters; of a DataModel also its preparation
+metadata.json    format and version, metric, rule, labels, parameters; for a DataModel also the preparation
 NAME.npy         one per array, readable with ``numpy.load``
 
-A file with a preparation says another format, so that nobody takes its classifier for one of objects as they come.
+A file with a preparation has a format name of its own: its classifier must not be used on objects without preparation.
 """
 
 from __future__ import annotations
@@ -31,37 +31,48 @@ from protoset.selectors import BaseSelector, NeighborSearch
 from protoset.spaces import DISSIMILARITIES
 from protoset.spaces.callables import name_of
 
-FORMAT = "protoset-classifier"
+CLASSIFIER_FORMAT = "protoset-classifier"
+"""Format name of a file with a PrototypeClassifier."""
+
 MODEL_FORMAT = "protoset-model"
+"""Format name of a file with a DataModel."""
+
 FORMAT_VERSION = 1
+"""Version of the files that this version of protoset writes and reads."""
+
 METADATA = "metadata.json"
+"""Name of the JSON file in the archive."""
 
 
 def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to a file.
 
-    The file holds the prototypes and all that prediction needs, no training data besides them and
-    nothing executable. It is written beside its place and then renamed, so that a file is never
-    half-written.
+    The file holds the prototypes and everything that prediction needs. It holds no other training data and no code. It
+    is written completely or not at all.
 
     Parameters
     ----------
     classifier : PrototypeClassifier or DataModel
-        Fitted. A ``random_state`` that is not a number is not kept.
+        A fitted classifier.
     path : path-like
+        File to write; an existing file is replaced.
+
+    Notes
+    -----
+    A ``random_state`` that is not a number is saved as None.
     """
     preparation = classifier.preparation if isinstance(classifier, DataModel) else None
     classifier = classifier.classifier if isinstance(classifier, DataModel) else classifier
     if not isinstance(classifier, PrototypeClassifier):
         raise TypeError(
             f"save takes a fitted PrototypeClassifier, got {type(classifier).__name__}; "
-            "of a pipeline save the last step, pipeline[-1], and keep the steps before it by other means, "
-            "or fit with protoset.models.fit_model, which remembers its scaling"
+            "of a pipeline save the last step, pipeline[-1], and keep the other steps yourself, "
+            "or fit with protoset.models.fit_model, which saves its scaling too"
         )
     check_is_fitted(classifier, "classes_")
     values, arrays = classifier._prototypes.state()
     metadata = {
-        "format": FORMAT,
+        "format": CLASSIFIER_FORMAT,
         "format_version": FORMAT_VERSION,
         "protoset": __version__,
         "rule": classifier.rule,
@@ -88,24 +99,25 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
 def load(
     path: str | os.PathLike[str], *, metric: Callable[..., float] | None = None
 ) -> PrototypeClassifier | DataModel:
-    """Read a classifier that ``save`` wrote. It predicts as before; it has no ``selector_``.
+    """Read a classifier that ``save`` wrote. It predicts as before, but has no ``selector_``.
+
+    Nothing in the file is executed.
 
     Parameters
     ----------
     path : path-like
     metric : callable, optional
-        The function that the classifier was fitted with, if its metric is one: files hold no code.
+        The function that the classifier was fitted with. Needed only if its metric is a function: files hold no code.
 
     Returns
     -------
     PrototypeClassifier or DataModel
-        What was saved.
+        The object that was saved.
 
     Raises
     ------
     FileFormatError
-        If the file is damaged, comes from elsewhere or from a newer version. Nothing in a file is
-        ever executed.
+        If the file is damaged, not a file of protoset, or written by a newer version.
     """
     name = os.fspath(path)
     with open(path, "rb") as file:
@@ -120,7 +132,11 @@ def load(
     _check_function(metadata, metric, name)
     with _naming_damage(name):
         classifier = _restore(metadata, arrays, metric)
-        return classifier if metadata["format"] == FORMAT else DataModel(_preparation(metadata, arrays), classifier)
+        return (
+            classifier
+            if metadata["format"] == CLASSIFIER_FORMAT
+            else DataModel(_preparation(metadata, arrays), classifier)
+        )
 
 
 @contextmanager
@@ -129,7 +145,7 @@ def _naming_damage(name: str) -> Iterator[None]:
         yield
     except FileFormatError:
         raise
-    # Damage makes the readers of zip, JSON and arrays raise almost anything.
+    # On damaged files, the readers of zip, JSON and arrays raise errors of many types.
     except Exception as error:
         raise FileFormatError(f"{name!r} is damaged ({error}); write it again with protoset.save") from error
 
@@ -146,9 +162,7 @@ def _check_function(metadata: dict[str, Any], metric: Any, name: str) -> None:
             "pass the function: protoset.load(path, metric=function)"
         )
     if metric is not None and not needed:
-        raise ValueError(
-            f"{name!r} has metric={metadata.get('metric')!r} and brings all that it needs; leave metric out"
-        )
+        raise ValueError(f"{name!r} has metric={metadata.get('metric')!r}, which is not a function; leave metric out")
 
 
 def _pack(metadata: str, arrays: dict[str, np.ndarray]) -> bytes:
@@ -166,8 +180,10 @@ def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     if METADATA not in archive.namelist():
         raise FileFormatError(f"{name!r} is not a protoset classifier: it is a zip archive without {METADATA}")
     metadata = json.loads(_read_member(archive, METADATA))
-    if not isinstance(metadata, dict) or metadata.get("format") not in (FORMAT, MODEL_FORMAT):
-        raise FileFormatError(f"{name!r} is not a protoset classifier: its {METADATA} does not say format={FORMAT!r}")
+    if not isinstance(metadata, dict) or metadata.get("format") not in (CLASSIFIER_FORMAT, MODEL_FORMAT):
+        raise FileFormatError(
+            f"{name!r} is not a protoset classifier: its {METADATA} does not say format={CLASSIFIER_FORMAT!r}"
+        )
     version = metadata["format_version"]
     if type(version) is not int or version != FORMAT_VERSION:
         raise FileFormatError(
@@ -180,14 +196,14 @@ def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
 def _read_arrays(archive: zipfile.ZipFile, names: list[str]) -> dict[str, np.ndarray]:
     files = [f"{name}.npy" for name in names]
     if sorted(archive.namelist()) != sorted([METADATA, *files]):
-        raise ValueError(f"it should hold {names}")
+        raise ValueError(f"expected the arrays {names}")
     return {name: _read_array(archive, file) for name, file in zip(names, files, strict=True)}
 
 
 def _read_member(archive: zipfile.ZipFile, file: str) -> bytes:
-    # What save writes; the other methods' readers unpack far more from far less.
+    # save writes no other compression; others could unpack a small file to a huge one.
     if archive.getinfo(file).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{file} is packed in another way than by save")
+        raise ValueError(f"{file} has another compression than save writes")
     return archive.read(file)
 
 
@@ -196,9 +212,9 @@ def _read_array(archive: zipfile.ZipFile, file: str) -> np.ndarray:
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     if version != (1, 0):
-        raise ValueError(f"{file} has array format {version}")
+        raise ValueError(f"{file} has the array format {version}, expected (1, 0)")
     shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    # The header is checked against the bytes before anything of that size is allocated.
+    # Check the declared size against the number of bytes before memory is allocated.
     count = int(np.prod(shape, dtype=object))
     if dtype.hasobject or dtype.kind not in "fiub" or fortran or count * dtype.itemsize != len(content) - stream.tell():
         raise ValueError(f"{file} does not hold the array that its header declares")
@@ -217,14 +233,14 @@ def _restore(
     classifier.sample_indices_ = arrays["sample_indices"]
     classifier.degradations_ = arrays.get("degradations")
     if metadata["n_features_in"] != classifier._prototypes.n_features:
-        raise ValueError("its number of features does not fit its prototypes")
+        raise ValueError("the number of features differs from that of the prototypes")
     if classifier._prototypes.n_features is not None:
         classifier.n_features_in_ = classifier._prototypes.n_features
     classes = _decode_classes(metadata["classes"])
     names = metadata["feature_names_in"]
     if names is not None:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError("its names of features are not strings")
+            raise ValueError("the feature names are not strings")
         classifier.feature_names_in_ = np.array(names, dtype=object)
     _check_restored(classifier, classes)
     classifier.classes_ = classes
@@ -237,10 +253,10 @@ def _preparation(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Pre
     learned = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     preparation = Preparation.from_state(metadata["preparation"], learned)
     if preparation.metric != metadata["metric"]:
-        raise ValueError("its preparation does not fit its metric")
+        raise ValueError("the preparation has another metric than the classifier")
     n_features = metadata["n_features_in"]
     if preparation.centre is not None and len(preparation.centre) != n_features:
-        raise ValueError("its preparation does not fit its prototypes")
+        raise ValueError("the preparation has another number of features than the prototypes")
     return preparation
 
 
@@ -249,18 +265,18 @@ def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> Non
     codes, indices, alpha = classifier._codes, classifier.sample_indices_, classifier.degradations_
     for array in (codes, indices):
         if array.shape != (n_prototypes,) or array.dtype.kind != "i" or array.min() < 0:
-            raise ValueError("its arrays do not fit together")
+            raise ValueError("codes or sample_indices do not fit the number of prototypes")
     if (np.diff(indices) <= 0).any():
-        raise ValueError("its prototypes are not in order")
+        raise ValueError("sample_indices are not increasing")
     if classes.ndim != 1 or len(np.unique(classes)) != len(classes) or (np.unique(classes) != classes).any():
-        raise ValueError("its labels are not sorted classes")
+        raise ValueError("the classes are not sorted and distinct")
     if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or not (alpha >= 0).all())):
-        raise ValueError("its labels or degradations do not fit its prototypes")
+        raise ValueError("codes or degradations do not fit the prototypes")
     if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None):
-        raise ValueError("its rule is not known or lacks what it needs")
+        raise ValueError(f"unknown rule {classifier.rule!r}, or no degradations for the rule 'adjusted'")
     names = getattr(classifier, "feature_names_in_", None)
     if names is not None and names.shape != (classifier._prototypes.n_features,):
-        raise ValueError("its names of features do not fit its prototypes")
+        raise ValueError("the number of feature names differs from that of the prototypes")
 
 
 def _describe(estimator: Any) -> dict[str, Any] | None:
@@ -322,7 +338,7 @@ def _restore_estimator(described: dict[str, Any], function: Callable[..., float]
 
 
 def encode_classes(classes: np.ndarray) -> dict[str, Any]:
-    """Labels as JSON values with their dtype; refuses those that would need pickle."""
+    """Return labels as JSON values with their dtype; refuse labels that would need pickle."""
     values = classes.tolist()
     if classes.dtype.kind not in "OUTfiub" or not all(type(value) in (str, int, float, bool) for value in values):
         kinds = sorted({type(value).__name__ for value in classes})
@@ -339,5 +355,5 @@ def encode_classes(classes: np.ndarray) -> dict[str, Any]:
 def _decode_classes(encoded: dict[str, Any]) -> np.ndarray:
     dtype, values = encoded["dtype"], encoded["values"]
     if dtype not in ("object", "str") and np.dtype(dtype).kind not in "fiub":
-        raise ValueError(f"labels of dtype {dtype!r} are not known")
+        raise ValueError(f"unknown dtype {dtype!r} of the labels")
     return np.array(values, dtype={"object": object, "str": None}.get(dtype, dtype))

@@ -1,4 +1,4 @@
-"""``protoset datasets``: the paper's data sets, and where they are."""
+"""``protoset datasets``: list, show and save the data sets of the paper."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _begin(context: typer.Context) -> None:
 
 @app.command("list")
 def show_list(json: Json = False, debug: Debug = False) -> None:
-    """List the data sets with their sizes; what `protoset datasets` does alone."""
+    """List the data sets with their sizes, as `protoset datasets` without a subcommand does."""
     from protoset.datasets import describe
 
     rows = describe()
@@ -35,10 +35,12 @@ def show_list(json: Json = False, debug: Debug = False) -> None:
 
 @app.command()
 def save(
-    name: Annotated[str, typer.Argument(help="As in the paper or as in the archive.")],
-    path: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A file whose ending says the format, such as .csv.")],
+    name: Annotated[str, typer.Argument(help="Name in the paper or in the archive.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", help="The ending of the file tells the format, such as .csv.")
+    ],
     data: DataFolder = None,
-    download: Annotated[bool, typer.Option(help="Whether to look on the network.", show_default=True)] = True,
+    download: Annotated[bool, typer.Option(help="Download the data set if it is not found.", show_default=True)] = True,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -48,20 +50,22 @@ def save(
     from protoset.datasets import load_dataset, write_rows
 
     loaded = load_dataset(name, data, download=download)
-    # Without the layout of its source, the ending decides.
+    # Without the layout of the source, the ending of the file tells the format.
     write_rows(replace(loaded, layout=None), range(loaded.n_objects), path, overwrite=force)
     note(f"{loaded.n_objects} objects: {plain(path)}", quiet)
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="As in the paper or as in the archive.")],
+    name: Annotated[str, typer.Argument(help="Name in the paper or in the archive.")],
     data: DataFolder = None,
-    download: Annotated[bool, typer.Option(help="Whether to look on the network.", show_default=True)] = False,
+    download: Annotated[
+        bool, typer.Option(help="Download the data set if it is not found.", show_default=True)
+    ] = False,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show a data set, and where it is found: in --data, in PROTOSET_DATA, in installed packages, in the cache."""
+    """Show a data set and its source: --data, PROTOSET_DATA, installed packages, or the cache."""
     from protoset.datasets import describe, find, load_dataset
 
     record = find(name)

@@ -1,4 +1,4 @@
-"""``protoset demo``: the main job on embedded data."""
+"""``protoset demo``: the demonstration on embedded data."""
 
 from __future__ import annotations
 

@@ -113,15 +113,10 @@ def _digest_file(path: Path) -> Path:
 
 
 def members(path: Path, wanted: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, bytes]]:
-    """Return the name and the content of files inside a zip file.
+    """Return the name and the content of files inside a zip file, by the keys of ``wanted``.
 
-    Nothing is extracted to disk, so that names such as ``../file`` can do no harm.
-
-    Parameters
-    ----------
-    path : Path
-    wanted : mapping
-        For each key the possible file names, better names first. Folders and case do not matter.
+    ``wanted`` has the possible file names for each key, better names first; folders and case do not matter. Nothing is
+    extracted to disk, so that names such as ``../file`` can do no harm.
     """
     files: dict[str, tuple[str, bytes]] = {}
     try:

@@ -29,25 +29,9 @@ def read_arff(text: str, *, file: str = "text", target: str | int | None = None,
     """Read an ARFF file.
 
     A value that is not in a sparse row is 0, or the first declared value of a nominal attribute, as in Weka.
-    Attributes of the types date and relational are refused.
-
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-    target : str or int, optional
-        The attribute that holds the labels; by default the attribute called "class", or the last.
-    kind : {"vectors", "mixed"}, optional
-        "vectors" refuses nominal attributes. "mixed" returns an object array even if all attributes are numeric.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
+    Attributes of the types date and relational are refused. ``target`` is the attribute that holds the labels; by
+    default the attribute called "class", or the last. ``kind="vectors"`` refuses nominal attributes; "mixed" returns an
+    object array even if all attributes are numeric.
     """
     attributes: list[Attribute] = []
     declared_at: list[int] = []

@@ -123,7 +123,8 @@ class Format:
     kinds : tuple of str
         Kinds of objects that a file can hold.
     read : callable
-        Takes the content and the options in ``takes``; returns a Dataset.
+        Called as ``read(content, file=name, **options)`` with the options in ``takes``; returns a Dataset or raises a
+        DataError that begins with ``name``.
     write : callable
         Takes a Dataset; returns the content.
     takes : tuple of str

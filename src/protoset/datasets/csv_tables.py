@@ -42,32 +42,15 @@ def read_csv(
     """Read a table.
 
     The delimiter is the tab, semicolon or comma that splits all lines into the same, largest number of fields. The
-    first line is a header if it holds the name of the target or all expected names, or if it holds no number, no name
-    twice, and no value of its columns. A column is numeric if all its values are numbers, with a decimal point or,
+    first line is a header if it holds the name of the target or all ``expected`` names, or if it holds no number, no
+    name twice, and no value of its columns. A column is numeric if all its values are numbers, with a decimal point or,
     between semicolons, a decimal comma. Other columns are nominal. Empty fields, ``?``, ``NA``, ``N/A``, ``NaN``,
     ``null`` and ``<null>`` are missing values.
 
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-    target : str, int or False, optional
-        Name or position of the column of labels. By default the column called class, target or label, or the last.
-        With False all columns are attributes, and all labels are empty texts.
-    kind : {"vectors", "mixed"}, optional
-        "vectors" refuses columns of texts. "mixed" returns an object array even if all columns are numeric, and reads
-        a column of numbers with a few texts as categories, which is an error otherwise.
-    expected : sequence of str
-        Names of columns that a header must have.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
+    ``target`` is the name or position of the column of labels; by default the column called class, target or label, or
+    the last. With False all columns are attributes, and all labels are empty texts. ``kind="vectors"`` refuses columns
+    of texts. "mixed" returns an object array even if all columns are numeric, and reads a column of numbers with a few
+    texts as categories, which is an error otherwise.
     """
     lines = split_lines(text)
     delimiter = find_delimiter(lines, file)

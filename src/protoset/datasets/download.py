@@ -50,16 +50,15 @@ def fetch(
     wait: float = 0.5,
     max_time: float = MAX_SECONDS,
 ) -> str:
-    """Download a file; the caller holds the lock of its path.
+    """Download a file by http or https, and return its sha256 digest; the caller holds the lock of its path.
 
     The content is kept in ``path`` + ".part" until it is whole. A later attempt, or a later call, resumes there if the
     server's ETag or date (kept in ".part.tag") or ``sha256`` can prove that both parts belong to the same file.
-    Otherwise the download starts again.
+    Otherwise the download starts again. If it fails, there is a DataError, and ``path`` is as it was before.
 
     Parameters
     ----------
     url : str
-        With http or https.
     path : Path
         The file to write. Its folder is made; a file that exists is replaced.
     sha256 : str, optional
@@ -74,16 +73,6 @@ def fetch(
         Seconds before the second attempt; doubled before each further attempt.
     max_time : float
         Seconds after which no attempt is started or continued.
-
-    Returns
-    -------
-    str
-        The sha256 digest of the file.
-
-    Raises
-    ------
-    DataError
-        If the download failed; then ``path`` is as it was before.
     """
     if not re.match(r"https?://", url):
         raise DataError(f"url={url!r} must begin with http:// or https://")

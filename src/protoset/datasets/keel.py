@@ -29,24 +29,9 @@ KEEL_KEYWORDS = ("@relation", "@attribute", "@inputs", "@input", "@outputs", "@o
 def read_keel(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
     """Read a KEEL file.
 
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-    target : str or int, optional
-        The attribute that holds the labels; then all other attributes describe the objects. By default the attribute
-        in ``@outputs``, or the last; then the attributes in ``@inputs``, or all, describe the objects.
-    kind : {"vectors", "mixed"}, optional
-        "vectors" refuses nominal attributes. "mixed" returns an object array even if all attributes are numeric.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
+    ``target`` is the attribute that holds the labels; then all other attributes describe the objects. By default the
+    attribute in ``@outputs``, or the last, holds the labels, and those in ``@inputs``, or all, describe the objects.
+    ``kind="vectors"`` refuses nominal attributes; "mixed" returns an object array even if all attributes are numeric.
     """
     attributes: list[Attribute] = []
     declared_at: list[int] = []

@@ -25,24 +25,7 @@ LABEL_KEYS = ("labels", "label", "y", "target", "classes")
 
 
 def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | None = None) -> Dataset:
-    """Read a matrix of numbers with commas, semicolons, tabs or spaces between them, without a header.
-
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-    labels : sequence
-        Label of each object.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-    """
+    """Read a matrix of numbers with commas, semicolons, tabs or spaces between them, without a header."""
     matrix, delimiter = number_rows(text, file)
     return _dataset(matrix, labels, Layout("matrix-csv", delimiter=delimiter or " "), file)
 

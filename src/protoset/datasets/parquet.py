@@ -28,23 +28,7 @@ def read_parquet(
 ) -> Dataset:
     """Read columns of numbers, booleans and texts; an index of pandas is left out.
 
-    Parameters
-    ----------
-    content : bytes
-    file : str
-        Its name, for errors.
-    target : str, int or False, optional
-        As in ``read_csv``.
-    kind : {"vectors", "mixed"}, optional
-        "vectors" refuses texts. "mixed" returns an object array even if all columns are numeric.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
+    ``target`` and ``kind`` are as in ``read_csv``.
     """
     pyarrow, parquet = _pyarrow(file)
     try:

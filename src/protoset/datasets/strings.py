@@ -15,20 +15,6 @@ def read_strings(text: str, *, file: str = "text") -> Dataset:
     """Read a label, a tab and a string per line.
 
     The string is everything after the first tab, including spaces; it may be empty. Empty lines are skipped.
-
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
     """
     labels, strings = [], []
     for number, line in enumerate(split_lines(text), 1):
@@ -46,19 +32,7 @@ def read_strings(text: str, *, file: str = "text") -> Dataset:
 
 
 def read_string_folder(texts: Mapping[str, str], *, file: str = "folder") -> Dataset:
-    """Read a string per line from the text of each class; empty lines are skipped.
-
-    Parameters
-    ----------
-    texts : mapping
-        Text of each class.
-    file : str
-        Name of the folder, for errors.
-
-    Returns
-    -------
-    Dataset
-    """
+    """Read a string per line from the text of each class; empty lines are skipped."""
     pairs = [(label, line) for label, text in texts.items() for line in split_lines(text) if line.strip()]
     if not pairs:
         raise error_at(file, "expected files with a string in each line, found none")

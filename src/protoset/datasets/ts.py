@@ -25,20 +25,6 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
 
     ``?`` and NaN are missing values and become NaN. Files with time stamps, without labels, or with numbers to predict
     are refused.
-
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
     """
     header: dict[str, str] = {}
     lines = split_lines(text)

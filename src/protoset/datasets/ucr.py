@@ -26,20 +26,6 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
     """Read series with the label first; values with tabs, commas, semicolons or spaces between them.
 
     NaN at the end of a line is padding. Elsewhere NaN and ``?`` are missing values and become NaN.
-
-    Parameters
-    ----------
-    text : str
-    file : str
-        Its name, for errors.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
     """
     numbered = [(number, line.strip(" ")) for number, line in enumerate(split_lines(text), 1) if line.strip()]
     if not numbered:

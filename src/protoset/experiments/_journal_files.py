@@ -1,4 +1,4 @@
-"""The files of a journal: whether one is a journal, may be written to, and is being written to."""
+"""The file of a journal and its lock: checks before a journal is read or written."""
 
 from __future__ import annotations
 
@@ -17,15 +17,21 @@ from protoset._version import __version__
 from protoset.exceptions import JournalError
 
 APPLICATION = 0x50534A4E
+"""SQLite's application_id of a journal ("PSJN")."""
+
 SCHEMA = 1
-HEADER = b"SQLite format 3\0"
+"""Version of the tables that this version of protoset reads and writes."""
+
+SQLITE_HEADER = b"SQLite format 3\0"
+"""First bytes of an SQLite file."""
+
 LOCK_SECONDS = 1.0
 """Seconds to wait for a lock: `is_locked` of another process may hold it for a moment."""
 
 
 @contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
+    """Turn errors of SQLite into a JournalError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -33,38 +39,38 @@ def told(path: Path) -> Iterator[None]:
 
 
 def check_is_journal(path: Path) -> None:
-    """Refuse what is no journal, or one that this version does not read."""
+    """Refuse a file that is not a journal, or a journal of another version."""
     if not path.exists():
         raise JournalError(f"there is no journal {str(path)!r}; run a plan to make it")
     if not path.is_file():
         raise JournalError(f"{str(path)!r} is not a file; name a journal, such as results.sqlite")
-    # From the header, which is as it was made: no library need touch what may not be ours.
+    # Read the header only: SQLite must not touch a file that is not a journal.
     with path.open("rb") as file:
         header = file.read(100)
-    schema, application = (int.from_bytes(header[place : place + 4]) for place in (60, 68))
-    if not header.startswith(HEADER) or application != APPLICATION:
-        raise JournalError(f"{str(path)!r} is not a journal, and is left as it is; choose another name")
+    schema, application = (int.from_bytes(header[offset : offset + 4]) for offset in (60, 68))
+    if not header.startswith(SQLITE_HEADER) or application != APPLICATION:
+        raise JournalError(f"{str(path)!r} is not a journal and was not changed; choose another name")
     if schema != SCHEMA:
         raise JournalError(
-            f"the journal {str(path)!r} has the schema version {schema}, and protoset {__version__} knows {SCHEMA}; "
+            f"the journal {str(path)!r} has the schema version {schema}, and protoset {__version__} reads {SCHEMA}; "
             "use the version that wrote it, or export it there"
         )
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a place that cannot or should not be written to."""
+    """Refuse a journal that is, or whose folder is, missing or read-only."""
     folder = path.resolve().parent
     if not folder.is_dir():
         raise JournalError(f"cannot write {str(path)!r}: there is no folder {str(folder)!r}; make it first")
-    for place in [path, folder] if path.exists() else [folder]:
-        if not _may_write(place):
-            what = "the journal" if place == path else "the folder of the journal"
-            raise JournalError(f"{what} {str(place)!r} is read-only; make it writable, or work on a copy")
+    for checked in [path, folder] if path.exists() else [folder]:
+        if not _may_write(checked):
+            what = "the journal" if checked == path else "the folder of the journal"
+            raise JournalError(f"{what} {str(checked)!r} is read-only; make it writable, or work on a copy")
 
 
-def _may_write(place: Path) -> bool:
-    # The mode counts even for those who could write in spite of it.
-    return os.access(place, os.W_OK) and bool(place.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
+def _may_write(path: Path) -> bool:
+    # The mode counts too: a superuser could write in spite of it.
+    return os.access(path, os.W_OK) and bool(path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
 
 
 def is_locked(path: Path) -> bool:
@@ -99,21 +105,21 @@ def _holder(path: Path) -> str:
     try:
         connection = connect_to_read(path)
         try:
-            (found,) = connection.execute("SELECT value FROM meta WHERE key = 'runner'").fetchone()
+            (runner,) = connection.execute("SELECT value FROM meta WHERE key = 'runner'").fetchone()
         finally:
             connection.close()
-        return " by the process {process} on {machine}".format(**json.loads(found))
+        return " by the process {process} on {machine}".format(**json.loads(runner))
     except (sqlite3.Error, TypeError, KeyError, ValueError):
         return ""
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open a journal for reading alone; SQLite may have to put in order what a killed process left, where it may."""
-    place = path.resolve()
-    address = place.as_uri() + "?mode=rw"
-    if not (_may_write(place) and _may_write(place.parent)):
-        address = place.as_uri() + "?mode=ro"
-        if not place.with_name(place.name + "-wal").exists():
+    """Open a journal for reading only. SQLite may first recover the log of a killed process, if it may write."""
+    real_path = path.resolve()
+    address = real_path.as_uri() + "?mode=rw"
+    if not (_may_write(real_path) and _may_write(real_path.parent)):
+        address = real_path.as_uri() + "?mode=ro"
+        if not real_path.with_name(real_path.name + "-wal").exists():
             address += "&immutable=1"  # SQLite cannot put its shared memory beside the file
     with told(path):
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=30)

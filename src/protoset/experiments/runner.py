@@ -16,7 +16,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from protoset._cluster import resolve_client
-from protoset._progress import INTERVAL, report
+from protoset._progress import REPORT_SECONDS, report
 from protoset._validation import check_flag, check_jobs
 from protoset.experiments.cells import CellResult, Group
 from protoset.experiments.cluster import compute_on_cluster
@@ -144,7 +144,7 @@ def _run(
             watch.add(result)
             if result.state == "failed":
                 report(verbose, "failed: %s: %s: %s", watch.cell, result.failure_type, result.failure_message)
-            if time.monotonic() - last >= INTERVAL:
+            if time.monotonic() - last >= REPORT_SECONDS:
                 last = time.monotonic()
                 report(verbose, "%s", _line(watch.progress()))
             if callback is not None and callback(watch.progress()) is True:

@@ -1,7 +1,7 @@
-"""The report: one HTML file with the prototypes, what they cost, and why a query is answered as it is.
+"""The report: one HTML file about a set of prototypes, its errors, and the predictions for test objects.
 
-The file needs no network and nothing beside it. ``build_report`` gathers what the page shows by the library alone;
-the page is drawn by the scripts in ``page/``, which are written into it.
+The file needs no network and no other files. ``build_report`` computes all values that the page shows; the scripts of
+``page/``, which are copied into the file, draw them.
 """
 
 from protoset.report.report import Report, build_report, write_report

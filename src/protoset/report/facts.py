@@ -1,4 +1,4 @@
-"""What a page says of itself: the data, the method with its parameters, the versions."""
+"""Facts at the end of the page: the data, the method with its parameters, the versions."""
 
 from __future__ import annotations
 
@@ -8,48 +8,55 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from sklearn.base import BaseEstimator
 
 from protoset._version import __version__
-from protoset.report.parts import Parts
+from protoset.report.inputs import ReportInputs
+from protoset.report.objects import shorten
+from protoset.report.stops import inner_selector
+from protoset.selectors import BaseSelector, Refined
 
-LONGEST = 120
-LEFT_OUT = ("metric", "metric_params", "n_jobs", "verbose", "callback")
+MAX_PARAMETER_LENGTH = 120
+"""Characters of a parameter that the page shows at most."""
+
+OMITTED_PARAMETERS = ("metric", "metric_params", "selector", "n_jobs", "verbose", "callback")
 """Parameters that are stated elsewhere, or change no result."""
 
-KINDS = {
+KIND_NAMES = {
     "vectors": "vectors",
     "mixed": "rows of mixed attributes",
     "series": "time series",
     "strings": "strings",
     "matrix": "a matrix of dissimilarities",
 }
+"""How the page names the kinds of data sets."""
 
 Facts = list[dict[str, Any]]
 
 
-def state_facts(parts: Parts, created: str) -> Facts:
-    """Headed lists of names and texts."""
-    train, selector = parts.train, parts.selector
-    data = [["name", train.name], ["kind", KINDS[train.kind]], ["training objects", f"{train.n_objects:,}"]]
-    if parts.test is not None:
-        data.append(["test objects", f"{parts.test.n_objects:,}"])
+def state_facts(inputs: ReportInputs, created: str) -> Facts:
+    """Lists of names and texts, each with a heading."""
+    train, selector = inputs.train, inputs.selector
+    data = [["name", train.name], ["kind", KIND_NAMES[train.kind]], ["training objects", f"{train.n_objects:,}"]]
+    if inputs.test is not None:
+        data.append(["test objects", f"{inputs.test.n_objects:,}"])
     data.append(["classes", f"{len(selector.classes_):,}"])
     if train.attributes:
         data.append(["attributes", f"{len(train.attributes):,}"])
     if train.path is not None:
-        # The name alone: a page is mailed, and folders say more of their owner than of the data.
+        # Only the name: pages are mailed, and folders tell about their owner.
         data.append(["file", train.path.name])
     metric = [["metric", show(selector.metric) if callable(selector.metric) else selector.metric_]]
     metric += [[str(name), show(value)] for name, value in (selector.metric_params or {}).items()]
-    if parts.transformed:
-        metric.append(["objects were transformed by", parts.transformed])
-    method = [["method", type(selector).__name__], ["rule", parts.rule]]
-    given = {name: value for name, value in selector.get_params().items() if name not in LEFT_OUT and value is not None}
-    method += [[name, show(value)] for name, value in given.items()]
-    refinement = getattr(selector, "refinement_", None)
-    if refinement is not None:
+    if inputs.transform_name:
+        metric.append(["objects were transformed by", inputs.transform_name])
+    inner = inner_selector(selector)
+    method = [["method", type(inner).__name__], ["rule", inputs.rule], *_parameters(inner)]
+    if isinstance(selector, Refined):
+        method += _parameters(selector)
+        refinement = selector.refinement_
         change = f"{refinement.objective_before:.4g} → {refinement.objective_after:.4g}"
-        method += [["swaps of the refinement", f"{refinement.n_swaps:,}"], ["its objective", change]]
+        method += [["swaps of the refinement", f"{refinement.n_swaps:,}"], ["objective of the refinement", change]]
     method.append(["distances asked for", f"{selector.n_distances_:,}"])
     versions = [
         ["protoset", __version__],
@@ -63,14 +70,21 @@ def state_facts(parts: Parts, created: str) -> Facts:
     return [{"heading": heading, "rows": rows} for heading, rows in headed.items()]
 
 
+def _parameters(selector: BaseSelector) -> list[list[str]]:
+    params = selector.get_params(deep=False).items()
+    return [[name, show(value)] for name, value in params if name not in OMITTED_PARAMETERS and value is not None]
+
+
 def show(value: Any) -> str:
-    """Text of a parameter, the same at every run: functions and objects by their names, not by addresses."""
+    """Text of a parameter. Functions and objects are named without their addresses, so every run gives the same."""
     if callable(value):
         text = getattr(value, "__qualname__", type(value).__name__)
     elif isinstance(value, np.ndarray):
-        text = f"array of the shape {value.shape}"
+        text = f"array of shape {value.shape}"
+    elif isinstance(value, BaseEstimator):
+        text = repr(value)
     elif value is None or isinstance(value, (bool, int, float, str, list, tuple, dict, np.generic)):
         text = str(value.item() if isinstance(value, np.generic) else value)
     else:
         text = type(value).__name__
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return shorten(text, MAX_PARAMETER_LENGTH)

@@ -1,4 +1,4 @@
-"""What the page shows, computed by the library and put into types that JSON has."""
+"""All values that the page shows, as JSON types."""
 
 from __future__ import annotations
 
@@ -11,124 +11,124 @@ import numpy as np
 from protoset._validation import check_count
 from protoset.evaluation import ErrorEstimate, distances_per_query, estimate_error, selection_rate
 from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
-from protoset.report.budget import Stop, find_stops
 from protoset.report.facts import state_facts
-from protoset.report.following import Followed, follow
+from protoset.report.inputs import ReportInputs
+from protoset.report.nearest import NearestPrototypes, find_nearest
 from protoset.report.objects import describe_objects, significant
-from protoset.report.parts import Parts
-from protoset.spaces import Dissimilarities, Space
-from protoset.spaces.base import Rows
+from protoset.report.stops import Stop, find_stops, inner_selector
+from protoset.selectors import Refined
+from protoset.spaces import Dissimilarities, TrainingSpace
 
 N_EXPLAINED = 5
-"""Prototypes that are listed for a query at each stop."""
+"""Prototypes that the page lists for a test object at each stop."""
 
-MOST_MEASURED = 10_000
-"""Objects that leave-one-out errors are measured on at most."""
+MAX_LEAVE_ONE_OUT = 10_000
+"""Objects on which leave-one-out errors are measured at most."""
 
 MAP_UNITS = 1000
+"""Largest coordinate on the map."""
 
 
-def page_model(parts: Parts, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
-    """Gather all that the page shows.
+def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
+    """Compute all values that the page shows.
 
     Parameters
     ----------
-    parts : Parts
+    inputs : ReportInputs
     title : str, optional
     created : str
     most_objects : int
         Objects that the page holds at most.
     """
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
-    stops = find_stops(parts.selector, parts.train.n_objects)
-    shown = choose_shown(stops, parts.train.n_objects, most_objects)
-    jobs = parts.selector.n_jobs
-    followed = follow(parts.space, shown, stops, n_nearest=1, leave_out_self=True, n_jobs=jobs)
-    share = 1.0 if parts.queries is None else 2 / 3
-    objects, notes = describe_objects(parts.train, shown, share=share)
+    stops = find_stops(inputs.selector, inputs.train.n_objects)
+    shown = choose_shown(stops, inputs.train.n_objects, most_objects)
+    jobs = inputs.selector.n_jobs
+    nearest = find_nearest(inputs.space, shown, stops, n_nearest=1, leave_out_self=True, n_jobs=jobs)
+    share = 1.0 if inputs.queries is None else 2 / 3
+    objects, notes = describe_objects(inputs.train, shown, share=share)
     queries, answers = (
         (None, None)
-        if parts.queries is None
-        else _queries(parts, parts.queries, stops, shown, share, max(1, most_objects // 2))
+        if inputs.queries is None
+        else _queries(inputs, inputs.queries, stops, shown, share, max(1, most_objects // 2))
     )
-    measured = _measure(parts, stops, answers)
-    if len(shown) < parts.train.n_objects:
+    errors = _measure(inputs, stops, answers)
+    if len(shown) < inputs.train.n_objects:
         notes.insert(
             0,
-            f"The page holds {len(shown):,} of {parts.train.n_objects:,} training objects: the prototypes, and "
-            "others drawn at random. Whom a prototype stands for is counted among these.",
+            f"The page holds {len(shown):,} of {inputs.train.n_objects:,} training objects: the prototypes and a "
+            "random sample. The objects that a prototype stands for are counted among these.",
         )
-    if queries is not None and len(queries["ids"]) < len(parts.test_ids):
+    if queries is not None and len(queries["ids"]) < len(inputs.test_ids):
         notes.append(
-            f"Of {len(parts.test_ids):,} test objects {len(queries['ids']):,} can be explained; errors count all."
+            f"The page explains {len(queries['ids']):,} of {len(inputs.test_ids):,} test objects; errors count all."
         )
     return {
-        "title": title or f"Prototypes of {parts.train.name}",
+        "title": title or f"Prototypes of {inputs.train.name}",
         "created": created,
-        "kind": parts.train.kind,
-        "rule": parts.rule,
-        "classes": parts.classes,
-        "class_sizes": np.bincount(parts.codes, minlength=len(parts.classes)).tolist(),
-        "summary": _summary(parts, stops, measured),
-        "stops": [_stop(stop, estimate, shown) for stop, estimate in zip(stops, measured.stops, strict=True)],
-        "objects": _objects(parts, shown, followed) | {"values": objects},
+        "kind": inputs.train.kind,
+        "rule": inputs.rule,
+        "classes": inputs.classes,
+        "class_sizes": np.bincount(inputs.codes, minlength=len(inputs.classes)).tolist(),
+        "summary": _summary(inputs, stops, errors),
+        "stops": [_stop(stop, estimate, shown) for stop, estimate in zip(stops, errors.stops, strict=True)],
+        "objects": _objects(inputs, shown, nearest) | {"values": objects},
         "queries": queries,
-        "facts": state_facts(parts, created),
+        "facts": state_facts(inputs, created),
         "notes": notes,
     }
 
 
-def choose_shown(stops: Sequence[Stop], n_objects: int, most: int) -> np.ndarray:
-    """Objects that the page holds: the chosen prototypes, those of the other stops, then others at random."""
-    if n_objects <= most:
+def choose_shown(stops: Sequence[Stop], n_objects: int, max_objects: int) -> np.ndarray:
+    """Objects that the page holds: the chosen prototypes, the prototypes of other stops, then a random sample."""
+    if n_objects <= max_objects:
         return np.arange(n_objects)
     rng = np.random.default_rng(0)
-    first = [stop.kept for stop in sorted(stops, key=lambda stop: (not stop.chosen, stop.size))]
-    order = np.concatenate([*first, rng.permutation(n_objects)])
-    _, at = np.unique(order, return_index=True)
-    return np.sort(order[np.sort(at)[:most]])
+    prototypes = [stop.kept for stop in sorted(stops, key=lambda stop: (not stop.chosen, stop.size))]
+    order = np.concatenate([*prototypes, rng.permutation(n_objects)])
+    _, first_positions = np.unique(order, return_index=True)
+    return np.sort(order[np.sort(first_positions)[:max_objects]])
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Errors of 1-NN on everything and at every stop."""
+class Errors:
+    """Errors of 1-NN on all training objects, and of the prototypes at every stop."""
 
-    everything: ErrorEstimate
+    one_nn: ErrorEstimate
     stops: list[ErrorEstimate]
 
 
-def _measure(parts: Parts, stops: Sequence[Stop], answers: Followed | None) -> Measured:
-    jobs = parts.selector.n_jobs
-    if parts.queries is not None and answers is not None:
-        codes, winners = parts.test_codes, answers.winners
-        nearest, _ = parts.queries.nearest(n_jobs=jobs)
+def _measure(inputs: ReportInputs, stops: Sequence[Stop], answers: NearestPrototypes | None) -> Errors:
+    jobs = inputs.selector.n_jobs
+    if inputs.queries is not None and answers is not None:
+        codes, winners = inputs.test_codes, answers.winners
+        nearest, _ = inputs.queries.nearest(n_jobs=jobs)
     else:
-        n = parts.train.n_objects
+        n = inputs.train.n_objects
         rows = np.arange(n)
-        if n > MOST_MEASURED:
-            rows = np.sort(np.random.default_rng(0).choice(n, MOST_MEASURED, replace=False))
-        lists = parts.space.kneighbors(1, limit=1, n_jobs=jobs)
-        codes, nearest = parts.codes[rows], lists.indices[np.cumsum(lists.counts) - lists.counts][rows]
-        learned = _degradations(parts)
-        winners = follow(
-            parts.space, rows, stops, n_nearest=1, leave_out_self=True, degradations=learned, n_jobs=jobs
+        if n > MAX_LEAVE_ONE_OUT:
+            rows = np.sort(np.random.default_rng(0).choice(n, MAX_LEAVE_ONE_OUT, replace=False))
+        lists = inputs.space.kneighbors(1, limit=1, n_jobs=jobs)
+        codes, nearest = inputs.codes[rows], lists.indices[np.cumsum(lists.counts) - lists.counts][rows]
+        winners = find_nearest(
+            inputs.space, rows, stops, n_nearest=1, leave_out_self=True, degradations=_degradations(inputs), n_jobs=jobs
         ).winners
-    wrong = (winners < 0) | (parts.codes[winners] != codes)
-    return Measured(
-        estimate_error(int((parts.codes[nearest] != codes).sum()), len(codes)),
+    wrong = (winners < 0) | (inputs.codes[winners] != codes)
+    return Errors(
+        estimate_error(int((inputs.codes[nearest] != codes).sum()), len(codes)),
         [estimate_error(int(row.sum()), len(codes)) for row in wrong],
     )
 
 
-def _degradations(parts: Parts) -> np.ndarray | None:
-    """What adjusts the ranks, where the rule does."""
-    return getattr(parts.selector, "degradations_", None) if parts.rule == "adjusted" else None
+def _degradations(inputs: ReportInputs) -> np.ndarray | None:
+    """Degradations that adjust the ranks; None if the rule takes the nearest prototype."""
+    return getattr(inputs.selector, "degradations_", None) if inputs.rule == "adjusted" else None
 
 
-def _cross_validated(parts: Parts) -> dict[str, float] | None:
-    """Error of the chosen size as the automatic size measured it, on objects that no prototype was chosen by."""
-    curve = getattr(parts.selector, "size_curve_", None)
-    if curve is None or parts.rule != "nearest":
+def _cross_validated(inputs: ReportInputs) -> dict[str, float] | None:
+    """Cross-validated error of the chosen size, measured by the automatic size on held-out objects."""
+    curve = getattr(inputs.selector, "size_curve_", None)
+    if curve is None or inputs.rule != "nearest":
         return None
     return {
         "error": float(curve.errors[curve.chosen]),
@@ -136,24 +136,24 @@ def _cross_validated(parts: Parts) -> dict[str, float] | None:
     }
 
 
-def _summary(parts: Parts, stops: Sequence[Stop], measured: Measured) -> dict[str, Any]:
+def _summary(inputs: ReportInputs, stops: Sequence[Stop], errors: Errors) -> dict[str, Any]:
     chosen = next(number for number, stop in enumerate(stops) if stop.chosen)
-    n, kept = parts.train.n_objects, stops[chosen].size
+    n, kept = inputs.train.n_objects, stops[chosen].size
     return {
         "n_train": n,
-        "n_test": len(parts.test_ids),
+        "n_test": len(inputs.test_ids),
         "n_prototypes": kept,
         "selection_rate": selection_rate(kept, n),
         "distances_per_query": distances_per_query(kept),
         "distances_saved": n - distances_per_query(kept),
-        "measured_on": "leave-one-out" if parts.queries is None else "test",
-        "n_measured": measured.everything.n_test,
-        "confidence": measured.everything.confidence,
-        "everything": _estimate(measured.everything),
-        "prototypes": _estimate(measured.stops[chosen]),
-        "cross_validated": _cross_validated(parts),
+        "measured_on": "leave-one-out" if inputs.queries is None else "test",
+        "n_measured": errors.one_nn.n_test,
+        "confidence": errors.one_nn.confidence,
+        "everything": _estimate(errors.one_nn),
+        "prototypes": _estimate(errors.stops[chosen]),
+        "cross_validated": _cross_validated(inputs),
         "chosen_stop": chosen,
-        "refined": getattr(parts.selector, "refinement_", None) is not None,
+        "refined": isinstance(inputs.selector, Refined),
     }
 
 
@@ -167,91 +167,83 @@ def _estimate(estimate: ErrorEstimate) -> dict[str, Any]:
 
 
 def _stop(stop: Stop, estimate: ErrorEstimate, shown: np.ndarray) -> dict[str, Any]:
-    places = np.flatnonzero(np.isin(shown, stop.kept))
-    return {"size": stop.size, "chosen": stop.chosen, "kept": places.tolist()} | _estimate(estimate)
+    kept = np.flatnonzero(np.isin(shown, stop.kept))
+    return {"size": stop.size, "chosen": stop.chosen, "kept": kept.tolist()} | _estimate(estimate)
 
 
-def _objects(parts: Parts, shown: np.ndarray, followed: Followed) -> dict[str, Any]:
-    weights, degradations = (getattr(parts.selector, name, None) for name in ("weights_", "degradations_"))
-    points = lay_out(parts.space, shown)
+def _objects(inputs: ReportInputs, shown: np.ndarray, nearest: NearestPrototypes) -> dict[str, Any]:
+    weights, degradations = (
+        getattr(inner_selector(inputs.selector), name, None) for name in ("weights_", "degradations_")
+    )
+    points = lay_out(inputs.space, shown)
     return {
-        "ids": [parts.ids[row] for row in shown],
-        "codes": parts.codes[shown].tolist(),
+        "ids": [inputs.ids[row] for row in shown],
+        "codes": inputs.codes[shown].tolist(),
         "x": points[:, 0].tolist(),
         "y": points[:, 1].tolist(),
         "weights": None if weights is None else [significant(value) for value in weights[shown].tolist()],
         "degradations": None
         if degradations is None
         else [significant(value) for value in degradations[shown].tolist()],
-    } | _nearest(followed, shown)
+    } | _nearest(nearest, shown)
 
 
 def _queries(
-    parts: Parts, queries: Dissimilarities, stops: Sequence[Stop], shown: np.ndarray, share: float, most: int
-) -> tuple[dict[str, Any], Followed]:
-    n = len(parts.test_codes)
-    assert parts.test is not None
-    answers = follow(
+    inputs: ReportInputs,
+    queries: Dissimilarities,
+    stops: Sequence[Stop],
+    shown: np.ndarray,
+    share: float,
+    max_queries: int,
+) -> tuple[dict[str, Any], NearestPrototypes]:
+    n = len(inputs.test_codes)
+    assert inputs.test is not None
+    answers = find_nearest(
         queries,
         np.arange(n),
         stops,
         n_nearest=N_EXPLAINED,
         leave_out_self=False,
-        degradations=_degradations(parts),
-        n_jobs=parts.selector.n_jobs,
+        degradations=_degradations(inputs),
+        n_jobs=inputs.selector.n_jobs,
     )
-    rows = np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-    values, _ = describe_objects(parts.test, rows, share=1 - share)
-    kept = Followed(
+    rows = np.arange(n) if n <= max_queries else np.sort(np.random.default_rng(0).choice(n, max_queries, replace=False))
+    values, _ = describe_objects(inputs.test, rows, share=1 - share)
+    kept = NearestPrototypes(
         answers.winners[:, rows],
         answers.ranks[:, rows],
         [answers.nearest[row] for row in rows],
         [answers.distances[row] for row in rows],
     )
     decided = None
-    if parts.rule == "adjusted":
-        decided = {"winners": [_places(row, shown) for row in kept.winners], "ranks": kept.ranks.tolist()}
+    if inputs.rule == "adjusted":
+        decided = {"winners": [_page_indices(row, shown) for row in kept.winners], "ranks": kept.ranks.tolist()}
     described = {
-        "ids": [parts.test_ids[row] for row in rows],
-        "codes": parts.test_codes[rows].tolist(),
+        "ids": [inputs.test_ids[row] for row in rows],
+        "codes": inputs.test_codes[rows].tolist(),
         "decided": decided,
         "values": values,
     } | _nearest(kept, shown)
     return described, answers
 
 
-def _nearest(followed: Followed, shown: np.ndarray) -> dict[str, Any]:
+def _nearest(nearest: NearestPrototypes, shown: np.ndarray) -> dict[str, Any]:
     return {
-        "nearest": [_places(row, shown) for row in followed.nearest],
-        "distances": [[significant(value, 7) for value in row.tolist()] for row in followed.distances],
+        "nearest": [_page_indices(row, shown) for row in nearest.nearest],
+        "distances": [[significant(value, 7) for value in row.tolist()] for row in nearest.distances],
     }
 
 
-def _places(positions: np.ndarray, shown: np.ndarray) -> list[int]:
-    """Places among the objects of the page; -1 for one that it does not hold."""
-    at = np.searchsorted(shown, positions).clip(max=len(shown) - 1)
-    return np.where(shown[at] == positions, at, -1).tolist()
+def _page_indices(positions: np.ndarray, shown: np.ndarray) -> list[int]:
+    """Turn positions in the training set into indices on the page; -1 for objects that the page does not hold."""
+    indices = np.searchsorted(shown, positions).clip(max=len(shown) - 1)
+    return np.where(shown[indices] == positions, indices, -1).tolist()
 
 
-@dataclass(frozen=True)
-class _Some:
-    """Some objects of a space, for the layout."""
-
-    space: Space
-    rows: np.ndarray
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.rows), len(self.rows)
-
-    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        return self.space.block(self.rows[rows], self.rows[columns])
-
-
-def lay_out(space: Space, shown: np.ndarray) -> np.ndarray:
-    """Whole numbers from 0 to ``MAP_UNITS``, both axes on one scale."""
-    points = plane_coordinates(CheckedDissimilarities(_Some(space, shown), len(shown)))
-    # A map that is higher than wide would waste the page.
+def lay_out(space: TrainingSpace, shown: np.ndarray) -> np.ndarray:
+    """Coordinates on the map: integers from 0 to ``MAP_UNITS``, both axes on the same scale."""
+    points = plane_coordinates(CheckedDissimilarities(space.subset(shown), len(shown)))
+    # A wide map uses the page better than a high one.
     if np.ptp(points[:, 0]) < np.ptp(points[:, 1]):
         points = points[:, ::-1]
     spread = float(np.ptp(points, axis=0).max())

@@ -1,8 +1,8 @@
-"""The page as one file: template, style and scripts from ``page/``, and the model as data.
+"""The page as one file: template, style and scripts from ``page/``, and the model as JSON.
 
-Data never become markup. They are written as JSON into a block that browsers do not run, without the characters that
-could end it, and the scripts put them into the page as text. The policy in the head lets nothing run but the one
-script and the one style whose hashes it names, and nothing be loaded.
+Data never become markup. The JSON is in a block that browsers do not run, and has no characters that could end the
+block. The scripts write data as text. The policy in the head allows only the script and the style whose hashes it
+names, and no loading.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ SCRIPTS = (
     "query.js",
     "start.js",
 )
-"""In the order in which they are joined."""
+"""The scripts of ``page/``, in the order in which they are joined."""
 
 UNSAFE = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Characters that JSON in a page must not contain."""
 
 
 def render(model: dict[str, Any]) -> str:
-    """Write the page.
+    """Return the HTML of the page.
 
     Parameters
     ----------
     model : dict
-        As ``page_model`` makes it.
+        Result of ``page_model``.
     """
     style = _read("style.css")
     script = '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in SCRIPTS) + "\n})();"
@@ -46,19 +47,19 @@ def render(model: dict[str, Any]) -> str:
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    filled = {
+    values = {
         "policy": html.escape(policy, quote=False),
         "title": html.escape(UNSAFE.sub(_visible, model["title"])),
         "style": style,
         "model": as_safe_json(model),
         "script": script,
     }
-    # In one pass, so that nothing that is filled in is read as a place to fill.
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: filled[match.group(1)], _read("page.html"))
+    # In one pass: a value that looks like a placeholder stays as it is.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)], _read("page.html"))
 
 
 def as_safe_json(value: Any) -> str:
-    """JSON that can stand in a script block: it cannot end the block, and scripts can read it."""
+    """Return JSON that cannot end the script block around it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return UNSAFE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 

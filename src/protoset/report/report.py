@@ -1,4 +1,4 @@
-"""The report as users meet it: build one, look at it, write it to a file."""
+"""The public side of the report: build it, show it in a notebook, write it to a file."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from typing import Any
 from protoset._files import is_part_of, write_atomically
 from protoset._validation import check_flag
 from protoset.datasets import Dataset
+from protoset.report.inputs import check_inputs
 from protoset.report.model import page_model
-from protoset.report.parts import gather_parts
 from protoset.report.render import render
+from protoset.spaces import TrainingSpace
 
 Created = datetime.date | str | None
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """A page about one set of prototypes; a notebook shows it in place.
+    """A page about one set of prototypes. Notebooks display it.
 
     Attributes
     ----------
     model : dict
-        What the page shows, in types that JSON has.
+        All values that the page shows, as JSON types.
     source : Path or None
-        The file or folder that the data were read from; never written to.
+        File or folder of the data; never overwritten.
     """
 
     model: dict[str, Any]
@@ -38,17 +39,17 @@ class Report:
 
     @cached_property
     def html(self) -> str:
-        """The whole page."""
+        """The page as HTML."""
         return render(self.model)
 
     def write(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the page to a file, whole or not at all.
+        """Write the page to a file, completely or not at all.
 
         Parameters
         ----------
         path : path
         overwrite : bool
-            Whether a file that is there may be replaced; the data that the report is about never are.
+            Whether an existing file may be replaced. The data are never replaced.
 
         Returns
         -------
@@ -75,29 +76,33 @@ def build_report(
     title: str | None = None,
     created: Created = None,
     most_objects: int = 2000,
+    space: TrainingSpace | None = None,
 ) -> Report:
-    """Gather what the page shows about a fitted selector or classifier.
+    """Build the page about a fitted selector or classifier.
 
     Parameters
     ----------
     dataset : Dataset
-        The training objects, as they are to be shown. A data set that comes with a split is divided by it, if
-        ``test`` is not given.
+        The training objects, as the page shows them. Without ``test``, a data set with a split is divided by it.
     selector : selector or PrototypeClassifier
         Fitted on these training objects.
     test : Dataset, optional
-        Objects that were held out, of the same kind; of a matrix, the rows of their dissimilarities to all training
-        objects. Without any, errors are leave-one-out errors on the training set.
+        Test objects of the same kind; for a matrix, rows of dissimilarities to all training objects. Without test
+        objects, the page shows leave-one-out errors on the training set.
     transform : callable, optional
-        What was done to the objects before they were compared, for example ``scaler.transform``. The page shows them
-        as they were before it.
+        Transform of the objects before the fit, for example ``scaler.transform``. The page shows the objects before
+        the transform.
     ids, test_ids : sequence, optional
-        What to call the objects; by default their positions, from 0 on.
+        Names of the objects; by default their positions, from 0 on.
     title : str, optional
     created : date, datetime or str, optional
-        When the report was made, today by default. With the same date the same report is the same to the byte.
+        Date of the report, by default the current time. With the same date, the same report has the same bytes.
     most_objects : int, default=2000
-        Objects that the page holds at most. Of more, the prototypes and a random sample are shown; the page says so.
+        Objects that the page holds at most. Of more objects, the page shows the prototypes and a random sample, and
+        says so.
+    space : TrainingSpace, optional
+        The space that the selector was fitted on. By default it is built again from ``dataset``; needed if the
+        selector was fitted on a space of another metric than its ``metric`` parameter names.
 
     Returns
     -------
@@ -114,11 +119,11 @@ def build_report(
     >>> report.model["summary"]["n_prototypes"]
     9
     """
-    parts = gather_parts(dataset, selector, test=test, transform=transform, ids=ids, test_ids=test_ids)
+    inputs = check_inputs(dataset, selector, test=test, transform=transform, space=space, ids=ids, test_ids=test_ids)
     when = datetime.datetime.now().astimezone().replace(microsecond=0) if created is None else created
     text = when if isinstance(when, str) else when.isoformat(*(" ",) if isinstance(when, datetime.datetime) else ())
-    model = page_model(parts, title=title, created=text, most_objects=most_objects)
-    return Report(model, parts.source)
+    model = page_model(inputs, title=title, created=text, most_objects=most_objects)
+    return Report(model, inputs.train.path)
 
 
 def write_report(
@@ -129,11 +134,11 @@ def write_report(
     Parameters
     ----------
     path : path
-        Where to write it. It is refused before any work is done if it is there, or is the data.
+        File to write. An existing file, or a file of the data, raises an error before any work is done.
     dataset, selector
         As in :func:`build_report`.
     overwrite : bool
-        Whether a file that is there may be replaced.
+        Whether an existing file may be replaced.
     **options
         As in :func:`build_report`.
 
@@ -146,11 +151,11 @@ def write_report(
 
 
 def check_output(path: Path, source: Path | None, *, overwrite: bool) -> None:
-    """Refuse to write over the data, or over what is there unless that is wished."""
+    """Raise if a file of the data, or an existing file without ``overwrite``, would be replaced."""
     check_flag("overwrite", overwrite)
     if source is not None and is_part_of(path, source):
-        raise ValueError(f"path={str(path)!r} is the data that the report is about, or in them; choose another name")
+        raise ValueError(f"path={str(path)!r} is a file of the data; choose another name")
     if os.path.lexists(path) and not overwrite:
-        raise FileExistsError(f"path={str(path)!r} is there; choose another name or pass overwrite=True")
+        raise FileExistsError(f"path={str(path)!r} exists; choose another name or pass overwrite=True")
     if not path.absolute().parent.is_dir():
-        raise FileNotFoundError(f"path={str(path)!r} is in a folder that is not there; make it first")
+        raise FileNotFoundError(f"path={str(path)!r} is in a folder that does not exist; create it first")

@@ -1,11 +1,12 @@
-// Shapes of classes, and objects as pictures, tables and texts.
+// Markers of classes; objects as pictures, tables and texts.
 
+// Two digits per point of a series, as written by objects.py.
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 
-const PAPER_WIDTH = 660; // of drawings, in print: the page is laid out for paper after they were drawn
+const PRINT_WIDTH = 660; // width of drawings in print; they are drawn before the page is laid out for paper
 
 function widthOf(box) {
-  return state.printing ? PAPER_WIDTH : Math.max(260, box.clientWidth);
+  return state.printing ? PRINT_WIDTH : Math.max(260, box.clientWidth);
 }
 
 function polygon(corners, radius, turn) {
@@ -26,7 +27,7 @@ function plus(radius) {
   return `M${-arm} ${-far}H${arm}V${-arm}H${far}V${arm}H${arm}V${far}H${-arm}V${arm}H${-far}V${-arm}H${-arm}Z`;
 }
 
-// The same order of shapes, against colours, as in the plots: 64 pairs before one comes back.
+// Shapes in the order of the plots. Together with the 8 colours they give 64 different markers.
 const SHAPES = [
   (r) => circle(r * 0.95),
   (r) => polygon(4, r * 1.2, Math.PI / 4),
@@ -42,33 +43,33 @@ function shape(code, radius) {
   return SHAPES[(code + Math.floor(code / 8)) % SHAPES.length](radius);
 }
 
-function tint(code) {
+function colorClass(code) {
   return "c" + (code % 8);
 }
 
 function glyph(code, filled = true) {
   return svg(
     "svg",
-    { viewBox: "-8 -8 16 16", class: "glyph " + tint(code), "aria-hidden": "true" },
+    { viewBox: "-8 -8 16 16", class: "glyph " + colorClass(code), "aria-hidden": "true" },
     svg("path", { d: shape(code, 5.2), class: filled ? "mark kept" : "mark" }),
   );
 }
 
-// Long names may be broken, but not into single letters.
-function lengthOf(text) {
+// Long names may break into lines, but not into single letters.
+function longClass(text) {
   return text.length > 12 ? " long" : "";
 }
 
 function classTag(code) {
   const name = className(code);
-  return el("span", { class: "tag" + lengthOf(name) }, glyph(code), quoted(name));
+  return el("span", { class: "tag" + longClass(name) }, glyph(code), isolate(name));
 }
 
 function decode(text, limits) {
   const points = [];
   const step = (limits[1] - limits[0]) / 4095;
-  for (let at = 0; at < text.length; at += 2) {
-    const level = 64 * DIGITS.indexOf(text[at]) + DIGITS.indexOf(text[at + 1]);
+  for (let i = 0; i < text.length; i += 2) {
+    const level = 64 * DIGITS.indexOf(text[i]) + DIGITS.indexOf(text[i + 1]);
     points.push(level < 0 ? null : limits[0] + level * step);
   }
   return points;
@@ -76,62 +77,62 @@ function decode(text, limits) {
 
 function linePath(points, scaleX, scaleY) {
   let path = "", pen = "M";
-  points.forEach((value, at) => {
+  points.forEach((value, position) => {
     if (value === null) pen = "M";
     else {
-      path += pen + scaleX(at, points.length).toFixed(1) + " " + scaleY(value).toFixed(1);
+      path += pen + scaleX(position, points.length).toFixed(1) + " " + scaleY(value).toFixed(1);
       pen = "L";
     }
   });
   return path;
 }
 
-// Series on one scale; the first is drawn on top of the others.
+// Series on a common scale; the first one is drawn on top.
 function seriesPlot(pictures, width, height, limits, label) {
   const low = limits[0], spread = limits[1] - limits[0] || 1;
-  const scaleX = (at, length) => 3 + ((width - 6) * at) / Math.max(length - 1, 1);
+  const scaleX = (position, length) => 3 + ((width - 6) * position) / Math.max(length - 1, 1);
   const scaleY = (value) => height - 4 - ((height - 8) * (value - low)) / spread;
   const lines = [];
   for (const { channels, code, faint } of pictures.slice().reverse()) {
     channels.forEach((points, channel) => {
-      const style = `line ${tint(code)} channel${channel}` + (faint ? " faint" : "");
+      const style = `line ${colorClass(code)} channel${channel}` + (faint ? " faint" : "");
       lines.push(svg("path", { d: linePath(points, scaleX, scaleY), class: style }));
     });
   }
   const zero = low < 0 && limits[1] > 0 ? svg("line", { x1: 0, x2: width, y1: scaleY(0), y2: scaleY(0), class: "zero" }) : null;
-  const named = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "series", ...named }, zero, ...lines);
+  const name = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "series", ...name }, zero, ...lines);
 }
 
-function channelsOf(group, place) {
-  return group.values.values[place].map((text) => decode(text, group.values.limits));
+function channelsOf(group, index) {
+  return group.values.values[index].map((text) => decode(text, group.values.limits));
 }
 
 function sharedLimits(groups) {
-  return [Math.min(...groups.map((one) => one.values.limits[0])), Math.max(...groups.map((one) => one.values.limits[1]))];
+  return [Math.min(...groups.map((group) => group.values.limits[0])), Math.max(...groups.map((group) => group.values.limits[1]))];
 }
 
-function rowTable(group, place) {
-  const rows = group.values.names.map((name, at) =>
-    el("tr", {}, el("th", { scope: "row" }, quoted(name)), el("td", {}, cellText(group.values.values[place][at]))),
+function rowTable(group, index) {
+  const rows = group.values.names.map((name, column) =>
+    el("tr", {}, el("th", { scope: "row" }, isolate(name)), el("td", {}, cellText(group.values.values[index][column]))),
   );
   return el("div", { class: "scroll values", tabindex: "0", role: "region", "aria-label": "Values" }, el("table", {}, el("tbody", {}, rows)));
 }
 
 function cellText(value) {
   if (value === null) return el("span", { class: "quiet" }, "missing");
-  return typeof value === "number" ? number(value) : quoted(value);
+  return typeof value === "number" ? number(value) : isolate(value);
 }
 
-// An object as a reader would look at it; nothing for objects of which only dissimilarities are known.
-function picture(group, place, what) {
+// Table, text or curve of an object; null if only its dissimilarities are known.
+function picture(group, index, name) {
   const values = group.values;
-  if (values.kind === "rows") return rowTable(group, place);
-  if (values.kind === "strings") return el("p", { class: "string", dir: "auto" }, values.values[place]);
+  if (values.kind === "rows") return rowTable(group, index);
+  if (values.kind === "strings") return el("p", { class: "string", dir: "auto" }, values.values[index]);
   if (values.kind === "series") {
-    const channels = channelsOf(group, place);
-    const label = `${what}, a series of ${several(values.lengths[place], "point", "points")}`;
-    return seriesPlot([{ channels, code: group.codes[place] }], 320, 130, values.limits, label);
+    const channels = channelsOf(group, index);
+    const label = `${name}, a series of ${plural(values.lengths[index], "point", "points")}`;
+    return seriesPlot([{ channels, code: group.codes[index] }], 320, 130, values.limits, label);
   }
   return null;
 }

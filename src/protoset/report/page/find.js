@@ -1,62 +1,62 @@
-// Filtering by class, and finding objects by id or text.
+// Filter by class; search by id or text.
 
-const MOST_FOUND = 12;
+const MAX_MATCHES = 12; // matches listed below the search field
 
-function startClasses() {
+function startClassFilter() {
   const present = model.classes.map((_, code) => code).filter((code) => model.class_sizes[code] > 0);
   const boxes = present.map((code) => {
     const box = el("input", { type: "checkbox", checked: true, "data-class": code });
     box.addEventListener("change", () => {
       if (box.checked) state.hidden.delete(code);
       else state.hidden.add(code);
-      tell("filter");
+      notify("filter");
     });
-    return el("label", { class: "chip" }, box, glyph(code), quoted(className(code)), el("span", { class: "quiet" }, count(model.class_sizes[code])));
+    return el("label", { class: "chip" }, box, glyph(code), isolate(className(code)), el("span", { class: "quiet" }, count(model.class_sizes[code])));
   });
-  const every = (shown) =>
+  const toggleAll = (shown) =>
     el("button", {
       type: "button",
       class: "link",
       click: () => {
         state.hidden = new Set(shown ? [] : present);
         for (const box of byId("class-boxes").querySelectorAll("input")) box.checked = shown;
-        tell("filter");
+        notify("filter");
       },
     }, shown ? "all" : "none");
-  replace(byId("class-boxes"), boxes, el("span", { class: "chip bare" }, every(true), " ", every(false)));
+  replace(byId("class-boxes"), boxes, el("span", { class: "chip bare" }, toggleAll(true), " ", toggleAll(false)));
 }
 
-// The exact id first, then ids that begin with what is sought.
-function searchOrder(sought) {
-  const grade = (place) => {
-    const id = objects.ids[place].toLowerCase();
-    return id === sought ? 0 : id.startsWith(sought) ? 1 : 2;
+// The exact id first, then ids that begin with the term.
+function searchOrder(term) {
+  const grade = (index) => {
+    const id = objects.ids[index].toLowerCase();
+    return id === term ? 0 : id.startsWith(term) ? 1 : 2;
   };
   return (a, b) => grade(a) - grade(b) || a - b;
 }
 
-function seek() {
-  const sought = byId("find").value.trim().toLowerCase();
-  if (sought === "") {
+function search() {
+  const term = byId("find").value.trim().toLowerCase();
+  if (term === "") {
     state.matching = null;
-    replace(byId("found"), "");
-    replace(byId("found-list"));
-    return tell("filter");
+    replace(byId("match-count"), "");
+    replace(byId("match-list"));
+    return notify("filter");
   }
   const matches = [];
-  for (let place = 0; place < n; place++) if (holds(objects, place, sought)) matches.push(place);
-  matches.sort(searchOrder(sought));
+  for (let index = 0; index < n; index++) if (matchesTerm(objects, index, term)) matches.push(index);
+  matches.sort(searchOrder(term));
   state.matching = new Set(matches);
-  replace(byId("found"), `${count(matches.length)} of ${several(n, "object matches", "objects match")}`);
-  const rest = matches.length > MOST_FOUND ? el("span", { class: "quiet" }, "…") : null;
-  replace(byId("found-list"), matches.slice(0, MOST_FOUND).map((place) => jump(place)), rest);
-  tell("filter");
-  if (matches.length) choose(matches[0], false);
+  replace(byId("match-count"), `${count(matches.length)} of ${plural(n, "object matches", "objects match")}`);
+  const rest = matches.length > MAX_MATCHES ? el("span", { class: "quiet" }, "…") : null;
+  replace(byId("match-list"), matches.slice(0, MAX_MATCHES).map((index) => objectLink(index)), rest);
+  notify("filter");
+  if (matches.length) selectObject(matches[0], false);
 }
 
 function startFind() {
-  startClasses();
+  startClassFilter();
   if (objects.values.kind === "strings") replace(byId("find-label"), "Find an object by id or text");
   else replace(byId("find-label"), "Find an object by id");
-  byId("find").addEventListener("input", seek);
+  byId("find").addEventListener("input", search);
 }

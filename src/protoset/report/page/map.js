@@ -1,23 +1,25 @@
-// The map: every object in the plane, kept or dropped, and the one that is looked at.
+// The map: all objects in the plane, kept or dropped, and the selected one.
+
+const MAX_THREADS = 400; // lines from a prototype to its objects
 
 const map = { box: null, width: 0, height: 0, radius: 4, nodes: [], groups: {} };
 
-function mapX(place) {
-  return map.left + objects.x[place] * map.scale;
+function mapX(index) {
+  return map.left + objects.x[index] * map.scale;
 }
 
-function mapY(place) {
-  return map.bottom - objects.y[place] * map.scale;
+function mapY(index) {
+  return map.bottom - objects.y[index] * map.scale;
 }
 
-function layOutMap() {
+function resizeMap() {
   const width = widthOf(map.box), edge = 14;
   if (width === map.width) return;
   const spreadX = Math.max(...objects.x, 1), spreadY = Math.max(...objects.y, 1);
   map.width = width;
   map.scale = (width - 2 * edge) / spreadX;
-  const most = Math.min(520, width * 0.9);
-  if (spreadY * map.scale > most - 2 * edge) map.scale = (most - 2 * edge) / spreadY;
+  const maxHeight = Math.min(520, width * 0.9);
+  if (spreadY * map.scale > maxHeight - 2 * edge) map.scale = (maxHeight - 2 * edge) / spreadY;
   map.height = Math.max(170, Math.round(spreadY * map.scale + 2 * edge));
   map.left = (width - spreadX * map.scale) / 2;
   map.bottom = map.height - (map.height - spreadY * map.scale) / 2;
@@ -30,101 +32,101 @@ function drawMap() {
   const layers = ["dropped", "crosses", "kept", "focus"].map(group);
   const view = { viewBox: `0 0 ${map.width} ${map.height}`, width: map.width, height: map.height, "aria-hidden": "true" };
   replace(map.box, svg("svg", view, layers));
-  map.nodes = objects.ids.map((_, place) =>
-    svg("path", { transform: `translate(${mapX(place).toFixed(1)} ${mapY(place).toFixed(1)})` }),
+  map.nodes = objects.ids.map((_, index) =>
+    svg("path", { transform: `translate(${mapX(index).toFixed(1)} ${mapY(index).toFixed(1)})` }),
   );
-  markMap();
+  updateMarks();
 }
 
-function markMap() {
+function updateMarks() {
   const { kept, wrong } = current();
   const crosses = [], arm = Math.max(map.radius * 0.65, 2);
   const sides = { kept: [], dropped: [] };
-  map.nodes.forEach((node, place) => {
-    const code = objects.codes[place];
-    node.setAttribute("d", shape(code, kept[place] ? Math.max(map.radius * 1.5, 4.2) : map.radius));
-    node.setAttribute("class", `mark ${tint(code)}` + (kept[place] ? " kept" : "") + (isDimmed(place) ? " dimmed" : ""));
-    if (!isVisible(place)) return;
-    sides[kept[place] ? "kept" : "dropped"].push(node);
-    if (wrong[place] && !isDimmed(place)) {
-      const x = mapX(place), y = mapY(place);
+  map.nodes.forEach((node, index) => {
+    const code = objects.codes[index];
+    node.setAttribute("d", shape(code, kept[index] ? Math.max(map.radius * 1.5, 4.2) : map.radius));
+    node.setAttribute("class", `mark ${colorClass(code)}` + (kept[index] ? " kept" : "") + (isDimmed(index) ? " dimmed" : ""));
+    if (!isVisible(index)) return;
+    sides[kept[index] ? "kept" : "dropped"].push(node);
+    if (wrong[index] && !isDimmed(index)) {
+      const x = mapX(index), y = mapY(index);
       crosses.push(`M${(x - arm).toFixed(1)} ${(y - arm).toFixed(1)}l${2 * arm} ${2 * arm}m0 ${-2 * arm}l${-2 * arm} ${2 * arm}`);
     }
   });
   map.groups.dropped.replaceChildren(...sides.dropped);
   map.groups.kept.replaceChildren(...sides.kept);
   replace(map.groups.crosses, svg("path", { d: crosses.join(""), class: "cross" }));
-  markSelected();
+  updateSelection();
 }
 
-function markSelected() {
-  const place = state.selected;
+function updateSelection() {
+  const index = state.selected;
   map.groups.focus.replaceChildren();
-  if (place === null || !isVisible(place)) return;
-  const { kept, nearest, followers } = current();
-  const ends = kept[place] ? followers.get(place).filter(isVisible).slice(0, 400) : nearest[place] >= 0 ? [nearest[place]] : [];
-  const x = mapX(place).toFixed(1), y = mapY(place).toFixed(1);
+  if (index === null || !isVisible(index)) return;
+  const { kept, nearest, membersOf } = current();
+  const ends = kept[index] ? membersOf.get(index).filter(isVisible).slice(0, MAX_THREADS) : nearest[index] >= 0 ? [nearest[index]] : [];
+  const x = mapX(index).toFixed(1), y = mapY(index).toFixed(1);
   const path = ends.map((end) => `M${x} ${y}L${mapX(end).toFixed(1)} ${mapY(end).toFixed(1)}`).join("");
-  fill(map.groups.focus, [
+  appendAll(map.groups.focus, [
     svg("path", { d: path, class: "thread" }),
     svg("circle", { cx: x, cy: y, r: Math.max(map.radius * 2.3, 9), class: "ring" }),
   ]);
 }
 
-function nearestOnMap(event, most) {
+function nearestOnMap(event, maxDistance) {
   const frame = map.box.firstChild.getBoundingClientRect();
   const x = event.clientX - frame.left, y = event.clientY - frame.top;
-  let best = null, least = most * most;
-  for (let place = 0; place < n; place++) {
-    if (!isVisible(place) || isDimmed(place)) continue;
-    // A prototype is drawn on top and larger; it wins by a little.
-    const ease = current().kept[place] ? 4 : 0;
-    const far = (mapX(place) - x) ** 2 + (mapY(place) - y) ** 2 - ease;
-    if (far < least) [best, least] = [place, far];
+  let best = null, least = maxDistance * maxDistance;
+  for (let index = 0; index < n; index++) {
+    if (!isVisible(index) || isDimmed(index)) continue;
+    // Prototypes are larger and drawn on top, so they are preferred a little.
+    const bonus = current().kept[index] ? 4 : 0;
+    const distance = (mapX(index) - x) ** 2 + (mapY(index) - y) ** 2 - bonus;
+    if (distance < least) [best, least] = [index, distance];
   }
   return best;
 }
 
-// The object nearest in the direction of an arrow key.
+// The nearest object in the direction of an arrow key.
 function nextOnMap(dx, dy) {
   const from = state.selected;
   let best = null, least = Infinity;
-  for (let place = 0; place < n; place++) {
-    if (place === from || !isVisible(place) || isDimmed(place)) continue;
-    const x = mapX(place) - mapX(from), y = mapY(place) - mapY(from);
+  for (let index = 0; index < n; index++) {
+    if (index === from || !isVisible(index) || isDimmed(index)) continue;
+    const x = mapX(index) - mapX(from), y = mapY(index) - mapY(from);
     const along = x * dx + y * dy, across = Math.abs(x * dy - y * dx);
     if (along <= 0.5 || across > 2 * along) continue;
-    const far = along + 2 * across;
-    if (far < least) [best, least] = [place, far];
+    const distance = along + 2 * across;
+    if (distance < least) [best, least] = [index, distance];
   }
   return best;
 }
 
 function onMapKey(event) {
   const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-  if (event.key === "Escape") return choose(null, false);
+  if (event.key === "Escape") return selectObject(null, false);
   if (!step) return;
   event.preventDefault();
   if (state.selected === null || !isVisible(state.selected)) {
-    const first = model.stops[state.stop].kept.find((place) => isVisible(place) && !isDimmed(place));
-    if (first !== undefined) choose(first, false);
+    const first = model.stops[state.stop].kept.find((index) => isVisible(index) && !isDimmed(index));
+    if (first !== undefined) selectObject(first, false);
     return;
   }
   const next = nextOnMap(...step);
-  if (next !== null) choose(next, false);
+  if (next !== null) selectObject(next, false);
 }
 
 function startMap() {
   map.box = byId("map");
   map.box.addEventListener("pointermove", (event) => {
     if (event.pointerType === "touch" || state.pinned) return;
-    const place = nearestOnMap(event, 18);
-    if (place !== null && place !== state.selected) choose(place, false);
+    const index = nearestOnMap(event, 18);
+    if (index !== null && index !== state.selected) selectObject(index, false);
   });
   map.box.addEventListener("click", (event) => {
-    const place = nearestOnMap(event, 28);
-    const again = state.pinned && place === state.selected;
-    choose(again ? null : place, true);
+    const index = nearestOnMap(event, 28);
+    const isPinned = state.pinned && index === state.selected;
+    selectObject(isPinned ? null : index, true);
   });
   map.box.addEventListener("keydown", onMapKey);
   const legend = (style, text) => legendEntry(svg("path", { d: circle(5), class: "mark plain " + style }), text);
@@ -134,9 +136,9 @@ function startMap() {
     legend("", "dropped"),
     legendEntry(svg("path", { d: "M-4 -4l8 8m0 -8l-8 8", class: "cross" }), "nearest prototype is of another class"),
   );
-  on("stop", markMap);
-  on("filter", markMap);
-  on("selected", markSelected);
-  new ResizeObserver(layOutMap).observe(map.box);
-  layOutMap();
+  on("stop", updateMarks);
+  on("filter", updateMarks);
+  on("selected", updateSelection);
+  new ResizeObserver(resizeMap).observe(map.box);
+  resizeMap();
 }

@@ -1,22 +1,23 @@
-// The prototypes: series as small multiples, and all of them in a table that can be sorted.
+// The prototypes: a table that can be sorted; series also as small multiples.
 
-const FEW_ROWS = 50, FEW_PANELS = 48;
+const MAX_ROWS = 50; // rows before "Show all prototypes"
+const MAX_PANELS = 48; // series before "Show all prototypes"
 
-const table = { key: "id", falling: false, all: false };
+const table = { key: "id", descending: false, all: false };
 
 function prototypeRows() {
-  const { followers } = current();
-  return model.stops[state.stop].kept.filter(isVisible).map((place) => {
-    const members = followers.get(place);
+  const { membersOf } = current();
+  return model.stops[state.stop].kept.filter(isVisible).map((index) => {
+    const members = membersOf.get(index);
     return {
-      place,
-      id: objects.ids[place],
-      text: objects.values.kind === "strings" ? objects.values.values[place] : null,
-      class: className(objects.codes[place]),
-      weight: objects.weights ? objects.weights[place] : null,
-      degradation: objects.degradations ? (objects.degradations[place] ?? Infinity) : null,
+      index,
+      id: objects.ids[index],
+      text: objects.values.kind === "strings" ? objects.values.values[index] : null,
+      class: className(objects.codes[index]),
+      weight: objects.weights ? objects.weights[index] : null,
+      degradation: objects.degradations ? (objects.degradations[index] ?? Infinity) : null,
       stands: members.length,
-      wrong: members.filter((member) => objects.codes[member] !== objects.codes[place]).length,
+      wrong: members.filter((member) => objects.codes[member] !== objects.codes[index]).length,
     };
   });
 }
@@ -24,14 +25,14 @@ function prototypeRows() {
 function columns() {
   const all = [
     { key: "id", name: "id" },
-    { key: "text", name: "text", there: objects.values.kind === "strings" ? true : null },
+    { key: "text", name: "text", present: objects.values.kind === "strings" ? true : null },
     { key: "class", name: "class" },
-    { key: "weight", name: "weight", numeric: true, wide: true, there: objects.weights },
-    { key: "degradation", name: "degradation", numeric: true, wide: true, there: objects.degradations },
+    { key: "weight", name: "weight", numeric: true, wide: true, present: objects.weights },
+    { key: "degradation", name: "degradation", numeric: true, wide: true, present: objects.degradations },
     { key: "stands", name: "stands for", numeric: true },
     { key: "wrong", name: "wrong", numeric: true },
   ];
-  return all.filter((column) => column.there !== null);
+  return all.filter((column) => column.present !== null);
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
@@ -39,47 +40,47 @@ const collator = new Intl.Collator("en", { numeric: true });
 function compare(a, b) {
   const first = a[table.key], second = b[table.key];
   const order = typeof first === "number" ? first - second || 0 : collator.compare(first, second);
-  return (table.falling ? -order : order) || a.place - b.place;
+  return (table.descending ? -order : order) || a.index - b.index;
 }
 
-// Columns that only wide screens have room for are marked so.
-function styleOf(column) {
+// Small screens hide the columns of the class "wide".
+function columnClass(column) {
   return [column.numeric ? "numeric" : "", column.wide ? "wide" : ""].join(" ").trim() || null;
 }
 
 function heading(column) {
   const sorted = table.key === column.key;
   const sort = () => {
-    table.falling = sorted ? !table.falling : column.numeric === true;
+    table.descending = sorted ? !table.descending : column.numeric === true;
     table.key = column.key;
     showPrototypes();
     byId("table").querySelector(`[data-key=${column.key}]`).focus();
   };
-  const direction = sorted ? (table.falling ? "descending" : "ascending") : "none";
-  const arrow = el("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (table.falling ? "▼" : "▲") : "↕");
+  const direction = sorted ? (table.descending ? "descending" : "ascending") : "none";
+  const arrow = el("span", { class: "arrow", "aria-hidden": "true" }, sorted ? (table.descending ? "▼" : "▲") : "↕");
   const button = el("button", { type: "button", "data-key": column.key, click: sort }, column.name, " ", arrow);
-  return el("th", { scope: "col", "aria-sort": direction, class: styleOf(column) }, button);
+  return el("th", { scope: "col", "aria-sort": direction, class: columnClass(column) }, button);
 }
 
 function cell(column, row) {
-  if (column.key === "id") return el("th", { scope: "row" }, jump(row.place));
+  if (column.key === "id") return el("th", { scope: "row" }, objectLink(row.index));
   if (column.key === "text") return el("td", {}, el("span", { class: "excerpt", dir: "auto" }, row.text));
-  if (column.key === "class") return el("td", {}, classTag(objects.codes[row.place]));
+  if (column.key === "class") return el("td", {}, classTag(objects.codes[row.index]));
   const value = row[column.key];
-  return el("td", { class: styleOf(column) }, number(Number.isFinite(value) ? value : null));
+  return el("td", { class: columnClass(column) }, number(Number.isFinite(value) ? value : null));
 }
 
 function showPanels(rows) {
   const box = byId("multiples");
   if (objects.values.kind !== "series") return box.replaceChildren();
-  const shown = table.all ? rows : rows.slice(0, FEW_PANELS);
-  const ordered = shown.slice().sort((a, b) => objects.codes[a.place] - objects.codes[b.place] || a.place - b.place);
+  const shown = table.all ? rows : rows.slice(0, MAX_PANELS);
+  const ordered = shown.slice().sort((a, b) => objects.codes[a.index] - objects.codes[b.index] || a.index - b.index);
   replace(
     box,
     ordered.map((row) => {
-      const plot = seriesPlot([{ channels: channelsOf(objects, row.place), code: objects.codes[row.place] }], 150, 64, objects.values.limits, "");
-      const caption = el("span", { class: "caption" }, glyph(objects.codes[row.place]), quoted(row.id), el("span", { class: "quiet" }, ` stands for ${count(row.stands)}`));
-      return el("button", { type: "button", class: "panel", click: () => choose(row.place, false) }, plot, caption);
+      const plot = seriesPlot([{ channels: channelsOf(objects, row.index), code: objects.codes[row.index] }], 150, 64, objects.values.limits, "");
+      const caption = el("span", { class: "caption" }, glyph(objects.codes[row.index]), isolate(row.id), el("span", { class: "quiet" }, ` stands for ${count(row.stands)}`));
+      return el("button", { type: "button", class: "panel", click: () => selectObject(row.index, false) }, plot, caption);
     }),
   );
 }
@@ -88,13 +89,13 @@ function showPrototypes() {
   const rows = prototypeRows();
   showPanels(rows);
   rows.sort(compare);
-  const shown = table.all ? rows : rows.slice(0, FEW_ROWS);
+  const shown = table.all ? rows : rows.slice(0, MAX_ROWS);
   const body = shown.map((row) => el("tr", {}, columns().map((column) => cell(column, row))));
   const caption = el("caption", { class: "sr" }, `The prototypes, sorted by ${columns().find((column) => column.key === table.key).name}`);
   replace(byId("table"), el("table", { class: "sortable" }, caption, el("thead", {}, el("tr", {}, columns().map(heading))), el("tbody", {}, body)));
   const size = model.stops[state.stop].size;
-  const notes = [`${count(shown.length)} of ${several(size, "prototype", "prototypes")} shown.`];
-  notes.push("A prototype stands for the training objects that have it as their nearest prototype; those of another class are wrong.");
+  const notes = [`${count(shown.length)} of ${plural(size, "prototype", "prototypes")} shown.`];
+  notes.push("A prototype stands for the training objects whose nearest prototype it is; objects of another class are counted as wrong.");
   replace(byId("table-note"), notes.join(" "));
   byId("show-all").hidden = shown.length === rows.length;
 }

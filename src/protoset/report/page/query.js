@@ -1,44 +1,44 @@
-// Why a test object is answered as it is.
+// Explanation of the prediction for a test object.
 
 function predicted(query) {
-  const { place } = decision(query);
-  return place < 0 ? null : objects.codes[place];
+  const { index } = decision(query);
+  return index < 0 ? null : objects.codes[index];
 }
 
-function isMissed(query) {
+function isWrong(query) {
   return predicted(query) !== queries.codes[query];
 }
 
 function listQueries() {
-  const sought = byId("query-find").value.trim().toLowerCase(), only = byId("query-wrong").checked;
+  const term = byId("query-find").value.trim().toLowerCase(), onlyWrong = byId("query-wrong").checked;
   const select = byId("query"), before = select.value;
   const options = [];
   queries.ids.forEach((id, query) => {
-    if (sought !== "" && !holds(queries, query, sought)) return;
-    const missed = isMissed(query);
-    if (only && !missed) return;
-    options.push(el("option", { value: query }, `${isolated(id)} · ${isolated(className(queries.codes[query]))}${missed ? " ✗" : ""}`));
+    if (term !== "" && !matchesTerm(queries, query, term)) return;
+    const wrong = isWrong(query);
+    if (onlyWrong && !wrong) return;
+    options.push(el("option", { value: query }, `${isolateText(id)} · ${isolateText(className(queries.codes[query]))}${wrong ? " ✗" : ""}`));
   });
   replace(select, options);
   const shown = options.length === queries.ids.length ? "" : ` of ${count(queries.ids.length)}`;
-  replace(byId("query-count"), several(options.length, "test object", "test objects") + (shown ? " shown" + shown : "") + "; ✗ is misclassified");
+  replace(byId("query-count"), plural(options.length, "test object", "test objects") + (shown ? " shown" + shown : "") + "; ✗ is misclassified");
   const kept = options.find((option) => option.value === before) || options[0];
   if (kept) select.value = kept.value;
   showAnswer();
 }
 
-function answerRow(one, deciding) {
-  const decided = one.place === deciding.place;
-  const degradation = objects.degradations ? objects.degradations[one.place] : null;
+function answerRow(prototype, deciding) {
+  const decided = prototype.index === deciding.index;
+  const degradation = objects.degradations ? objects.degradations[prototype.index] : null;
   const cells = [
-    el("td", { class: "numeric" }, one.rank),
-    el("th", { scope: "row" }, jump(one.place)),
-    el("td", {}, classTag(objects.codes[one.place])),
-    el("td", { class: "numeric" }, one.distance === null ? "" : number(one.distance)),
+    el("td", { class: "numeric" }, prototype.rank),
+    el("th", { scope: "row" }, objectLink(prototype.index)),
+    el("td", {}, classTag(objects.codes[prototype.index])),
+    el("td", { class: "numeric" }, prototype.distance === null ? "" : number(prototype.distance)),
   ];
   if (model.rule === "adjusted") {
     cells.push(el("td", { class: "numeric" }, number(degradation)));
-    cells.push(el("td", { class: "numeric" }, degradation === null ? "∞" : number(one.rank + degradation)));
+    cells.push(el("td", { class: "numeric" }, degradation === null ? "∞" : number(prototype.rank + degradation)));
   }
   cells.push(el("td", { class: "wide" }, decided ? "decided" : ""));
   return el("tr", { class: decided ? "deciding" : null }, cells);
@@ -53,38 +53,38 @@ function pictures(query, shown) {
   if (queries.values.kind === "series") {
     const limits = sharedLimits([queries, objects]), first = shown[0];
     const lines = [{ channels: channelsOf(queries, query), code: queries.codes[query] }];
-    if (first) lines.push({ channels: channelsOf(objects, first.place), code: objects.codes[first.place], faint: true });
+    if (first) lines.push({ channels: channelsOf(objects, first.index), code: objects.codes[first.index], faint: true });
     const plot = seriesPlot(lines, 480, 150, limits, `Test object ${queries.ids[query]} and the prototype that decided`);
-    return card("The test object, and dashed the prototype that decided", plot);
+    return card("The test object, and the prototype that decided (dashed)", plot);
   }
   const cards = [card("The test object", picture(queries, query, ""))];
-  if (shown[0]) cards.push(card(["Prototype ", quoted(objects.ids[shown[0].place])], picture(objects, shown[0].place, "")));
+  if (shown[0]) cards.push(card(["Prototype ", isolate(objects.ids[shown[0].index])], picture(objects, shown[0].index, "")));
   return el("div", { class: "pair" }, cards);
 }
 
 function showAnswer() {
   const box = byId("answer"), select = byId("query");
   if (select.value === "") return replace(box, el("p", { class: "quiet" }, "No test object matches."));
-  const query = Number(select.value), deciding = decision(query), shown = answers(query);
-  if (deciding.place < 0) return replace(box, el("p", { class: "quiet" }, "The prototype that decides is not among the objects of this page."));
-  if (!shown.some((one) => one.place === deciding.place)) shown.push({ place: deciding.place, rank: deciding.rank, distance: null });
-  const missed = isMissed(query);
+  const query = Number(select.value), deciding = decision(query), shown = nearestPrototypes(query);
+  if (deciding.index < 0) return replace(box, el("p", { class: "quiet" }, "The prototype that decides is not on this page."));
+  if (!shown.some((prototype) => prototype.index === deciding.index)) shown.push({ index: deciding.index, rank: deciding.rank, distance: null });
+  const wrong = isWrong(query);
   const names = ["rank", "prototype", "class", "distance"];
   if (model.rule === "adjusted") names.push("degradation", "adjusted rank");
   const heads = names.map((name) => el("th", { scope: "col", class: ["prototype", "class"].includes(name) ? null : "numeric" }, name));
   heads.push(el("th", { scope: "col", class: "wide" }, "role"));
-  const winner = shown.filter((one) => one.place === deciding.place);
+  const winner = shown.filter((prototype) => prototype.index === deciding.index);
   replace(
     box,
-    el("h3", {}, "Test object ", quoted(queries.ids[query])),
-    el("p", { class: missed ? "verdict wrong" : "verdict right" },
-      missed ? "Wrong: " : "Right: ", "predicted ", classTag(objects.codes[deciding.place]),
-      missed ? [", but it is of class ", classTag(queries.codes[query])] : null, "."),
-    el("p", {}, "Prototype ", jump(deciding.place), model.rule === "adjusted" ? " has the smallest adjusted rank." : " is the nearest."),
+    el("h3", {}, "Test object ", isolate(queries.ids[query])),
+    el("p", { class: wrong ? "verdict wrong" : "verdict right" },
+      wrong ? "Wrong: " : "Right: ", "predicted ", classTag(objects.codes[deciding.index]),
+      wrong ? [", but its class is ", classTag(queries.codes[query])] : null, "."),
+    el("p", {}, "Prototype ", objectLink(deciding.index), model.rule === "adjusted" ? " has the smallest adjusted rank." : " is the nearest."),
     pictures(query, winner),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nearest prototypes" },
       el("table", {}, el("caption", { class: "sr" }, "The nearest prototypes"), el("thead", {}, el("tr", {}, heads)),
-        el("tbody", {}, shown.map((one) => answerRow(one, deciding))))),
+        el("tbody", {}, shown.map((prototype) => answerRow(prototype, deciding))))),
   );
 }
 

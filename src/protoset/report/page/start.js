@@ -1,4 +1,4 @@
-// The rest of the page, and the order in which its parts begin.
+// Colours, facts and printing; then all parts of the page start in order.
 
 function startTheme() {
   const button = byId("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
@@ -21,7 +21,7 @@ function startFacts() {
   replace(
     byId("fact-lists"),
     model.facts.map((list) =>
-      el("div", {}, el("h3", {}, list.heading), el("dl", {}, list.rows.map(([name, text]) => factRow(quoted(name), quoted(text))))),
+      el("div", {}, el("h3", {}, list.heading), el("dl", {}, list.rows.map(([name, text]) => factRow(isolate(name), isolate(text))))),
     ),
   );
   replace(byId("notes"), model.notes.map((note) => el("li", {}, note)));
@@ -31,7 +31,7 @@ function startPrinting() {
   const redraw = (printing) => {
     state.printing = printing;
     drawCurve();
-    layOutMap();
+    resizeMap();
   };
   addEventListener("beforeprint", () => redraw(true));
   addEventListener("afterprint", () => redraw(false));

@@ -1,4 +1,5 @@
-// What the page is about, what is chosen on it, and what follows from that at each stop of the slider.
+// The model of the page, the choices of the user, and the nearest prototypes at each stop of the slider.
+// Objects and test objects are named by their index in the model.
 
 const model = JSON.parse(byId("model").textContent);
 const objects = model.objects;
@@ -7,8 +8,8 @@ const n = objects.ids.length;
 
 const state = {
   stop: model.summary.chosen_stop,
-  hidden: new Set(), // classes
-  matching: null, // objects that a search found, or null where nothing is sought
+  hidden: new Set(), // codes of hidden classes
+  matching: null, // indices of objects that match the search; null without a search
   selected: null,
   pinned: false,
   printing: false,
@@ -16,84 +17,85 @@ const state = {
 
 const listeners = { stop: [], filter: [], selected: [] };
 
-function on(what, listener) {
-  listeners[what].push(listener);
+function on(change, listener) {
+  listeners[change].push(listener);
 }
 
-function tell(what) {
-  for (const listener of listeners[what]) listener();
+function notify(change) {
+  for (const listener of listeners[change]) listener();
 }
 
-const known = new Map();
+const assignments = new Map(); // by stop
 
-// Who is kept, whose nearest prototype is who, and whom each prototype stands for.
+// Which objects are kept, the nearest prototype of each object, and the objects that each prototype stands for.
 function current() {
-  if (!known.has(state.stop)) known.set(state.stop, follow(model.stops[state.stop]));
-  return known.get(state.stop);
+  if (!assignments.has(state.stop)) assignments.set(state.stop, assign(model.stops[state.stop]));
+  return assignments.get(state.stop);
 }
 
-function follow(stop) {
+function assign(stop) {
   const kept = new Uint8Array(n);
-  for (const place of stop.kept) kept[place] = 1;
+  for (const index of stop.kept) kept[index] = 1;
   const nearest = new Int32Array(n).fill(-1);
   const distances = new Array(n).fill(null);
   const wrong = new Uint8Array(n);
-  const followers = new Map(stop.kept.map((place) => [place, []]));
-  for (let place = 0; place < n; place++) {
-    const at = objects.nearest[place].findIndex((other) => other >= 0 && kept[other]);
-    if (at < 0) continue;
-    nearest[place] = objects.nearest[place][at];
-    distances[place] = objects.distances[place][at];
-    if (kept[place]) continue;
-    wrong[place] = objects.codes[nearest[place]] !== objects.codes[place] ? 1 : 0;
-    followers.get(nearest[place]).push(place);
+  const membersOf = new Map(stop.kept.map((index) => [index, []]));
+  for (let index = 0; index < n; index++) {
+    const first = objects.nearest[index].findIndex((prototype) => prototype >= 0 && kept[prototype]);
+    if (first < 0) continue;
+    nearest[index] = objects.nearest[index][first];
+    distances[index] = objects.distances[index][first];
+    if (kept[index]) continue;
+    wrong[index] = objects.codes[nearest[index]] !== objects.codes[index] ? 1 : 0;
+    membersOf.get(nearest[index]).push(index);
   }
-  return { kept, nearest, distances, wrong, followers };
+  return { kept, nearest, distances, wrong, membersOf };
 }
 
-// The prototypes of a query in the order of their distances, with their ranks; equal distances share the best rank.
-function answers(query) {
+const MAX_NEAREST = 5; // prototypes listed for a test object
+
+// The nearest prototypes of a test object, nearest first, with their ranks. Equal distances share the best rank.
+function nearestPrototypes(query) {
   const kept = current().kept;
   const shown = [];
-  queries.nearest[query].forEach((place, at) => {
-    if (place >= 0 && kept[place]) shown.push({ place, distance: queries.distances[query][at] });
+  queries.nearest[query].forEach((index, position) => {
+    if (index < 0 || !kept[index]) return;
+    const distance = queries.distances[query][position], previous = shown.at(-1);
+    shown.push({ index, distance, rank: previous && previous.distance === distance ? previous.rank : shown.length + 1 });
   });
-  shown.forEach((one, at) => {
-    one.rank = at > 0 && one.distance === shown[at - 1].distance ? shown[at - 1].rank : at + 1;
-  });
-  return shown.slice(0, 5);
+  return shown.slice(0, MAX_NEAREST);
 }
 
-// The prototype that decides, and its rank.
+// The prototype that decides about a test object, and its rank.
 function decision(query) {
   if (queries.decided) {
-    return { place: queries.decided.winners[state.stop][query], rank: queries.decided.ranks[state.stop][query] };
+    return { index: queries.decided.winners[state.stop][query], rank: queries.decided.ranks[state.stop][query] };
   }
-  const first = answers(query)[0];
-  return first ? { place: first.place, rank: first.rank } : { place: -1, rank: 1 };
+  const first = nearestPrototypes(query)[0];
+  return first ? { index: first.index, rank: first.rank } : { index: -1, rank: 1 };
 }
 
-function isVisible(place) {
-  return !state.hidden.has(objects.codes[place]);
+function isVisible(index) {
+  return !state.hidden.has(objects.codes[index]);
 }
 
-function isDimmed(place) {
-  return state.matching !== null && !state.matching.has(place);
+function isDimmed(index) {
+  return state.matching !== null && !state.matching.has(index);
 }
 
-function choose(place, pinned) {
-  state.selected = place;
-  state.pinned = pinned && place !== null;
-  tell("selected");
+function selectObject(index, pinned) {
+  state.selected = index;
+  state.pinned = pinned && index !== null;
+  notify("selected");
 }
 
-function goTo(stop) {
+function setStop(stop) {
   state.stop = stop;
-  tell("stop");
+  notify("stop");
 }
 
-// Whether an id, or the text of a string, holds what is sought.
-function holds(group, place, sought) {
-  if (group.ids[place].toLowerCase().includes(sought)) return true;
-  return group.values.kind === "strings" && group.values.values[place].toLowerCase().includes(sought);
+// Whether the id of an object, or its text, contains the search term.
+function matchesTerm(group, index, term) {
+  if (group.ids[index].toLowerCase().includes(term)) return true;
+  return group.values.kind === "strings" && group.values.values[index].toLowerCase().includes(term);
 }

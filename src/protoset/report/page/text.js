@@ -1,4 +1,4 @@
-// Elements and texts. Data reach the page as text nodes and through these functions alone.
+// Elements and texts. Data reach the page only as text nodes, and only through these functions.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -6,15 +6,15 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-function fill(node, children) {
+function appendAll(node, children) {
   for (const child of children.flat(Infinity)) {
     if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
   }
   return node;
 }
 
-// Attributes are names and texts; one that is a function listens to the event of its name.
-function dress(node, attributes) {
+// A function as an attribute listens to the event of that name.
+function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") node.addEventListener(name, value);
     else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value === true ? "" : value);
@@ -23,25 +23,25 @@ function dress(node, attributes) {
 }
 
 function el(tag, attributes = {}, ...children) {
-  return fill(dress(document.createElement(tag), attributes), children);
+  return appendAll(setAttributes(document.createElement(tag), attributes), children);
 }
 
 function svg(tag, attributes = {}, ...children) {
-  return fill(dress(document.createElementNS(SVG, tag), attributes), children);
+  return appendAll(setAttributes(document.createElementNS(SVG, tag), attributes), children);
 }
 
 function replace(node, ...children) {
   node.replaceChildren();
-  return fill(node, children);
+  return appendAll(node, children);
 }
 
-// Text from data: whatever direction it is written in, it does not turn the text around it.
-function quoted(text) {
+// Text from data, as an element that isolates its writing direction from the text around it.
+function isolate(text) {
   return el("bdi", {}, text);
 }
 
-// The same where there is room for characters alone.
-function isolated(text) {
+// The same in characters, for places that take no elements.
+function isolateText(text) {
   return "\u2068" + text + "\u2069";
 }
 
@@ -49,8 +49,8 @@ function count(number) {
   return number.toLocaleString("en");
 }
 
-function several(number, one, many) {
-  return count(number) + " " + (number === 1 ? one : many);
+function plural(number, singular, pluralForm) {
+  return count(number) + " " + (number === 1 ? singular : pluralForm);
 }
 
 function percent(share) {

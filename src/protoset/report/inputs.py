@@ -1,0 +1,159 @@
+"""The inputs of a report, checked: training objects, test objects, the fitted selector, their space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from protoset.classifier import PrototypeClassifier
+from protoset.datasets import Dataset
+from protoset.report.stops import inner_selector
+from protoset.selectors import BaseSelector
+from protoset.spaces import Dissimilarities, TrainingSpace, make_space
+
+
+@dataclass(frozen=True, eq=False)
+class ReportInputs:
+    """The checked inputs of a report.
+
+    Attributes
+    ----------
+    train : Dataset
+    test : Dataset or None
+    selector : BaseSelector
+    rule : {"nearest", "adjusted"}
+        Rule of the classifier.
+    space : TrainingSpace
+        Space of the training objects.
+    queries : Dissimilarities or None
+        Space from the test objects to the training objects.
+    classes : list of str
+        Classes of the training set, then the classes of test objects only.
+    codes, test_codes : ndarray of int
+        Class of each object.
+    ids, test_ids : list of str
+    transform_name : str
+        Name of the transform of the objects; empty without one.
+    """
+
+    train: Dataset
+    test: Dataset | None
+    selector: BaseSelector
+    rule: str
+    space: TrainingSpace
+    queries: Dissimilarities | None
+    classes: list[str]
+    codes: np.ndarray
+    test_codes: np.ndarray
+    ids: list[str]
+    test_ids: list[str]
+    transform_name: str
+
+
+def check_inputs(
+    dataset: Dataset,
+    selector: Any,
+    *,
+    test: Dataset | None,
+    transform: Callable[[Any], Any] | None,
+    space: TrainingSpace | None,
+    ids: Sequence[Any] | None,
+    test_ids: Sequence[Any] | None,
+) -> ReportInputs:
+    """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(
+            f"dataset has the type {type(dataset).__name__}; pass a protoset.datasets.Dataset, for example "
+            "Dataset(name, 'vectors', X, y)"
+        )
+    if test is None and dataset.n_train is not None:
+        dataset, test = split(dataset)
+    if test is not None and test.kind != dataset.kind:
+        raise ValueError(f"test holds {test.kind} and dataset {dataset.kind}; pass test objects of the same kind")
+    if test is not None and test.n_objects == 0:
+        test = None
+    fitted, rule = _fitted_selector(selector)
+    _check_fit(fitted, dataset)
+    labels = np.asarray(dataset.labels)
+    apply = transform if transform is not None else (lambda objects: objects)
+    space = _training_space(apply(dataset.objects), labels, fitted) if space is None else space
+    if space.shape[0] != dataset.n_objects:
+        raise ValueError(
+            f"space has {space.shape[0]} objects and dataset {dataset.n_objects}; pass the space of dataset"
+        )
+    queries = None if test is None else space.prototypes(np.arange(dataset.n_objects)).cross(apply(test.objects))
+    test_labels = labels[:0] if test is None else np.asarray(test.labels)
+    classes = [*fitted.classes_.tolist(), *sorted(set(test_labels.tolist()) - set(fitted.classes_.tolist()))]
+    code_of = {label: code for code, label in enumerate(classes)}
+    return ReportInputs(
+        train=dataset,
+        test=test,
+        selector=fitted,
+        rule=rule,
+        space=space,
+        queries=queries,
+        classes=[str(label) for label in classes],
+        codes=np.array([code_of[label] for label in labels.tolist()], int),
+        test_codes=np.array([code_of[label] for label in test_labels.tolist()], int),
+        ids=_check_ids("ids", ids, dataset.n_objects),
+        test_ids=_check_ids("test_ids", test_ids, len(test_labels)),
+        transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
+    )
+
+
+def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
+    """Divide a data set by its own split into training and test objects."""
+    n = dataset.n_train or 0
+    objects, test_objects = dataset.objects[:n], dataset.objects[n:]
+    if dataset.kind == "matrix":
+        objects, test_objects = objects[:, :n], test_objects[:, :n]
+    train = replace(dataset, objects=objects, labels=dataset.labels[:n], n_train=None)
+    return train, replace(dataset, objects=test_objects, labels=dataset.labels[n:], n_train=None)
+
+
+def _training_space(objects: Any, labels: np.ndarray, selector: BaseSelector) -> TrainingSpace:
+    """Build the space of the fit again."""
+    space = make_space(objects, selector.metric, selector.metric_params, y=labels)
+    if not callable(selector.metric) and space.metric != selector.metric_:
+        raise ValueError(
+            f"selector was fitted with the metric {selector.metric_!r}, and dataset gives {space.metric!r}; pass "
+            "space=, the space that it was fitted on"
+        )
+    return space
+
+
+def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
+    if isinstance(selector, PrototypeClassifier):
+        check_is_fitted(selector, "classes_")
+        if not hasattr(selector, "selector_"):
+            raise ValueError(
+                "selector is a classifier from a file, and files do not hold the selector; pass the fitted classifier"
+            )
+        return selector.selector_, selector.rule
+    if not isinstance(selector, BaseSelector):
+        raise TypeError(f"selector={selector!r} is no protoset selector; pass a fitted REPS or PrototypeClassifier")
+    check_is_fitted(selector, "sample_indices_")
+    return selector, "nearest"
+
+
+def _check_fit(selector: BaseSelector, dataset: Dataset) -> None:
+    """Raise if the selector was not fitted on the training objects, as far as can be seen."""
+    n_fitted = len(getattr(inner_selector(selector), "weights_", ())) or dataset.n_objects
+    same_classes = set(np.unique(dataset.labels).tolist()) == set(selector.classes_.tolist())
+    if n_fitted != dataset.n_objects or int(selector.sample_indices_.max()) >= dataset.n_objects or not same_classes:
+        raise ValueError(
+            f"selector was not fitted on the {dataset.n_objects} objects of dataset: the number of objects or the "
+            "classes differ; pass the training objects of the fit as dataset, and other objects as test"
+        )
+
+
+def _check_ids(argument: str, ids: Sequence[Any] | None, n_objects: int) -> list[str]:
+    if ids is None:
+        return [str(position) for position in range(n_objects)]
+    if len(ids) != n_objects:
+        raise ValueError(f"{argument} has {len(ids)} entries for {n_objects} objects; pass one per object")
+    return [str(name) for name in ids]

@@ -1,0 +1,121 @@
+"""The nearest prototypes of objects at every stop of the slider, from one pass over the dissimilarities.
+
+The sets of the stops share most of their members, so an object has few nearest prototypes over all stops. They are
+listed once, nearest first. At any stop, the first listed prototype that is kept is the nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from protoset.classifier import decide
+from protoset.report.stops import Stop
+from protoset.spaces import Dissimilarities
+
+ROWS_PER_TASK = 250
+"""Rows of dissimilarities that a worker computes at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class NearestPrototypes:
+    """The nearest prototypes of some objects at every stop.
+
+    Attributes
+    ----------
+    winners : ndarray of int, shape (n_stops, n_rows)
+        The prototype that decides, as a position in the training set; -1 if there is none.
+    ranks : ndarray of int, shape (n_stops, n_rows)
+        Its rank among the prototypes, 1 for the nearest.
+    nearest : list of ndarray of int
+        For each row, all prototypes that are among the nearest at some stop, nearest first.
+    distances : list of ndarray
+        The dissimilarities to them.
+    """
+
+    winners: np.ndarray
+    ranks: np.ndarray
+    nearest: list[np.ndarray]
+    distances: list[np.ndarray]
+
+
+def find_nearest(
+    space: Dissimilarities,
+    rows: np.ndarray,
+    stops: Sequence[Stop],
+    *,
+    n_nearest: int,
+    leave_out_self: bool,
+    degradations: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> NearestPrototypes:
+    """Find the nearest prototypes of rows at every stop.
+
+    Parameters
+    ----------
+    space : Dissimilarities
+        From the rows to the training objects.
+    rows : ndarray of int
+    stops : sequence of Stop
+    n_nearest : int
+        Number of prototypes to list at each stop.
+    leave_out_self : bool
+        Whether the rows are training objects, which are not their own neighbours.
+    degradations : ndarray, optional
+        Degradations of all training objects, if the adjusted ranks decide.
+    n_jobs : int, optional
+        Number of workers. Changes no result.
+    """
+    columns = np.unique(np.concatenate([stop.kept for stop in stops]))
+
+    def search(some: np.ndarray) -> NearestPrototypes:
+        block = np.array(space.block(some, columns), float)
+        if leave_out_self:
+            block[some[:, None] == columns[None, :]] = np.inf
+        return _search_block(block, columns, stops, n_nearest, degradations)
+
+    tasks = [rows[start : start + ROWS_PER_TASK] for start in range(0, len(rows), ROWS_PER_TASK)]
+    results = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(some) for some in tasks)
+    return NearestPrototypes(
+        np.concatenate([result.winners for result in results], axis=1),
+        np.concatenate([result.ranks for result in results], axis=1),
+        [row for result in results for row in result.nearest],
+        [row for result in results for row in result.distances],
+    )
+
+
+def _search_block(
+    block: np.ndarray, columns: np.ndarray, stops: Sequence[Stop], n_nearest: int, degradations: np.ndarray | None
+) -> NearestPrototypes:
+    winners, ranks = np.full((len(stops), len(block)), -1), np.ones((len(stops), len(block)), int)
+    listed = np.zeros(block.shape, bool)
+    for number, stop in enumerate(stops):
+        slots = np.searchsorted(columns, stop.kept)
+        shown = slots[_smallest(block[:, slots], n_nearest)]
+        np.put_along_axis(listed, shown, True, axis=1)
+        winner = shown[:, 0]
+        if degradations is not None:
+            decision = decide(block[:, slots], degradations[stop.kept])
+            first = decision.adjusted_ranks.argmin(axis=1)[:, None]
+            winner = slots[np.take_along_axis(decision.order, first, axis=1)[:, 0]]
+            ranks[number] = np.take_along_axis(decision.ranks, first, axis=1)[:, 0]
+        is_known = np.isfinite(block[np.arange(len(block)), winner])
+        winners[number] = np.where(is_known, columns[winner], -1)
+    listed &= np.isfinite(block)
+    nearest, distances = [], []
+    for row, mask in zip(block, listed, strict=True):
+        slots = np.flatnonzero(mask)
+        slots = slots[np.argsort(row[slots], kind="stable")]
+        nearest.append(columns[slots])
+        distances.append(row[slots])
+    return NearestPrototypes(winners, ranks, nearest, distances)
+
+
+def _smallest(block: np.ndarray, n_nearest: int) -> np.ndarray:
+    """Columns of the smallest entries of each row, smallest first; ties in the order of columns."""
+    if n_nearest == 1:
+        return block.argmin(axis=1)[:, None]
+    return np.argsort(block, axis=1, kind="stable")[:, :n_nearest]
