@@ -17,9 +17,9 @@ def find_column(target: str | int, names: Sequence[str], file: str) -> int:
     """Return the position of the column with the name or the position ``target``; negative ones count from the end."""
     if isinstance(target, str):
         for same in (lambda name: name == target, lambda name: name.casefold() == target.casefold()):
-            found = [position for position, name in enumerate(names) if same(name)]
-            if len(found) == 1:
-                return found[0]
+            matches = [position for position, name in enumerate(names) if same(name)]
+            if len(matches) == 1:
+                return matches[0]
         position = whole_number(target)
         if position is None:
             hint = did_you_mean(target, names)
@@ -44,8 +44,8 @@ def read_column(
     if attribute.type != "nominal":
         values, bad = to_numbers(texts)
         if bad >= 0:
-            found = shown(texts[bad] or "")
-            raise error_at(file, f"expected a number for {shown(attribute.name)}, found {found}", lines[bad])
+            wrong = shown(texts[bad] or "")
+            raise error_at(file, f"expected a number for {shown(attribute.name)}, found {wrong}", lines[bad])
         return attribute, values
     if not attribute.values:
         seen = dict.fromkeys(text for text in texts if text is not None)

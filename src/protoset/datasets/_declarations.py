@@ -29,7 +29,7 @@ ESCAPE_OF_CHARACTER = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": 
 def split_fields(text: str, missing: Collection[str] = ()) -> list[str | None]:
     """Return the values between commas; a value in ``missing`` becomes None, unless it is in quotes."""
     if "'" not in text and '"' not in text:
-        return [None if (value := part.strip()) in missing else value for part in text.split(",")]
+        return [None if (value := field.strip()) in missing else value for field in text.split(",")]
     fields: list[str | None] = []
     position = 0
     while position <= len(text):

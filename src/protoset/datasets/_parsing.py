@@ -59,11 +59,11 @@ def decode(content: bytes, file: str) -> str:
         except UnicodeDecodeError:
             text = content.decode("latin-1")
     text = text.rstrip("\x1a")
-    found = CONTROL_CHARACTER.search(text)
-    if found:
-        line = len(split_lines(text[: found.start()]))
+    match = CONTROL_CHARACTER.search(text)
+    if match:
+        line = len(split_lines(text[: match.start()]))
         raise error_at(
-            file, f"expected text, found the control character {found.group()!r}; is it a binary file?", line
+            file, f"expected text, found the control character {match.group()!r}; is it a binary file?", line
         )
     return text
 

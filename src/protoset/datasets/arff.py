@@ -76,25 +76,25 @@ def _dense(line: str, attributes: Sequence[Attribute], file: str, line_number: i
     row: list[str | None] = [attribute.values[0] if attribute.values else "0" for attribute in attributes]
     seen: set[int] = set()
     for entry in _entries(line[1:-1]):
-        found = SPARSE_ENTRY.fullmatch(entry.strip())
-        if found is None or not found[1].isascii():
+        match = SPARSE_ENTRY.fullmatch(entry.strip())
+        if match is None or not match[1].isascii():
             raise error_at(file, f"expected 'position value' in a sparse row, found {shown(entry)}", line_number)
-        position = int(found[1][:9])
+        position = int(match[1][:9])
         if position >= len(attributes) or position in seen:
             raise error_at(
                 file,
-                f"expected each position from 0 to {len(attributes) - 1} at most once, found {found[1][:9]}",
+                f"expected each position from 0 to {len(attributes) - 1} at most once, found {match[1][:9]}",
                 line_number,
             )
         seen.add(position)
-        row[position] = split_fields(found[2], "?")[0]
+        row[position] = split_fields(match[2], "?")[0]
     return row
 
 
 def _entries(inside: str) -> list[str]:
     """Split the inside of a sparse row at the commas that are not in quotes."""
-    parts = re.findall(r"""(?:[^,'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|['"])+""", inside)
-    return [part for part in parts if part.strip()]
+    entries = re.findall(r"""(?:[^,'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|['"])+""", inside)
+    return [entry for entry in entries if entry.strip()]
 
 
 def write_arff(dataset: Dataset) -> str:

@@ -67,7 +67,7 @@ def read_csv(
     if numbers is not None:
         values, row_lines, line_numbers = numbers
         if at is not None:
-            label_texts = _known(line.split(delimiter)[at].strip() for line in row_lines)
+            label_texts = _missing_as_none(line.split(delimiter)[at].strip() for line in row_lines)
     else:
         rows, line_numbers = _split(lines, delimiter, file)
         rows, line_numbers = (rows[1:], line_numbers[1:]) if header else (rows, line_numbers)
@@ -104,13 +104,13 @@ def find_delimiter(lines: Sequence[str], file: str) -> str:
 
     Where there is none, return the first delimiter that is in the first line.
     """
-    some = [line for line in lines if line.strip()][:CSV_SNIFFED_ROWS]
-    if not some:
+    first_lines = [line for line in lines if line.strip()][:CSV_SNIFFED_ROWS]
+    if not first_lines:
         raise error_at(file, "expected a table, found an empty file")
     even: dict[str, int] = {}
     for delimiter in CSV_DELIMITERS:
         try:
-            rows = csv.reader(some, delimiter=delimiter, skipinitialspace=True, strict=True)
+            rows = csv.reader(first_lines, delimiter=delimiter, skipinitialspace=True, strict=True)
             widths = {len(row) for row in rows}
         except csv.Error:
             continue
@@ -118,10 +118,10 @@ def find_delimiter(lines: Sequence[str], file: str) -> str:
             even[delimiter] = widths.pop()
     if even:
         return max(even, key=lambda delimiter: even[delimiter])
-    uneven = next((delimiter for delimiter in CSV_DELIMITERS if delimiter in some[0]), None)
+    uneven = next((delimiter for delimiter in CSV_DELIMITERS if delimiter in first_lines[0]), None)
     if uneven is None:
         raise error_at(
-            file, f"expected columns with commas, semicolons or tabs between them, found {shown(some[0])}", 1
+            file, f"expected columns with commas, semicolons or tabs between them, found {shown(first_lines[0])}", 1
         )
     return uneven
 
@@ -197,7 +197,7 @@ def _all_numbers(
     return (values, rows, line_numbers) if values.shape == (len(rows), width) and not np.isinf(values).any() else None
 
 
-def _known(texts: Iterable[str]) -> list[str | None]:
+def _missing_as_none(texts: Iterable[str]) -> list[str | None]:
     return [None if text in CSV_MISSING else text for text in texts]
 
 
@@ -210,12 +210,12 @@ def _transposed(
     for row, line_number in zip(rows, line_numbers, strict=True):
         if len(row) != width:
             raise error_at(file, f"expected {width} values as in the first line, found {len(row)}", line_number)
-    return [_known(field.strip() for field in column) for column in zip(*rows, strict=True)]
+    return [_missing_as_none(field.strip() for field in column) for column in zip(*rows, strict=True)]
 
 
 def _numeric(name: str, values: np.ndarray) -> Attribute:
-    known = values[~np.isnan(values)]
-    return Attribute(name, "integer" if len(known) and bool((known == np.floor(known)).all()) else "real")
+    numbers = values[~np.isnan(values)]
+    return Attribute(name, "integer" if len(numbers) and bool((numbers == np.floor(numbers)).all()) else "real")
 
 
 def _column(
@@ -253,8 +253,8 @@ def write_csv(dataset: Dataset) -> str:
         layout = Layout("csv", (*names, name), len(names), target_name=name)
     rows = [["" if value is None else value for value in row] for row in text_rows(dataset, layout)]
     header = list(layout.header)
-    known = layout.target_name if layout is dataset.layout else None
-    if (header and not has_header([header, *rows], known)) or (not header and has_header(rows)):
+    target_name = layout.target_name if layout is dataset.layout else None
+    if (header and not has_header([header, *rows], target_name)) or (not header and has_header(rows)):
         # With few rows left, a reader would take the first row for names, or the names for a row.
         header = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
     table = [header, *rows] if header else rows

@@ -100,14 +100,14 @@ def _sniff(path: Path, content: bytes, target: Any, labels: Any, kind: Kind | No
     if target is not None:
         return "csv"
     lines = [line for line in split_lines(decode(content, str(path))) if line.strip()]
-    some = lines[:SNIFFED_LINES]
-    if not some:
+    first_lines = lines[:SNIFFED_LINES]
+    if not first_lines:
         raise error_at(str(path), "the file is empty")
-    by_tab = [line.split("\t", 2) for line in some]
+    by_tab = [line.split("\t", 2) for line in first_lines]
     if all(len(fields) == 2 for fields in by_tab) and not all(is_number(fields[1].strip()) for fields in by_tab):
         return "strings"
-    delimiter = next((mark for mark in "\t;," if mark in some[0]), None)
-    fields = [line.split(delimiter) for line in some]
+    delimiter = next((mark for mark in "\t;," if mark in first_lines[0]), None)
+    fields = [line.split(delimiter) for line in first_lines]
     if not all(is_number(field.strip()) or field.strip() == "?" for row in fields for field in row):
         return "csv"
     width = len(fields[0])

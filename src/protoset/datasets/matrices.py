@@ -142,8 +142,8 @@ def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str
     candidates = [name for name, array in arrays.items() if name != key and _is_matrix(array)]
     preferred = [name for name in MATRIX_KEYS if name in candidates] or candidates
     if len(preferred) != 1 and not any(name in MATRIX_KEYS for name in preferred):
-        found = listed(candidates) or "none"
-        raise error_at(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {found}")
+        names = listed(candidates) or "none"
+        raise error_at(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {names}")
     return _dataset(arrays[preferred[0]], labels, Layout(form, keys=(preferred[0], key or LABEL_KEYS[0])), file)
 
 

@@ -97,8 +97,8 @@ def read_queries(
     if kind == "strings" and not path.is_dir():
         return _strings(path)
     if kind in ("series", "strings"):
-        found = read(path, kind=kind)
-        return Queries(found.objects, found.labels.astype(str), _files(found))
+        dataset = read(path, kind=kind)
+        return Queries(dataset.objects, dataset.labels.astype(str), _files(dataset))
     content = decompress(read_bytes(path), str(path))
     format_name = recognise(path, content, target=None, labels=None, kind=kind).name
     if format_name in TABLE_FORMATS:
@@ -109,9 +109,9 @@ def read_queries(
             table = read(path, target=False)
         return _table(table, path, attributes, target, target_position)
     # Columns are read with their own types, then converted to the types of the training set.
-    found = read(path, kind="mixed")
-    columns = [_as_declared(found, at, attribute, str(path)) for attribute, at in _named(found, attributes)]
-    return Queries(_joined(columns, kind), found.labels.astype(str), _files(found))
+    dataset = read(path, kind="mixed")
+    columns = [_as_declared(dataset, at, attribute, str(path)) for attribute, at in _named(dataset, attributes)]
+    return Queries(_joined(columns, kind), dataset.labels.astype(str), _files(dataset))
 
 
 def _files(dataset: Dataset) -> tuple[Path, ...]:
@@ -134,11 +134,11 @@ def _strings(path: Path) -> Queries:
 
 def _matrix(path: Path, labels: str | os.PathLike[str] | None) -> Queries:
     content, file = decompress(read_bytes(path), str(path)), str(path)
-    found: Any = None
+    label_texts: Any = None
     if ending(path) in (".npy", ".npz", ".mat"):
         loaded = load_matlab(content, file) if ending(path) == ".mat" else load_numpy(content, file)
         if isinstance(loaded, dict):
-            loaded, found = _of_arrays(loaded, file)
+            loaded, label_texts = _of_arrays(loaded, file)
         matrix = np.atleast_2d(loaded)
         if matrix.ndim != 2 or matrix.dtype.kind not in "iufb" or not matrix.size:
             raise error_at(file, f"expected rows of distances, found {matrix.dtype} of the shape {matrix.shape}")
@@ -148,11 +148,11 @@ def _matrix(path: Path, labels: str | os.PathLike[str] | None) -> Queries:
     files: tuple[Path, ...] = (path,)
     if labels is not None:
         lines = split_lines(decode(read_bytes(Path(labels)), str(labels)))
-        found = np.array([line.strip() for line in lines if line.strip()])
+        label_texts = np.array([line.strip() for line in lines if line.strip()])
         files = (path, Path(labels))
-    if found is not None and len(found) != len(matrix):
-        raise error_at(str(labels or path), f"expected {len(matrix)} labels, one per row, found {len(found)}")
-    return Queries(matrix, found, files)
+    if label_texts is not None and len(label_texts) != len(matrix):
+        raise error_at(str(labels or path), f"expected {len(matrix)} labels, one per row, found {len(label_texts)}")
+    return Queries(matrix, label_texts, files)
 
 
 def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | None]:
@@ -166,11 +166,11 @@ def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | Non
 
 
 def _table(
-    found: Dataset, path: Path, attributes: Sequence[Attribute], target: str | None, target_position: int
+    dataset: Dataset, path: Path, attributes: Sequence[Attribute], target: str | None, target_position: int
 ) -> Queries:
     file = str(path)
-    names = [attribute.name for attribute in found.attributes]
-    has_names = found.layout is not None and (found.layout.format == "parquet" or bool(found.layout.header))
+    names = [attribute.name for attribute in dataset.attributes]
+    has_names = dataset.layout is not None and (dataset.layout.format == "parquet" or bool(dataset.layout.header))
     wanted = [attribute.name for attribute in attributes]
     at: int | None = None
     if has_names and set(wanted) <= set(names):
@@ -187,26 +187,26 @@ def _table(
     else:
         raise error_at(file, f"expected {len(wanted)} columns as in the training set, found {len(names)}")
     columns = [
-        _as_declared(found, position, attribute, file)
+        _as_declared(dataset, position, attribute, file)
         for attribute, position in zip(attributes, positions, strict=True)
     ]
-    labels = None if at is None else _label_texts(found, at)
+    labels = None if at is None else _label_texts(dataset, at)
     kind: Kind = "mixed" if any(attribute.type == "nominal" for attribute in attributes) else "vectors"
     return Queries(_joined(columns, kind), labels, (path,))
 
 
-def _named(found: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attribute, int]]:
-    names = [attribute.name for attribute in found.attributes]
+def _named(dataset: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attribute, int]]:
+    names = [attribute.name for attribute in dataset.attributes]
     lacking = [attribute.name for attribute in attributes if attribute.name not in names]
     if lacking:
-        raise error_at(str(found.path), f"expected the attributes of the training set; there is no {listed(lacking)}")
+        raise error_at(str(dataset.path), f"expected the attributes of the training set; there is no {listed(lacking)}")
     return [(attribute, names.index(attribute.name)) for attribute in attributes]
 
 
-def _as_declared(found: Dataset, position: int, attribute: Attribute, file: str) -> list[Any]:
+def _as_declared(dataset: Dataset, position: int, attribute: Attribute, file: str) -> list[Any]:
     """Return a column with the type of the training set: numbers, or texts of categories."""
-    column = found.objects[:, position].tolist()
-    of_type = found.attributes[position].type
+    column = dataset.objects[:, position].tolist()
+    of_type = dataset.attributes[position].type
     if attribute.type != "nominal":
         if of_type == "nominal":
             texts = [None if value is None else str(value) for value in column]
@@ -227,8 +227,8 @@ def _as_declared(found: Dataset, position: int, attribute: Attribute, file: str)
     ]
 
 
-def _label_texts(found: Dataset, at: int) -> np.ndarray | None:
-    column = found.objects[:, at].tolist()
+def _label_texts(dataset: Dataset, at: int) -> np.ndarray | None:
+    column = dataset.objects[:, at].tolist()
     if any(value is None or value != value for value in column):
         return None
     return np.array([value if isinstance(value, str) else number_text(float(value), whole=True) for value in column])

@@ -83,12 +83,12 @@ def read(
         dataset, files = _read_folder(path, kind)
     else:
         content = decompress(read_bytes(path), str(path))
-        given, label_file = _find_labels(path, labels)
+        label_source, label_file = _find_labels(path, labels)
         if labels is None and target is None and kind in (None, "matrix") and ending(path) in ENDINGS_WITHOUT_LABELS:
-            given, label_file = _labels_beside(path)
-        record = recognise(path, content, target=target, labels=given, kind=kind)
+            label_source, label_file = _labels_beside(path)
+        record = recognise(path, content, target=target, labels=label_source, kind=kind)
         files = (path, *label_file)
-        dataset = read_as(record, content, str(path), target=target, labels=given, kind=kind)
+        dataset = read_as(record, content, str(path), target=target, labels=label_source, kind=kind)
     layout = replace(dataset.layout or Layout(""), files=files)
     return replace(dataset, name=stem(path) if name is None else name, path=path, layout=layout)
 

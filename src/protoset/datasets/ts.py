@@ -57,9 +57,9 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
         raise error_at(file, "expected series after '@data', found none")
     _check_shapes(objects, line_numbers, header, file)
     target = Attribute("class label", "nominal", classes)
-    found, spelling = read_target(target, labels, line_numbers, file)
+    label_array, spelling = read_target(target, labels, line_numbers, file)
     layout = Layout("ts", tuple(lines[:number]), spelling=spelling)
-    return Dataset(file, "series", objects, found, layout=layout)
+    return Dataset(file, "series", objects, label_array, layout=layout)
 
 
 def _classes(header: dict[str, str], file: str) -> tuple[str, ...]:
@@ -109,9 +109,9 @@ def _check_shapes(objects: list[np.ndarray], line_numbers: list[int], header: di
     expected = int(length[:9]) if equal and length.isdecimal() and int(length[:9]) else len(objects[0])
     for series, line_number in zip(objects, line_numbers, strict=True):
         if series.ndim != objects[0].ndim or series.shape[1:] != objects[0].shape[1:]:
-            found = 1 if series.ndim == 1 else series.shape[1]
+            channels = 1 if series.ndim == 1 else series.shape[1]
             raise error_at(
-                file, f"expected {n_channels} channels as in line {line_numbers[0]}, found {found}", line_number
+                file, f"expected {n_channels} channels as in line {line_numbers[0]}, found {channels}", line_number
             )
         if equal and len(series) != expected:
             raise error_at(file, f"expected {expected} values (@equalLength true), found {len(series)}", line_number)

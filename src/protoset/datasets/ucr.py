@@ -43,10 +43,10 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
     rows = _fast(rests, delimiter)
     if rows is None:
         rows = _slow(rests, delimiter, [number for number, _ in numbered], file)
-    given = ~np.isnan(rows)
-    lengths = rows.shape[1] - np.argmax(given[:, ::-1], axis=1)
-    if not given.any(axis=1).all():
-        empty = int(np.argmin(given.any(axis=1)))
+    is_value = ~np.isnan(rows)
+    lengths = rows.shape[1] - np.argmax(is_value[:, ::-1], axis=1)
+    if not is_value.any(axis=1).all():
+        empty = int(np.argmin(is_value.any(axis=1)))
         raise error_at(file, "expected a series with at least one value, found none", numbered[empty][0])
     whole, spelling = to_labels(labels)
     objects = [row[:length] for row, length in zip(rows, lengths, strict=True)]

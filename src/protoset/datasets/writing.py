@@ -44,14 +44,14 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
         If the rows cannot be written; then no file is changed.
     """
     path = Path(path)
-    part = take(dataset, rows)
+    selected = take(dataset, rows)
     record = check_rows(dataset, path, overwrite=overwrite)
-    content = record.write(part)
+    content = record.write(selected)
     outputs = {path: content.encode() if isinstance(content, str) else content}
     beside = _labels_beside(record, path)
     if beside is not None:
         # The labels first: if writing stops in between, there is no matrix without labels.
-        outputs = {beside: labels_of(part).encode(), **outputs}
+        outputs = {beside: labels_of(selected).encode(), **outputs}
     for output, data in outputs.items():
         if output.name.lower().endswith(".gz"):
             data = gzip.compress(data, mtime=0)
@@ -118,11 +118,11 @@ def _format(dataset: Dataset, path: Path) -> Format:
             )
         return record
     fitting = [record for record in FORMATS.values() if dataset.kind in record.kinds]
-    found = [record for record in fitting if ending(path) in record.extensions]
-    if not found:
+    matches = [record for record in fitting if ending(path) in record.extensions]
+    if not matches:
         endings = dict.fromkeys(extension for record in fitting for extension in _shown(record))
         raise error_at(str(path), f"expected a name that ends with one of {listed(endings, 12)} for {dataset.kind}")
-    return found[0]
+    return matches[0]
 
 
 def _shown(record: Format) -> Sequence[str]:
