@@ -120,7 +120,7 @@ def test_a_model_from_a_file_predicts_as_before(kind, tmp_path):
     [
         (lambda m: m["preparation"].update(scaling="raw"), "lacks what it needs"),
         (lambda m: m["preparation"].update(scaling="y"), "not known"),
-        (lambda m: m["preparation"].update(metric="cosine"), "does not fit its metric"),
+        (lambda m: m["preparation"].update(metric="cosine"), "has another metric than the classifier"),
         (lambda m: m["preparation"].update(surprise=1), "surprise"),
         (lambda m: m["preparation"].update(attributes=[["x0", "real", []]]), "does not fit its attributes"),
         (lambda m: m["preparation"].update(attributes=[[0, "real", []]]), "not texts"),
