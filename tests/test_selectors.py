@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import _NotAnArray
 
 import protoset.selectors
 from protoset import PrototypeClassifier, load, save
@@ -91,6 +92,17 @@ def test_attributes(name):
         if attribute.endswith("_"):
             documented = SELECTORS[name].__doc__ + BaseSelector.__doc__
             assert f"    {attribute} : " in documented, attribute
+
+
+def test_the_default_metric_of_numbers_is_euclidean(name):
+    """Whether they come as an array, as lists, as a DataFrame or as something that only becomes an array."""
+    expected = make(name, metric="euclidean").fit(X, Y)
+    for objects in (X, X.tolist(), pd.DataFrame(X), _NotAnArray(X)):
+        selector = make(name).fit(objects, Y)
+        assert selector.metric == "auto"
+        assert selector.metric_ == "euclidean"
+        np.testing.assert_array_equal(selector.sample_indices_, expected.sample_indices_)
+        assert selector.n_distances_ == expected.n_distances_
 
 
 @given(labelled_vectors(tied=True), st.sampled_from(list(SELECTORS)))

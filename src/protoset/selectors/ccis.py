@@ -181,7 +181,7 @@ class CCIS(BaseSelector):
 
     Parameters
     ----------
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -227,7 +227,7 @@ class CCIS(BaseSelector):
     def __init__(
         self,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -57,7 +57,7 @@ class CNN(BaseSelector):
 
     Parameters
     ----------
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -92,7 +92,7 @@ class CNN(BaseSelector):
     def __init__(
         self,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,

@@ -160,7 +160,7 @@ class DROP3(BaseSelector):
     n_neighbors : int, default=1
         Number of neighbours that vote. The publication uses 3. A tied vote goes to the class of the
         nearest neighbour.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -201,7 +201,7 @@ class DROP3(BaseSelector):
         self,
         n_neighbors: int = 1,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -90,7 +90,7 @@ class FCNN(BaseSelector):
     start : {"auto", "centroid", "medoid"}, default="auto"
         First prototype of each class: the object nearest to the class mean ("centroid") or the medoid of
         the class. "auto" is "centroid" for objects with coordinates and "medoid" for all others.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -127,7 +127,7 @@ class FCNN(BaseSelector):
         n_neighbors: int = 1,
         *,
         start: Start = "auto",
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

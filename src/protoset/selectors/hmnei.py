@@ -117,7 +117,7 @@ class HMNEI(BaseSelector):
     epsilon : float, default=0.1
         Margin by which hits must outweigh misses. It is above 0, so that objects without hits and misses
         are dropped.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -153,7 +153,7 @@ class HMNEI(BaseSelector):
         self,
         *,
         epsilon: float = 0.1,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -120,7 +120,7 @@ class ICF(BaseSelector):
     n_neighbors : int, default=3
         Number of neighbours that vote in the editing. A tied vote goes to the class of the nearest
         neighbour.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -156,7 +156,7 @@ class ICF(BaseSelector):
         self,
         n_neighbors: int = 3,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -134,7 +134,7 @@ class KMedoids(BaseSelector):
         Prototypes per class: proportional to the class sizes, or as equal as the classes allow.
     max_iter : int, default=100
         Largest number of passes over the candidates of a class. A few are usually enough.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -178,7 +178,7 @@ class KMedoids(BaseSelector):
         *,
         allocation: Allocation = "proportional",
         max_iter: int = 100,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,

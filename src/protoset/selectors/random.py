@@ -24,7 +24,7 @@ class RandomSelector(BaseSelector):
         a rate, which keeps at least one object per class.
     allocation : {"proportional", "equal"}, default="proportional"
         Prototypes per class: proportional to the class sizes, or as equal as the classes allow.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity of the classifier that uses the set; see :class:`REPS`. The selection computes none.
     metric_params : dict, optional
         Arguments of the metric.
@@ -58,7 +58,7 @@ class RandomSelector(BaseSelector):
         n_prototypes: int | float = 0.1,
         *,
         allocation: Allocation = "proportional",
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,

@@ -50,7 +50,7 @@ class RENN(BaseSelector):
     ----------
     n_neighbors : int, default=3
         Number of remaining neighbours that vote. A tied vote goes to the class of the nearest neighbour.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -86,7 +86,7 @@ class RENN(BaseSelector):
         self,
         n_neighbors: int = 3,
         *,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -136,7 +136,7 @@ class RMHC(BaseSelector):
         Ctrl-C also stops the search.
     callback : callable, optional
         Called at most every 32 mutations with a :class:`SearchProgress`. Return True to stop the search.
-    metric : str or callable, default="euclidean"
+    metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional
         Arguments of the metric.
@@ -190,7 +190,7 @@ class RMHC(BaseSelector):
         max_iter: int = 10_000,
         max_time: float | None = None,
         callback: Callback | None = None,
-        metric: str | Callable[..., float] = "euclidean",
+        metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,

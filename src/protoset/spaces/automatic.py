@@ -23,6 +23,8 @@ def choose_metric(X: Any) -> str:
         return "euclidean" if all(_is_numeric(dtype) for dtype in X.dtypes) else "gower"
     if sparse.issparse(X):
         return "euclidean"
+    if hasattr(X, "__array__") and not hasattr(X, "__len__"):
+        X = np.asarray(X)  # an array-like of another library, whose rows cannot be looked at
     if isinstance(X, np.ndarray) and X.ndim == 2:
         return "euclidean"  # whose checks say what is wrong with texts or complex numbers
     if (isinstance(X, np.ndarray) or is_dask(X)) and getattr(X, "dtype", np.dtype(object)).kind in NUMERIC:
