@@ -16,7 +16,7 @@ from protoset.exceptions import DataError, JournalError
 from protoset.experiments import results, status
 from protoset.paper import run_paper, write_paper_report
 from protoset.paper.evidence import read_evidence
-from protoset.paper.pages import MISSING, Page, csv_table, markdown_table, probability, shown, signed
+from protoset.paper.pages import MISSING_TEXT, Page, csv_table, markdown_table, probability, shown, signed
 from protoset.paper.studies import journal_of
 
 from cli_cases import run_many
@@ -130,8 +130,8 @@ def test_what_is_missing_is_shown_as_missing(small_report):
     text = small_report.read_text()
     row = next(line for line in text.splitlines() if line.startswith("| 1 iris"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells[6].startswith(f"{MISSING}<br>*0.033 / 0.1*<br>{MISSING}")
-    assert MISSING not in cells[4]
+    assert cells[6].startswith(f"{MISSING_TEXT}<br>*0.033 / 0.1*<br>{MISSING_TEXT}")
+    assert MISSING_TEXT not in cells[4]
     with small_report.with_name("vectors-best.csv").open() as file:
         (iris, _) = csv.DictReader(file)
     assert iris["RMHC_error"] == iris["RMHC_rate"] == ""
@@ -172,7 +172,7 @@ def test_half_a_run_gives_a_report(small_data, tmp_path):
     )
     text = write_paper_report(tmp_path).read_text()
     assert "are not computed yet" in text
-    assert MISSING in text
+    assert MISSING_TEXT in text
 
 
 def test_the_same_run_gives_the_same_report(small_report):
@@ -265,13 +265,13 @@ def test_the_command_says_what_failed(tmp_path):
 def test_numbers_and_what_is_not_one():
     assert [shown(value) for value in (0.12345, float("nan"), None, "text", 3)] == [
         "0.123",
-        MISSING,
-        MISSING,
+        MISSING_TEXT,
+        MISSING_TEXT,
         "text",
         "3",
     ]
     assert signed(-0.01) == "-0.010"
-    assert signed(float("nan")) == probability(float("nan")) == MISSING
+    assert signed(float("nan")) == probability(float("nan")) == MISSING_TEXT
     assert markdown_table(["a", "b"], [["x|y", 0.5]]).splitlines()[2] == r"| x\|y | 0.500 |"
     assert csv_table(["a", "b"], [["x", float("nan")]]) == b"a,b\nx,\n"
 

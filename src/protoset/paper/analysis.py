@@ -15,7 +15,7 @@ from protoset.evaluation import SignedRankTest, log_odds_ratio, pareto_ranks, wi
 from protoset.experiments import CellResult, Missing
 from protoset.experiments.journal import Journal
 
-REFINED = "refined REPS"
+REFINED_REPS = "refined REPS"
 """Label of refined REPS in the plans."""
 
 NOT_COMPUTED = "not computed yet"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from protoset.evaluation import NemenyiTest, PairwiseTests, friedman, nemenyi, pairwise_wilcoxon
-from protoset.paper.analysis import REFINED, Choice, Comparison, Measured, at_size_of, compare, rank_methods
+from protoset.paper.analysis import REFINED_REPS, Choice, Comparison, Measured, at_size_of, compare, rank_methods
 from protoset.paper.evidence import best_choices, fixed_choices, printed_rate_choices
 from protoset.paper.figures import rank_diagram
 from protoset.paper.pages import Page, probability, shown, signed
@@ -25,7 +25,7 @@ def add_fixed_rates(page: Page, name: str, measured: Measured, choices: Mapping[
     )
     for baseline in BASELINES:
         choice = choices[baseline]
-        plain, refined = (at_size_of(measured, method, choice) for method in ("REPS", REFINED))
+        plain, refined = (at_size_of(measured, method, choice) for method in ("REPS", REFINED_REPS))
         rows, csv_rows = [], []
         for row, data in enumerate(measured.data):
             rate, error, reps = float(choice.rate[row]), float(choice.error[row]), float(plain[row])
@@ -37,7 +37,7 @@ def add_fixed_rates(page: Page, name: str, measured: Measured, choices: Mapping[
             csv_row = [data, rate, error, printed, differences[0]]
             csv_rows.append([*csv_row, reps, printed_reps, differences[1], float(refined[row])])
         header = ["data set", f"{baseline} SLR", f"{baseline} ERR", "printed", "difference"]
-        header += ["REPS FSR ERR", "printed", "difference", f"{REFINED} FSR ERR"]
+        header += ["REPS FSR ERR", "printed", "difference", f"{REFINED_REPS} FSR ERR"]
         page.heading(f"At the size of {baseline}", 4)
         page.table(header, rows)
         fields = ["rate", "error", "error_printed", "error_difference"]
@@ -106,7 +106,7 @@ def add_test_csv(page: Page, name: str, lines: list[TestRow]) -> None:
 def rank_tests(choices: Mapping[str, Choice], parameters: str) -> list[TestRow]:
     """Test the Pareto ranks of REPS, and of refined REPS in its place if there is one."""
     lines = []
-    for method in [name for name in ("REPS", REFINED) if name in choices]:
+    for method in [name for name in ("REPS", REFINED_REPS) if name in choices]:
         ranks = rank_methods({name: choices[name] for name in (*BASELINES, method)})
         tests = {name: compare(ranks[:, -1], ranks[:, column]) for column, name in enumerate(BASELINES)}
         lines.append(TestRow(f"Pareto ranks of {method}, {parameters}", tests))
@@ -116,7 +116,7 @@ def rank_tests(choices: Mapping[str, Choice], parameters: str) -> list[TestRow]:
 def size_tests(choices: Mapping[str, Choice], reps: Measured, parameters: str) -> list[TestRow]:
     """Test the errors at the baselines' sizes."""
     lines = []
-    for method in ("REPS", REFINED):
+    for method in ("REPS", REFINED_REPS):
         tests = {name: compare(at_size_of(reps, method, choices[name]), choices[name].error) for name in BASELINES}
         lines.append(TestRow(f"FSR errors of {method} (wins:losses), {parameters}", tests, with_counts=True))
     return lines

@@ -6,7 +6,7 @@ from collections import Counter
 
 from protoset.paper.analysis import NOT_COMPUTED
 from protoset.paper.evidence import Evidence
-from protoset.paper.pages import MISSING, Page
+from protoset.paper.pages import MISSING_TEXT, Page
 
 MAX_FAILURES_LISTED = 20
 """Different failure messages that the page lists at most."""
@@ -31,8 +31,8 @@ def add_completeness(page: Page, evidence: Evidence) -> None:
         page.paragraph("Every cell has a result.")
         return
     page.paragraph(
-        f"{len(missing)} cells have no result. They are shown as *{MISSING}*, and so is every mean or test of a data "
-        "set that needs them. No value is filled in."
+        f"{len(missing)} cells have no result. They are shown as *{MISSING_TEXT}*, and so is every mean or test of a "
+        "data set that needs them. No value is filled in."
     )
     failures = Counter(entry.reason for entry in missing if entry.reason != NOT_COMPUTED)
     lines = [f"{count} failed with: {reason}" for reason, count in failures.most_common(MAX_FAILURES_LISTED)]

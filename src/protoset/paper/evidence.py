@@ -11,12 +11,12 @@ import numpy as np
 from protoset.exceptions import JournalError
 from protoset.experiments import Status, results, status
 from protoset.experiments.journal import Journal
-from protoset.paper.analysis import REFINED, Choice, Measured, best_of, fixed, gather, variants
+from protoset.paper.analysis import REFINED_REPS, Choice, Measured, best_of, fixed, gather, variants
 from protoset.paper.printed import BASELINES, METHODS
 from protoset.paper.running import CASE_FILE, CASES
 from protoset.paper.studies import REPS_OF_MIXTURE, STUDIES, journal_of
 
-ALL_METHODS = (*METHODS, REFINED)
+ALL_METHODS = (*METHODS, REFINED_REPS)
 """The methods of the paper, and refined REPS."""
 
 FIXED_VARIANTS = {
@@ -26,7 +26,7 @@ FIXED_VARIANTS = {
     "DROP3": "DROP3",
     "RMHC": "RMHC(n_prototypes=0.1)",
     "REPS": "REPS auto",
-    REFINED: "refined REPS auto",
+    REFINED_REPS: "refined REPS auto",
 }
 """Variant of each method whose parameter is not chosen on test objects."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from protoset.paper.agreement import Finding
-from protoset.paper.analysis import REFINED, Choice, Measured, at_size_of, best_of, mean_of, variants
+from protoset.paper.analysis import REFINED_REPS, Choice, Measured, at_size_of, best_of, mean_of, variants
 from protoset.paper.comparison_sections import add_test_csv, rank_tests, size_tests
 from protoset.paper.evidence import Evidence, best_choices
 from protoset.paper.pages import Page
@@ -34,12 +34,12 @@ def add_mixture(page: Page, evidence: Evidence) -> None:
         choice = choices[method]
         row: list[str | float | None] = [method, mean_of(choice.error), mean_of(choice.rate)]
         row.append(None if scaled is None else mean_of(scaled[method].error))
-        for name in ("REPS", REFINED):
+        for name in ("REPS", REFINED_REPS):
             reps = evidence.mixture_reps
             row.append(None if reps is None else mean_of(at_size_of(reps, name, choice)))
         rows.append(row)
     header = ["baseline", "ERR, unscaled", "SLR, unscaled", f"ERR, {evidence.scaling}"]
-    header += ["REPS at its size, z", f"{REFINED} at its size, z"]
+    header += ["REPS at its size, z", f"{REFINED_REPS} at its size, z"]
     page.table(header, rows)
     page.csv("mixture", header, rows)
     tests = rank_tests(choices, "best parameter") if np.isfinite(choices["REPS"].error).any() else []
@@ -58,7 +58,7 @@ def mixture_choices(evidence: Evidence) -> dict[str, Choice]:
     if scaled is None or evidence.scaling != "z" or scaled.data != unscaled.data:
         empty = np.empty((len(unscaled.data), 0))
         scaled = Measured(unscaled.data, (), empty, empty, unscaled.n_train, unscaled.n_test)
-    return choices | {method: best_of(scaled, variants(scaled, method)) for method in ("REPS", REFINED)}
+    return choices | {method: best_of(scaled, variants(scaled, method)) for method in ("REPS", REFINED_REPS)}
 
 
 def mixture_findings(evidence: Evidence) -> list[Finding]:

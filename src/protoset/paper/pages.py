@@ -16,7 +16,7 @@ from protoset.plots.figure_files import figure_content
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MISSING = "missing"
+MISSING_TEXT = "missing"
 """Text in place of a missing number."""
 
 
@@ -108,20 +108,20 @@ def csv_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
 
 
 def shown(value: Any, digits: int = 3) -> str:
-    """Format a value: text unchanged, numbers with fixed decimals, missing values as ``MISSING``."""
+    """Format a value: text unchanged, numbers with fixed decimals, missing values as ``MISSING_TEXT``."""
     if _is_missing(value):
-        return MISSING
+        return MISSING_TEXT
     return f"{value:.{digits}f}" if isinstance(value, float) else str(value)
 
 
 def signed(value: float, digits: int = 3) -> str:
     """Format a difference with its sign."""
-    return MISSING if _is_missing(value) else f"{value:+.{digits}f}"
+    return MISSING_TEXT if _is_missing(value) else f"{value:+.{digits}f}"
 
 
 def probability(value: float) -> str:
     """Format a p-value with two significant digits."""
-    return MISSING if _is_missing(value) else f"{value:.2g}"
+    return MISSING_TEXT if _is_missing(value) else f"{value:.2g}"
 
 
 def _is_missing(value: Any) -> bool:

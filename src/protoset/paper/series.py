@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from protoset.paper.agreement import CLOSE_ERRORS, Finding, compare_errors, row_numbers
-from protoset.paper.analysis import REFINED, Measured, mean_of
+from protoset.paper.analysis import REFINED_REPS, Measured, mean_of
 from protoset.paper.evidence import AT_PRINTED_RATE, Case, Evidence
 from protoset.paper.figures import CASE_CLASSES, case_graph, case_series
 from protoset.paper.inconsistencies import repeated_rows
@@ -37,7 +37,7 @@ def add_series(page: Page, measured: Measured | None) -> None:
     reps = AT_PRINTED_RATE.format("REPS")
     header = ["data set", "SLR", "NoPS", "printed", "difference", "REPS", "printed", "difference"]
     header += [f"{name} {float(rate):.0%}" for rate in rates for name in ("REPS", "refined")]
-    labels = [f"{name} at {rate}" for rate in rates for name in ("REPS", REFINED)]
+    labels = [f"{name} at {rate}" for rate in rates for name in ("REPS", REFINED_REPS)]
     rows, csv_rows = [], []
     for row, data in enumerate(measured.data):
         rate, error = float(measured.rates(reps)[row]), float(measured.errors(reps)[row])
@@ -99,7 +99,7 @@ def series_findings(measured: Measured | None) -> list[Finding]:
             f"difference is {increases.mean():+.3f}"
         )
         findings.append(Finding(higher == 0, statement))
-    labels = [f"{name} at 0.2" for name in ("REPS", REFINED)]
+    labels = [f"{name} at 0.2" for name in ("REPS", REFINED_REPS)]
     means = [mean_of(measured.errors(label)) for label in labels]
     if np.isfinite(means).all():
         words = ", ".join(f"{label}: {mean:.3f}" for label, mean in zip(labels, means, strict=True))
@@ -115,7 +115,7 @@ def add_windows(page: Page, evidence: Evidence) -> None:
         page.paragraph("Not run.")
         return
     page.paragraph("Mean errors at several radii of the band, over the data sets that have results at all radii.")
-    labels = ["NoPS", "REPS at 0.2", f"{REFINED} at 0.2", "REPS at 0.5", f"{REFINED} at 0.5"]
+    labels = ["NoPS", "REPS at 0.2", f"{REFINED_REPS} at 0.2", "REPS at 0.5", f"{REFINED_REPS} at 0.5"]
     rows = [[str(radius), *means] for radius, means in window_means(evidence, labels).items()]
     page.table(["radius", *labels], rows)
     page.csv("windows", ["radius", *labels], rows)

@@ -51,6 +51,7 @@ STUDIES: dict[str, Study] = {
         Study("mixture", "the paper's mixture of distances", ("mixture", "mixture-ssma", "mixture-rmhc")),
     )
 }
+"""The studies of the paper, by name."""
 
 REPS_OF_MIXTURE = "mixture-reps"
 """Second plan of the mixture, made from the rates that the first plan measured."""

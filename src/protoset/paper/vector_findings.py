@@ -7,7 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from protoset.paper.agreement import CLOSE_ERRORS, NO_DIFFERENCE, Finding, compare_errors, conclusion, row_numbers
-from protoset.paper.analysis import REFINED, Choice, Comparison, Measured, at_size_of, compare, mean_of, rank_methods
+from protoset.paper.analysis import (
+    REFINED_REPS,
+    Choice,
+    Comparison,
+    Measured,
+    at_size_of,
+    compare,
+    mean_of,
+    rank_methods,
+)
 from protoset.paper.evidence import AT_PRINTED_RATE, Evidence, best_choices, fixed_choices, printed_rate_choices
 from protoset.paper.inconsistencies import printed_choices
 from protoset.paper.pages import probability
@@ -172,19 +181,21 @@ def _count_first_ranks(choices: Mapping[str, Choice]) -> dict[str, int]:
 def _refined(measured: Measured) -> list[Finding]:
     choices, words, statements = fixed_choices(measured), [], []
     for baseline in BASELINES:
-        test = compare(at_size_of(measured, REFINED, choices[baseline]), choices[baseline].error)
+        test = compare(at_size_of(measured, REFINED_REPS, choices[baseline]), choices[baseline].error)
         if test.test is not None:
             words.append(
-                f"{baseline} {test.other_mean:.3f}, {REFINED} {test.mean:.3f} (wins {test.wins}, losses {test.losses}, "
-                f"one-sided p = {probability(test.p_value)})"
+                f"{baseline} {test.other_mean:.3f}, {REFINED_REPS} {test.mean:.3f} (wins {test.wins}, "
+                f"losses {test.losses}, one-sided p = {probability(test.p_value)})"
             )
     if words:
-        statements.append(f"{REFINED} at the size of each baseline, fixed parameters, mean errors: {'; '.join(words)}")
-    plain, refined = choices["REPS"], choices[REFINED]
+        statements.append(
+            f"{REFINED_REPS} at the size of each baseline, fixed parameters, mean errors: {'; '.join(words)}"
+        )
+    plain, refined = choices["REPS"], choices[REFINED_REPS]
     if np.isfinite(refined.error).any():
         statements.append(
             f"With the size chosen by cross-validation on the training part: REPS {mean_of(plain.error):.3f} at a rate "
-            f"of {mean_of(plain.rate):.3f}, {REFINED} {mean_of(refined.error):.3f} at {mean_of(refined.rate):.3f}, "
-            f"1-NN on the whole training set {mean_of(measured.errors('NoPS')):.3f}"
+            f"of {mean_of(plain.rate):.3f}, {REFINED_REPS} {mean_of(refined.error):.3f} at "
+            f"{mean_of(refined.rate):.3f}, 1-NN on the whole training set {mean_of(measured.errors('NoPS')):.3f}"
         )
     return [Finding(None, statement) for statement in statements]

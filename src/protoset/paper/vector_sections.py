@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from protoset.paper.agreement import row_numbers
-from protoset.paper.analysis import REFINED, Choice, Measured, mean_of, rank_methods
+from protoset.paper.analysis import REFINED_REPS, Choice, Measured, mean_of, rank_methods
 from protoset.paper.comparison_sections import add_fixed_rates, add_friedman, add_signed_ranks
 from protoset.paper.evidence import AT_PRINTED_RATE, Evidence, best_choices, fixed_choices
 from protoset.paper.figures import tradeoff
 from protoset.paper.inconsistencies import printed_choices
-from protoset.paper.pages import MISSING, Page, signed
+from protoset.paper.pages import MISSING_TEXT, Page, signed
 from protoset.paper.printed import (
     BASELINES,
     METHODS,
@@ -35,13 +35,13 @@ def add_vector_study(page: Page, evidence: Evidence, *, brief: bool = False) -> 
         f"{len(measured.data)} data sets, 5 stratified folds, Euclidean distances. Attributes have the scaling "
         f"`{evidence.scaling}`, learned on the training part, for all methods. Each cell shows ERR / SLR: measured, "
         "*printed*, and measured minus printed. NoPS is printed as accuracies and read as 1 - ERR. Bold is Pareto rank "
-        f"1 among the paper's six methods; {REFINED} is bold if it has rank 1 in place of REPS."
+        f"1 among the paper's six methods; {REFINED_REPS} is bold if it has rank 1 in place of REPS."
     )
     page.heading("Best parameter", 3)
     page.paragraph(
         "As in the paper, each method has the parameter with the lowest error *on the test folds*: FCNN with k = 1, 2, "
-        f"3, RMHC at 5, 10 and 20 %, REPS and {REFINED} at ten rates from 1 to 50 %. This is optimistic, and more so "
-        "with more values. The paper does not say how it chose the rates of REPS; its printed rates are smaller."
+        f"3, RMHC at 5, 10 and 20 %, REPS and {REFINED_REPS} at ten rates from 1 to 50 %. This is optimistic, and "
+        "more so with more values. The paper does not say how it chose the rates of REPS; its printed rates are lower."
     )
     add_error_table(page, "vectors-best", measured, best)
     page.figure(
@@ -75,7 +75,7 @@ def add_error_table(page: Page, name: str, measured: Measured, choices: Mapping[
         csv_row: list[Any] = [data, one_nn, printed_one_nn.get(data)]
         for method, choice in choices.items():
             error, rate = float(choice.error[row]), float(choice.rate[row])
-            pareto_rank = float(refined_ranks[row, -1] if method == REFINED else ranks[row, METHODS.index(method)])
+            pareto_rank = float(refined_ranks[row, -1] if method == REFINED_REPS else ranks[row, METHODS.index(method)])
             printed_error, printed_rate = _printed_pair(data, method)
             cells.append(_cell(error, rate, printed_error, printed_rate, pareto_rank == 1))
             csv_row += [choice.labels[row], error, printed_error, rate, printed_rate, pareto_rank]
@@ -89,7 +89,7 @@ def add_error_table(page: Page, name: str, measured: Measured, choices: Mapping[
 
 def _two_rankings(choices: Mapping[str, Choice]) -> tuple[np.ndarray, np.ndarray]:
     """Pareto ranks of the paper's six methods, and the same with refined REPS in place of REPS."""
-    plain, refined = ({name: choices[name] for name in (*BASELINES, reps)} for reps in ("REPS", REFINED))
+    plain, refined = ({name: choices[name] for name in (*BASELINES, reps)} for reps in ("REPS", REFINED_REPS))
     return rank_methods(plain), rank_methods(refined)
 
 
@@ -101,7 +101,7 @@ def _printed_pair(data: str, method: str) -> tuple[float | None, float | None]:
 
 
 def _cell(error: float, rate: float | None, printed_error: float | None, printed_rate: float | None, bold: bool) -> str:
-    measured = MISSING if np.isnan(error) else f"{error:.3f}" + ("" if rate is None else f" / {rate:.3f}")
+    measured = MISSING_TEXT if np.isnan(error) else f"{error:.3f}" + ("" if rate is None else f" / {rate:.3f}")
     measured = f"**{measured}**" if bold else measured
     if printed_error is None:
         return measured
@@ -109,7 +109,7 @@ def _cell(error: float, rate: float | None, printed_error: float | None, printed
     if printed_rate is not None:
         printed += f" / {printed_rate:.2g}"
         difference += "" if rate is None else f" / {signed(rate - printed_rate)}"
-    return f"{measured}<br>*{printed}*<br>{difference if measured != MISSING else MISSING}"
+    return f"{measured}<br>*{printed}*<br>{difference if measured != MISSING_TEXT else MISSING_TEXT}"
 
 
 def _mean_row(measured: Measured, choices: Mapping[str, Choice]) -> list[str]:
