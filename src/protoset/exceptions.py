@@ -35,7 +35,7 @@ class ProtosetError(Exception):
 class DataError(ProtosetError, ValueError):
     """A data set cannot be read, found or written.
 
-    The message names the file, the line, what was expected and what was found. Correct the file, or pass another option.
+    The message names the file, the line, what was expected and what was found. Correct the file, or pass an option.
     """
 
 
