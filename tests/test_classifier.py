@@ -64,6 +64,14 @@ def test_the_adjusted_rule_against_its_definition(shape):
         assert winner == best
 
 
+def test_equal_distances_share_the_best_rank():
+    decision = decide(np.array([[2.0, 1.0, 1.0, 5.0]]), np.array([0.0, 1.5, 0.25, 0.0]))
+    assert decision.order.tolist() == [[1, 2, 0, 3]]
+    assert decision.distances.tolist() == [[1.0, 1.0, 2.0, 5.0]]
+    assert decision.ranks.tolist() == [[1, 1, 3, 4]]
+    assert decision.adjusted_ranks.tolist() == [[2.5, 1.25, 3, 4]]
+
+
 @given(labelled_vectors(), st.integers(0, 99))
 def test_keeping_everything_is_plain_nearest_neighbour(data, seed):
     X, y = data

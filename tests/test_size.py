@@ -1,0 +1,88 @@
+"""The automatic size: folds, the curve of errors, and the size that is chosen from it."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from protoset import REPS, Refined
+from protoset.neighbors import build_lists
+from protoset.selectors import rank_prototypes
+from protoset.selectors.size import size_curve, stratified_folds
+from protoset.spaces import make_space
+
+from conftest import overlapping
+
+X, Y = overlapping(120, n_classes=3, seed=5)
+
+
+def test_pinned_folds():
+    codes = np.array([1, 0, 0, 1, 0, 1, 1])
+    assert stratified_folds(codes, 3, None).tolist() == [0, 0, 1, 1, 2, 2, 0]
+    assert stratified_folds(codes, 3, np.random.RandomState(0)).tolist() == [2, 1, 0, 1, 2, 0, 0]
+
+
+def test_the_curve_is_the_mean_over_folds_with_its_standard_error():
+    curve = REPS().fit(X, Y).size_curve_
+    folds = np.empty(120, int)
+    folds[np.argsort(Y, kind="stable")] = np.arange(120) % 5
+    for position, rate in enumerate(curve.rates):
+        errors = []
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            kept = train[REPS(float(rate)).fit(X[train], Y[train]).sample_indices_]
+            errors.append(np.mean(Y[kept[cdist(X[test], X[kept]).argmin(axis=1)]] != Y[test]))
+        assert curve.errors[position] == pytest.approx(sum(errors) / 5)
+        variance = sum((error - sum(errors) / 5) ** 2 for error in errors) / 4
+        assert curve.standard_errors[position] == pytest.approx((variance / 5) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("selector", "sizes", "n_wrong", "chosen"),
+    [
+        (REPS(), [3, 4, 6, 8, 12, 18, 24, 36, 48, 60, 84, 120], [35, 35, 35, 29, 30, 31, 30, 32, 32, 33, 33, 38], 3),
+        (Refined(REPS()), [3, 6, 12, 24, 36], [33, 32, 36, 37, 36], 0),
+        (Refined(REPS(size_rule="lowest_error")), [3, 6, 12, 24, 36], [33, 32, 36, 37, 36], 1),
+    ],
+    ids=["REPS", "Refined", "lowest error"],
+)
+def test_pinned_curves(selector, sizes, n_wrong, chosen):
+    """Objects that 1-NN classifies wrongly at each size, of 120 in five folds."""
+    curve = selector.fit(X, Y).size_curve_
+    assert curve.sizes.tolist() == sizes
+    np.testing.assert_array_equal(np.round(curve.rates * 120).clip(3), sizes)
+    np.testing.assert_allclose(curve.errors * 120, n_wrong)
+    assert curve.best == np.argmin(n_wrong)
+    assert curve.chosen == chosen
+
+
+def test_the_search_for_a_prototype_beyond_the_lists():
+    """Lists of two hold few prototypes: the others are found by distances, and the curve is the same."""
+
+    def curve_with(n_neighbors):
+        lists = build_lists(make_space(X), n_neighbors)
+        return size_curve(
+            make_space(X),
+            lists,
+            Y,
+            lambda part, codes: np.arange(part.n_objects),
+            allocation="equal",
+            progress=lambda *done: folds_done.append(done),
+        )
+
+    folds_done = []
+    short, long = curve_with(2), curve_with(119)
+    np.testing.assert_array_equal(short.errors, long.errors)
+    assert folds_done == [(fold, 5) for fold in (1, 2, 3, 4, 5)] * 2
+
+
+def test_rankings_are_of_the_training_part():
+    """The ranking of a fold sees neither the held-out objects nor their classes."""
+    seen = []
+
+    def rank(lists, codes):
+        seen.append((lists.n_objects, len(codes), int(codes.max())))
+        return rank_prototypes(lists, codes).ranking
+
+    labels = np.where(np.arange(120) == 7, 3, Y)  # a class of one object
+    size_curve(make_space(X), build_lists(make_space(X), 119), labels, rank, allocation="proportional")
+    assert sorted(seen) == [(96, 96, 2)] + [(96, 96, 3)] * 4
