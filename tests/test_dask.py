@@ -26,9 +26,8 @@ from protoset.spaces import (
     as_space,
     distributed_vectors,
     make_space,
-    smallest_of,
 )
-from protoset.spaces._lists import RawLists
+from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._region_tasks import Members, PartialLists, search_region
 
@@ -219,7 +218,7 @@ def test_classifiers_take_a_client(client):
     X, y = overlapping(200, d=3)
     found = PrototypeClassifier(REPS(20, solver="distributed")).fit(X, y, client=client)
     assert len(found.sample_indices_) == 20
-    with pytest.raises(ValueError, match="serves REPS alone, not FCNN"):
+    with pytest.raises(ValueError, match="does not serve FCNN; use REPS"):
         PrototypeClassifier(FCNN()).fit(X, y, client=client)
 
 
@@ -721,8 +720,8 @@ def test_blocks_grow_and_come_in_pieces(client, monkeypatch):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_workers_search_for_the_refinement(client, monkeypatch, metric):
     """A sample that is here, with ties; the lists are those of one process."""
-    monkeypatch.setattr(_cluster_sample, "LEAST_ROWS", 100)
-    monkeypatch.setattr(_cluster_sample, "TASK_ROWS", 64)
+    monkeypatch.setattr(_cluster_sample, "LEAST_SAMPLE_ROWS", 100)
+    monkeypatch.setattr(_cluster_sample, "SAMPLE_TASK_ROWS", 64)
     X = np.random.default_rng(0).integers(0, 4, (300, 3)).astype(np.float32)
     members = np.arange(0, 300, 2)
     sample = as_space(X, metric, client=client).subset(members)
@@ -753,7 +752,7 @@ def test_refinement_by_lists_of_the_workers(client, monkeypatch):
     """Where the distances of the sample are too many for a matrix."""
     monkeypatch.setattr(_refinable_set, "MATRIX_BYTES", 0)
     monkeypatch.setattr(_refinable_set, "LIST_ENTRY_BYTES", 0)
-    monkeypatch.setattr(_cluster_sample, "LEAST_ROWS", 100)
+    monkeypatch.setattr(_cluster_sample, "LEAST_SAMPLE_ROWS", 100)
     X, y = overlapping(400, d=3)
     one, many = Refined(REPS(30)).fit(X, y), Refined(REPS(30)).fit(X, y, client=client)
     assert (many.sample_indices_ == one.sample_indices_).all()

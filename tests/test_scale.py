@@ -707,7 +707,7 @@ def test_the_size_of_refined_sets_with_an_approximate_search():
     """Its samples are small, and searched exactly."""
     X, y = overlapping(150)
     selector = Refined(REPS(search="approximate")).fit(X, y)
-    assert selector.neighbor_search_ == "approximate"
+    assert selector.selector_.neighbor_search_ == "approximate"
     assert len(selector.sample_indices_) <= selector.size_curve_.sizes[selector.size_curve_.chosen]
 
 
@@ -896,7 +896,7 @@ def test_the_smallest_of_blocks(seed, n_columns, k):
 
 def test_a_sample_must_hold_more_than_the_prototypes():
     X, y = overlapping(100)
-    with pytest.raises(ValueError, match="max_objects=5 leaves nothing to judge 12 prototypes by but themselves"):
+    with pytest.raises(ValueError, match="max_objects=5 leaves no other object beside the 12 prototypes"):
         refine(make_space(X), y, np.arange(12), max_objects=5)
 
 

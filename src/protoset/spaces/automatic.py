@@ -1,4 +1,7 @@
-"""``metric="auto"``: a dissimilarity from what the objects look like."""
+"""``metric="auto"``: the dissimilarity for objects of an unnamed kind.
+
+The same choice for a data set read from a file is ``protoset.models.prepare``, which knows the kind of its objects.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +12,30 @@ from scipy import sparse
 
 from protoset._cluster import is_dask
 
-NUMERIC = "fiub"
+NUMBER_KINDS = "fiub"
+"""Kinds of NumPy data types that hold numbers."""
 
 
 def choose_metric(X: Any) -> str:
-    """Name the dissimilarity that suits the objects.
+    """Choose the dissimilarity by the look of the objects.
 
-    Numbers in rows of one length are vectors ("euclidean"); a DataFrame with a column that is not
-    numeric has mixed attributes ("gower"); str, bytes are strings ("levenshtein"); a 3-D array, or
-    arrays of different lengths or of several channels, are series ("dtw").
+    Rows of numbers of one length are vectors ("euclidean"). A DataFrame with a column that is not numeric has mixed
+    attributes ("gower"). Texts and bytes are strings ("levenshtein"). A 3-D array, or a list of arrays of several
+    lengths or channels, are series ("dtw").
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return "euclidean" if all(_is_numeric(dtype) for dtype in X.dtypes) else "gower"
     if sparse.issparse(X):
         return "euclidean"
-    if hasattr(X, "__array__") and not hasattr(X, "__len__"):
-        X = np.asarray(X)  # an array-like of another library, whose rows cannot be looked at
-    if isinstance(X, np.ndarray) and X.ndim == 2:
-        return "euclidean"  # whose checks say what is wrong with texts or complex numbers
-    if (isinstance(X, np.ndarray) or is_dask(X)) and getattr(X, "dtype", np.dtype(object)).kind in NUMERIC:
-        return "dtw" if X.ndim == 3 else "euclidean"
-    # Rows of a Dask collection would be computed one by one.
-    objects = list(X) if not is_dask(X) and hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)) else []
-    if objects and all(isinstance(one, (str, bytes)) for one in objects):
+    if is_dask(X):  # its rows would be computed one by one
+        return "dtw" if getattr(X, "ndim", 2) == 3 else "euclidean"
+    X = np.asarray(X) if hasattr(X, "__array__") else X
+    if isinstance(X, np.ndarray) and (X.dtype.kind in NUMBER_KINDS or X.ndim == 2):
+        return "dtw" if X.ndim == 3 else "euclidean"  # whose checks say what is wrong with texts in rows
+    objects = list(X) if hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)) else []
+    if objects and all(isinstance(item, (str, bytes)) for item in objects):
         return "levenshtein"
-    shapes = {_shape_of_numbers(one) for one in objects}
+    shapes = {_shape_of_numbers(item) for item in objects}
     if objects and None not in shapes:
         return "euclidean" if len(shapes) == 1 and len(next(iter(shapes))) == 1 else "dtw"  # type: ignore[arg-type]
     raise ValueError(
@@ -43,20 +45,20 @@ def choose_metric(X: Any) -> str:
 
 
 def _is_numeric(dtype: Any) -> bool:
-    # A bool column is categorical; numeric extension types of pandas say so themselves.
+    # A bool column is categorical. Numeric extension types of pandas have a numeric kind.
     return getattr(dtype, "kind", "O") in "fiu"
 
 
-def _shape_of_numbers(one: Any) -> tuple[int, ...] | None:
+def _shape_of_numbers(item: Any) -> tuple[int, ...] | None:
     """Shape of a 1-D or 2-D array of numbers; None for anything else."""
-    if isinstance(one, (str, bytes, dict, set, frozenset)) or not hasattr(one, "__len__"):
+    if isinstance(item, (str, bytes, dict, set, frozenset)) or not hasattr(item, "__len__"):
         return None
     try:
-        array = np.asarray(one)
+        array = np.asarray(item)
     except ValueError:
         return None
-    return array.shape if array.ndim in (1, 2) and array.dtype.kind in NUMERIC else None
+    return array.shape if array.ndim in (1, 2) and array.dtype.kind in NUMBER_KINDS else None
 
 
 def _kinds(objects: list[Any]) -> str:
-    return " and ".join(sorted({type(one).__name__ for one in objects})[:3]) or "nothing"
+    return " and ".join(sorted({type(item).__name__ for item in objects})[:3]) or "nothing"

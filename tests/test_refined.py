@@ -1,0 +1,178 @@
+"""Refined, spaces as X, and the automatic metric, through every door of the estimators."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, load, refine, save
+from protoset.neighbors import build_lists
+from protoset.selectors import DROP3, FCNN, KMedoids, RandomSelector, all_selectors
+from protoset.spaces import make_space
+
+from conftest import overlapping
+
+X, Y = overlapping(120, n_classes=3, seed=3)
+SHORT = {"RMHC": {"max_iter": 50}, "SSMA": {"max_evaluations": 50}}
+
+
+@pytest.mark.parametrize("selector", [REPS(0.1), FCNN(), DROP3(), KMedoids(12), RandomSelector(0.1, random_state=0)])
+def test_refined_is_refine_of_the_selected_set(selector):
+    refined = Refined(selector).fit(X, Y)
+    plain = clone(selector).fit(X, Y)
+    np.testing.assert_array_equal(refined.selector_.sample_indices_, plain.sample_indices_)
+    expected = refine(X, Y, plain.sample_indices_)
+    np.testing.assert_array_equal(refined.sample_indices_, expected.indices)
+    assert refined.refinement_.objective_after == expected.objective_after < expected.objective_before
+    assert refined.n_distances_ == refined.selector_.n_distances_ + expected.n_distances
+    assert not hasattr(selector, "sample_indices_")
+
+
+def test_arguments_reach_the_refinement():
+    start = REPS(0.1).fit(X, Y).sample_indices_
+    arguments = {"steepness": (5, 30), "n_starts": 3, "max_objects": 60, "random_state": 4}
+    expected = refine(X, Y, start, **arguments)
+    np.testing.assert_array_equal(Refined(REPS(0.1), **arguments).fit(X, Y).sample_indices_, expected.indices)
+    assert expected.n_objects == 60
+
+
+def test_ready_lists_reach_reps():
+    lists = build_lists(make_space(X), 53)
+    given = Refined(REPS(0.1)).fit(X, Y, lists=lists)
+    assert given.selector_.neighbor_search_ == "given"
+    np.testing.assert_array_equal(given.sample_indices_, Refined(REPS(0.1)).fit(X, Y).sample_indices_)
+    with pytest.raises(ValueError, match=r"lists=... serves REPS, and the selector is a FCNN; leave it out"):
+        Refined(FCNN()).fit(X, Y, lists=lists)
+
+
+def test_the_adjusted_rule_has_the_degradations_of_the_selector():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        classifier = PrototypeClassifier(Refined(REPS(0.2, beta=3.0)), rule="adjusted").fit(X, Y)
+    inner = classifier.selector_.selector_
+    np.testing.assert_array_equal(classifier.degradations_, inner.degradations_[classifier.sample_indices_])
+    assert classifier._beta == 3.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"selector": "REPS"}, TypeError, "selector='REPS' is not a protoset selector; pass for example REPS"),
+        ({"selector": REPS(0.1, allocation="global")}, ValueError, "Refined keeps every class, and REPS"),
+        ({"selector": REPS(beta=1)}, ValueError, "beta=1 must be a finite number above 1"),
+        ({"n_starts": 0}, ValueError, "n_starts=0 must be a whole number"),
+        ({"steepness": ()}, ValueError, "at least one number"),
+        ({"max_objects": 0}, ValueError, "max_objects=0 must be a whole number"),
+        ({"max_time": -1}, ValueError, "max_time=-1 must be"),
+        ({"callback": 3}, TypeError, "callback=3 must be a function"),
+        ({"n_jobs": 0}, ValueError, "n_jobs=0 must be"),
+        ({"random_state": "x"}, ValueError, "random_state='x' must be"),
+    ],
+)
+def test_wrong_arguments(arguments, error, message):
+    selector = Refined(**arguments)
+    with pytest.raises(error, match=message):
+        selector.fit(X, Y)
+    assert not hasattr(selector, "classes_")
+
+
+def test_a_sparse_graph_is_refused_before_any_work():
+    graph = sparse.csr_matrix(cdist(X, X))
+    with pytest.raises(ValueError, match="Refined asks for dissimilarities that a sparse graph does not hold"):
+        Refined(REPS(5, metric="precomputed")).fit(graph, Y)
+
+
+@pytest.mark.parametrize(
+    "old", ["score", "refine", "neighbors", "n_neighbors", "max_memory", "lists_folder", "max_time", "callback"]
+)
+def test_old_names_name_the_new_ones(old):
+    new = {
+        "score": "reading=",
+        "refine": "Refined",
+        "neighbors": "search=",
+        "max_time": "Refined",
+        "callback": "Refined",
+    }
+    with pytest.raises(TypeError, match=f"{old}=1 is an old name; write {new.get(old, 'search=NeighborSearch')}"):
+        REPS(**{old: 1})
+    if old == "neighbors":
+        with pytest.raises(TypeError, match="neighbors=None is an old name; write lists="):
+            REPS(5).fit(X, Y, neighbors=None)
+
+
+@pytest.mark.parametrize(
+    ("classifier", "grid"),
+    [
+        (PrototypeClassifier(Refined(REPS())), {"selector__selector__n_prototypes": [3, 12]}),
+        (PrototypeClassifier(REPS()), {"selector__n_prototypes": [3, 12], "selector__reading": ["literal"]}),
+        (PrototypeClassifier(Refined(KMedoids())), {"selector__selector__n_prototypes": [3, 12]}),
+        (
+            PrototypeClassifier(REPS(9, search=NeighborSearch("exact"))),
+            {"selector__search__n_neighbors": [5, 20], "rule": ["nearest"]},
+        ),
+    ],
+)
+def test_grid_search_over_nested_parameters(classifier, grid):
+    search = GridSearchCV(classifier, grid, cv=3, error_score="raise").fit(X, Y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ > 0.5
+
+
+@pytest.mark.parametrize(("name", "kind"), all_selectors())
+def test_a_space_is_a_legal_x_for_every_selector(name, kind):
+    selector = kind(**SHORT.get(name, {}))
+    if "random_state" in selector.get_params():
+        selector.set_params(random_state=0)
+    objects, space = clone(selector).fit(X, Y), clone(selector).fit(make_space(X), Y)
+    np.testing.assert_array_equal(space.sample_indices_, objects.sample_indices_)
+    assert (space.metric_, space.n_features_in_) == ("euclidean", X.shape[1])
+    kept, labels = clone(selector).fit_resample(make_space(X), Y)
+    np.testing.assert_array_equal(
+        kept.block(slice(None), slice(None)), cdist(X[objects.sample_indices_], X[objects.sample_indices_])
+    )
+    assert len(labels) == len(objects.sample_indices_)
+
+
+@pytest.mark.parametrize("selector", [None, REPS(0.1), Refined(FCNN())])
+def test_a_space_is_a_legal_x_for_the_classifier(selector, tmp_path):
+    objects, space = (PrototypeClassifier(selector).fit(given, Y) for given in (X, make_space(X)))
+    np.testing.assert_array_equal(space.predict(X), objects.predict(X))
+    half = make_space(X).subset(np.arange(0, len(X), 2))
+    of_half = PrototypeClassifier(selector).fit(half, Y[::2])
+    np.testing.assert_array_equal(of_half.predict(X), PrototypeClassifier(selector).fit(X[::2], Y[::2]).predict(X))
+    save(space, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), objects.predict(X))
+
+
+def test_a_space_brings_its_own_metric():
+    space = make_space(X, "cityblock")
+    assert REPS(5).fit(space, Y).metric_ == "cityblock"
+    assert REPS(5, metric="cityblock").fit(space, Y).metric_ == "cityblock"
+    with pytest.raises(ValueError, match="metric='cosine', but X is a space with metric='cityblock'; leave metric='au"):
+        REPS(5, metric="cosine").fit(space, Y)
+    with pytest.raises(ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own"):
+        REPS(5, metric_params={"p": 1}).fit(space, Y)
+    with pytest.raises(ValueError, match=r"X is a space of shape \(3, 5\); pass the space of a training set"):
+        REPS(5).fit(make_space(X[:5]).cross(X[:3]), Y[:3])
+
+
+def test_the_default_classifier_takes_mixed_tables_strings_and_series():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    table = pd.DataFrame({"size": y + 0.3 * rng.normal(size=60), "colour": np.where(rng.random(60) < 0.8, y, 1 - y)})
+    table["colour"] = table["colour"].map({0: "red", 1: "blue"})
+    texts = ["".join(rng.choice(list("abc" if label else "xyz"), 5)) for label in y]
+    series = [np.sin(np.arange(rng.integers(20, 30)) / (2 if label else 5)) for label in y]
+    for objects, metric in ((table, "gower"), (texts, "levenshtein"), (series, "dtw")):
+        if metric == "levenshtein":
+            pytest.importorskip("rapidfuzz", reason="strings need rapidfuzz")
+        classifier = PrototypeClassifier().fit(objects, y)
+        assert classifier.selector_.metric_ == metric
+        assert classifier.score(objects, y) > 0.8
+        for selector in (REPS(0.2), Refined(REPS(0.2)), FCNN()):
+            assert clone(selector).fit(objects, y).metric_ == metric
