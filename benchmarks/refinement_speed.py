@@ -21,7 +21,8 @@ from protoset.selectors.refinement import FEW_OBJECTS
 
 KEEL_SSMA_SECONDS = 426.0
 MAGIC_SIZES = (1_000, 2_000, 4_000, 8_000, 16_000)
-COMPARED, REPEATS = 4_000, 3
+COMPARED = 4_000
+REPEATS = 3
 LARGE = 50_000
 RATE = 0.02
 
@@ -39,7 +40,7 @@ def measure_one(folder: str, data: str, n: int, method: str) -> None:
 
 
 def measure(folder: str, data: str, n: int, method: str) -> tuple[float, float]:
-    """CPU seconds and peak memory of one fit in a process of its own."""
+    """CPU seconds and peak memory of one fit in its own process."""
     command = [sys.executable, "-m", "benchmarks.refinement_speed", folder, data, str(n), method]
     seconds, peak = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return float(seconds), float(peak)
@@ -47,7 +48,7 @@ def measure(folder: str, data: str, n: int, method: str) -> tuple[float, float]:
 
 def main(folder: str) -> None:
     """Print times, growth and ratios."""
-    print(f"REPS({RATE}, refine=True), CPU seconds after compilation")
+    print(f"Refined(REPS({RATE})), CPU seconds after compilation")
     times = {}
     for n in MAGIC_SIZES:
         times[n], peak = measure(folder, "magic", n, "refined")

@@ -24,7 +24,8 @@ from protoset.selectors import CCIS, DROP3, FCNN, RMHC, SSMA
 from protoset.spaces import Space, make_space
 
 RATES = (0.02, 0.05, 0.1)
-FOLDS, SEEDS = 5, 3
+FOLDS = 5
+SEEDS = 3
 NEIGHBOR_RULE = "1-NN on everything"
 
 
@@ -88,10 +89,10 @@ def main(folder: str, n_jobs: int = 2) -> None:
     """Print the tables."""
     paths = sorted((Path(folder) / "keel").glob("*.dat"))
     cells = [(path, fold, seed) for path in paths for fold in range(FOLDS) for seed in range(SEEDS)]
-    found = Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells)
-    names = list(found[0])
+    results = Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells)
+    names = list(results[0])
     by_set = {
-        name: np.array([cell[name] for cell in found]).reshape(len(paths), FOLDS * SEEDS, 2).mean(axis=1)
+        name: np.array([cell[name] for cell in results]).reshape(len(paths), FOLDS * SEEDS, 2).mean(axis=1)
         for name in names
     }
     print(f"{len(paths)} data sets, {FOLDS} folds, {SEEDS} seeds: mean error, mean selection rate")

@@ -21,7 +21,8 @@ from benchmarks.stages import StageClock
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.selectors import RandomSelector
 
-RATE, SAMPLED_QUERIES = 0.01, 3_000
+RATE = 0.01
+SAMPLED_QUERIES = 3_000
 
 
 def read_covertype(folder: Path, n: int | None = None) -> tuple[np.ndarray, np.ndarray]:

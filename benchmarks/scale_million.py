@@ -20,7 +20,10 @@ from benchmarks.stages import StageClock
 from protoset import REPS, PrototypeClassifier, Refined
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-FEATURES, CLASSES, RATE, QUERIES = 20, 10, 0.01, 20_000
+FEATURES = 20
+CLASSES = 10
+RATE = 0.01
+QUERIES = 20_000
 COMPILED_FROM = 100_000
 """Objects whose fit needs all that is to be compiled: lists of fewer have no rounds."""
 
@@ -67,7 +70,7 @@ def measure_one(n: int, refine: bool) -> None:
 
 
 def measure(n: int, refine: bool) -> dict:
-    """Measure one size in a process of its own."""
+    """Measure one size in its own process."""
     command = [sys.executable, "-m", "benchmarks.scale_million", "one", str(n), str(int(refine))]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
@@ -77,19 +80,19 @@ def exponent(sizes: list[int], values: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
-def draw(found: dict[int, dict], path: str) -> None:
+def draw(runs: dict[int, dict], path: str) -> None:
     """Draw the curves to a file: CPU seconds of each stage, and memory, against the number of objects."""
     import matplotlib.pyplot as plt
 
-    sizes = sorted(found)
+    sizes = sorted(runs)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for stage, marker in zip(STAGES, "o^sDv", strict=True):
-        left.loglog(sizes, [found[n]["cpu"].get(stage, np.nan) for n in sizes], marker=marker, label=stage)
-    left.loglog(sizes, [found[sizes[0]]["cpu"]["fit"] * n / sizes[0] for n in sizes], ":", color="grey", label="n")
+        left.loglog(sizes, [runs[n]["cpu"].get(stage, np.nan) for n in sizes], marker=marker, label=stage)
+    left.loglog(sizes, [runs[sizes[0]]["cpu"]["fit"] * n / sizes[0] for n in sizes], ":", color="grey", label="n")
     left.set(xlabel="objects", ylabel="CPU seconds")
     left.legend()
-    right.loglog(sizes, [found[n]["peak"] for n in sizes], marker="o", label="peak of the process")
-    right.loglog(sizes, [found[n]["before"] for n in sizes], marker="^", label="before the fit, with X")
+    right.loglog(sizes, [runs[n]["peak"] for n in sizes], marker="o", label="peak of the process")
+    right.loglog(sizes, [runs[n]["before"] for n in sizes], marker="^", label="before the fit, with X")
     right.set(xlabel="objects", ylabel="GB", ylim=(0.1, 10))
     right.legend()
     figure.savefig(path, dpi=120)
@@ -97,29 +100,29 @@ def draw(found: dict[int, dict], path: str) -> None:
 
 def main(sizes: tuple[int, ...], figure: str | None) -> None:
     """Print the curves, their exponents and the verdicts."""
-    found = {}
+    runs = {}
     measure(COMPILED_FROM, refine=True)  # compiles
     for n in sizes:
-        found[n] = one = measure(n, refine=True)
-        stages = "  ".join(f"{stage} {one['cpu'].get(stage, 0.0):8.3f}" for stage in STAGES)
+        runs[n] = run = measure(n, refine=True)
+        stages = "  ".join(f"{stage} {run['cpu'].get(stage, 0.0):8.3f}" for stage in STAGES)
         print(
-            f"{n:>9,}  CPU s: {stages}  wall {one['wall']['fit']:7.1f}  peak {one['peak']:5.2f} GB "
-            f"(before {one['before']:.2f}, estimate {one['estimate']:.2f})  {one['search']} "
-            f"recall {one['recall']:.3f}  error {one['error']:.4f}",
+            f"{n:>9,}  CPU s: {stages}  wall {run['wall']['fit']:7.1f}  peak {run['peak']:5.2f} GB "
+            f"(before {run['before']:.2f}, estimate {run['estimate']:.2f})  {run['search']} "
+            f"recall {run['recall']:.3f}  error {run['error']:.4f}",
             flush=True,
         )
     if figure is not None:
-        draw(found, figure)
+        draw(runs, figure)
     large = [n for n in sizes if n >= 100_000]
     if len(large) > 1:
         for stage in STAGES:
-            slope = exponent(large, [found[n]["cpu"].get(stage, 0.0) for n in large])
+            slope = exponent(large, [runs[n]["cpu"].get(stage, 0.0) for n in large])
             print(f"growth exponent from {large[0]:,} to {large[-1]:,}, {stage:10}: {slope:.2f}")
         for name in ("cpu", "wall"):
             # Refinement looks at a sample of many, so its share would flatter the exponent: it is left out.
-            plain = [found[n][name]["fit"] - found[n][name]["refine"] for n in large]
+            plain = [runs[n][name]["fit"] - runs[n][name]["refine"] for n in large]
             print(f"fit without refinement, {name}: {verdict(exponent(large, plain), 1.25, at_most=True)}")
-    last = found[sizes[-1]]
+    last = runs[sizes[-1]]
     print(f"{sizes[-1]:,} objects, wall: {verdict(last['wall']['fit'] / 60, 20, at_most=True)} minutes")
     print(
         f"{sizes[-1]:,} objects, CPU time over 2 cores: {verdict(last['cpu']['fit'] / 120, 20, at_most=True)} minutes"
