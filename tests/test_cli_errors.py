@@ -38,10 +38,6 @@ CASES = {
     "folds of one": (["evaluate", "names.txt", "--folds", "1"], "--folds=1"),
     "folds and holding out": (["evaluate", "names.txt", "--folds", "5", "--holdout", "0.3"], "exclude each other"),
     "unknown method to compare": (["compare", "names.txt", "--methods", "nops,rpes"], "did you mean 'REPS"),
-    "categories in a comparison": (
-        ["compare", "flowers.csv", "--target", "species", "--metric-param", "categorical=[0]"],
-        "categorical is not taken",
-    ),
     "plot of no format": (["compare", "names.txt", "--plot", "plot.gif"], ".png, .svg"),
     "no plan": (["experiment", "run", "plan.toml"], "plan.toml"),
     "no journal": (["experiment", "status", "names.txt"], "names.txt"),

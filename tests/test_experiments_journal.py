@@ -81,7 +81,7 @@ NO_JOURNALS = [
     (text, "is not a journal and was not changed; choose another name"),
     (empty, "is not a journal and was not changed"),
     (other_database, "is not a journal and was not changed"),
-    (other_version, "has the schema version 7, and protoset .* reads 1; use the version that wrote it"),
+    (other_version, "is of the newer version 7, and protoset .* reads version 2; export it with the protoset that wrote it"),
     (damaged, "cannot be (read|used)"),
     (without_plan, "holds no plan that can be read"),
     (unknown_plan, "holds no plan that can be read: .*'FCN', which is not known .*'FCNN'"),
@@ -192,7 +192,7 @@ OTHER_PLANS = [
     ({"folds": 3}, "folds are {'n': 3, .*}, and were {'n': 2, "),
     ({"methods": ["NoPS"]}, r"method 'FCNN\(n_neighbors=1\)' is not there any more; method 'FCNN\(n_neighbors=2\)'"),
     ({"data": ["wine"]}, "data 'iris' is not there any more"),
-    ({"distances": ["raw"]}, "distance 'z' is not there any more"),
+    ({"distances": ["raw"]}, "distance 'auto' is not there any more"),
     ({"methods": ["NoPS", {"method": "FCNN", "n_neighbors": [1, 2], "refine": [True]}]}, "is not there any more"),
     ({"data": [{"path": "iris.csv"}]}, "data 'iris' is path='iris.csv', target=None, and was path=None, target=None"),
 ]

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from protoset.exceptions import PlanError
 from protoset.experiments import read_plan
+from protoset.paper.studies import plan_document
 from protoset.selectors import all_selectors
 
 SMALL = {"data": ["iris"], "methods": ["NoPS"]}
@@ -101,7 +102,28 @@ def test_identifiers_are_made_of_content():
         if cell.method == "condensed(n_neighbors=2)":
             assert cell.id == by_label["FCNN(n_neighbors=2)", cell.fold]
     assert len({cell.id for cell in other.cells}) == 15
-    assert one.cells[0].id == "9dbe8d440cd4bb2508058bd09baf9e20"
+    paper = {"distances": [{"scaling": "z", "nominal": "index"}]}
+    assert read_plan(SMALL | paper).cells[0].id == "9dbe8d440cd4bb2508058bd09baf9e20"
+
+
+PAPER_CELLS = {
+    ("vectors", "NoPS"): "09239f13ab8865bdda41e12497f487ba",
+    ("vectors", "CCIS"): "befa709a657e0f9f23265ae1cfc0390c",
+    ("vectors", "REPS at 0.01"): "a39f48d32659aac4a0211601090814bf",
+    ("vectors", "refined REPS at 0.01"): "c8f6136f60cfe59983fd6a4c8e348888",
+    ("vectors", "refined REPS auto"): "4464101aabab0856793c7f53c7351740",
+    ("vectors", "REPS at paper's CCIS"): "5fa105b7af8374a1fc6e2f95e0c8b746",
+    ("vectors-ssma", "refined REPS at SSMA"): "a1f4a89610e030d63bcaacdcc1c54fe7",
+    ("vectors-rmhc", "RMHC(n_prototypes=0.05)"): "73f7718a5a93bd4a0fcb6cd0acd94d62",
+    ("series", "REPS at 0.05"): "cc64bfdb002db634cf209dd157f94d78",
+}
+
+
+def test_cells_of_the_paper_keep_their_identifiers():
+    """Those of FCNN are new: its start is written in the plans."""
+    plans = {name: read_plan(plan_document(name)) for name, _ in PAPER_CELLS}
+    for (name, label), identifier in PAPER_CELLS.items():
+        assert next(cell.id for cell in plans[name].cells if cell.method == label) == identifier, label
 
 
 @given(
@@ -185,7 +207,15 @@ ERRORS = [
     ({"distances": [{"metric": "dtw", "windw": 5}]}, r"distances\[0\] \(dtw\): the key 'windw'.*did you mean 'window'"),
     ({"distances": [{"metric": "dtw", "scaling": "z"}]}, r"distances\[0\] \(dtw\): the key 'scaling' is not known"),
     ({"distances": [4]}, r"distances\[0\] is 4; expected a scaling, a metric, or a table"),
-    ({"distances": ["z", {}]}, "distances has 'z' twice"),
+    ({"distances": ["z", {"scaling": "z"}]}, "distances has 'z' twice"),
+    (
+        {"methods": [{"method": "REPS", "score": "literal"}]},
+        r"methods\[0\].score is not known any more: write 'reading'",
+    ),
+    (
+        {"methods": [{"method": "REPS", "max_memory": "1GB"}]},
+        r"max_memory is not known any more: write 'search__max_memory'",
+    ),
 ]
 
 

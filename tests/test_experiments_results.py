@@ -8,7 +8,7 @@ import pytest
 
 from protoset.datasets import Dataset
 from protoset.exceptions import JournalError
-from protoset.experiments import export, merge, results, resume, run, status, table
+from protoset.experiments import export_results, merge, results, resume, run, status, table
 
 from experiment_data import load
 
@@ -85,7 +85,7 @@ def test_folds_and_seeds_as_columns(journal):
 
 def test_csv(journal, tmp_path):
     rows = results(journal, kept=True)
-    assert export(journal, tmp_path / "rows.csv", kept=True) == len(rows) == 48
+    assert export_results(journal, tmp_path / "rows.csv", kept=True) == len(rows) == 48
     with (tmp_path / "rows.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
     for row, text in zip(rows, found, strict=True):
@@ -103,21 +103,21 @@ def test_csv(journal, tmp_path):
 def test_parquet(journal, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="no pyarrow: pip install 'protoset[parquet]'")
     rows = results(journal, kept=True)
-    export(journal, tmp_path / "rows.parquet", kept=True)
+    export_results(journal, tmp_path / "rows.parquet", kept=True)
     found = parquet.read_table(tmp_path / "rows.parquet").to_pylist()
     for row, values in zip(rows, found, strict=True):
         kept = values.pop("kept")
         assert kept == (None if row.kept_indices is None else row.kept_indices.tolist())
         assert values == {name: getattr(row, name) for name in values}
-    export(journal, tmp_path / "rows.parquet")
+    export_results(journal, tmp_path / "rows.parquet")
     assert "kept" not in parquet.read_table(tmp_path / "rows.parquet").column_names
 
 
 def test_exports_that_cannot_be(journal, tmp_path):
     with pytest.raises(ValueError, match=r"path='.*rows.xlsx' must end with .csv or .parquet"):
-        export(journal, tmp_path / "rows.xlsx")
+        export_results(journal, tmp_path / "rows.xlsx")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        export(journal, tmp_path / "away" / "rows.csv")
+        export_results(journal, tmp_path / "away" / "rows.csv")
 
 
 def measures(path):

@@ -14,7 +14,7 @@ import protoset
 from protoset.datasets import Attribute, Dataset, read, read_queries
 from protoset.exceptions import DataError
 from protoset.experiments import compare, validate, validate_model
-from protoset.models import DataModel, as_model, fit_model, make_selector, prepare
+from protoset.models import DataModel, as_model, find_method, fit_model, prepare
 from protoset.models.preparation import learn_scaling
 from protoset.spaces import make_space
 
@@ -74,6 +74,31 @@ def test_the_automatic_metric():
     assert prepare(Dataset("s", "matrix", np.zeros((20, 20)), y)).metric == "precomputed"
 
 
+def test_other_ways_to_compare_categories():
+    """As positions in the declaration, and by HEOM; both say nothing where there are no categories."""
+    dataset, train = mixed(), np.arange(30)
+    by_index = prepare(dataset, train=train, nominal="index")
+    assert (by_index.metric, by_index.scaling) == ("euclidean", "z")
+    positions = np.array([[level, {"on": 0, "off": 1, None: np.nan}[switch]] for level, switch in dataset.objects])
+    centre, width = np.nanmean(positions[train], axis=0), np.nanstd(positions[train], axis=0)
+    np.testing.assert_allclose(by_index(dataset.objects), (positions - centre) / width)
+    assert prepare(dataset, metric="manhattan", nominal="index", scaling="raw").metric == "manhattan"
+    assert prepare(dataset, nominal="heom").metric == "heom"
+    for nominal in ("index", "heom"):
+        assert prepare(dataset_of(*overlapping(20)), nominal=nominal).metric == "euclidean"
+    unknown = dataset.objects.copy()
+    unknown[0, 1] = "broken"
+    with pytest.raises(ValueError, match="'switch' has the value 'broken', which is not among the declared values"):
+        by_index(unknown)
+
+
+def test_the_metric_is_that_of_all_objects_and_the_scaling_that_of_the_training_part():
+    X, y = overlapping(20)
+    gaps = np.where(np.arange(20)[:, None] == 19, np.nan, X)
+    assert prepare(dataset_of(gaps, y), train=np.arange(10)).metric == "gower"
+    np.testing.assert_allclose(prepare(dataset_of(X, y), train=np.arange(10)).centre, X[:10].mean(axis=0))
+
+
 def test_series_of_channels_are_turned():
     rng = np.random.default_rng(0)
     series = [rng.normal(size=(7, 2)) for _ in range(6)]
@@ -118,11 +143,11 @@ def test_a_model_from_a_file_predicts_as_before(kind, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m: m["preparation"].update(scaling="raw"), "lacks what it needs"),
-        (lambda m: m["preparation"].update(scaling="y"), "not known"),
+        (lambda m: m["preparation"].update(scaling="raw"), "scaling 'raw' does not fit the arrays"),
+        (lambda m: m["preparation"].update(scaling="y"), "scaling 'y' is not known; expected one of"),
         (lambda m: m["preparation"].update(metric="cosine"), "has another metric than the classifier"),
         (lambda m: m["preparation"].update(surprise=1), "surprise"),
-        (lambda m: m["preparation"].update(attributes=[["x0", "real", []]]), "does not fit its attributes"),
+        (lambda m: m["preparation"].update(attributes=[["x0", "real", []]]), "centre has 3 values for 1 attributes"),
         (lambda m: m["preparation"].update(attributes=[[0, "real", []]]), "not texts"),
         (lambda m: m.pop("preparation"), "preparation"),
         (lambda m: m.update(format="protoset-something"), "does not say format"),
@@ -152,16 +177,19 @@ def test_a_plain_classifier_as_a_model():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "rpes"}, "did you mean 'REPS'"),
-        ({"method": "FCNN", "n_prototypes": 3}, "chooses its size itself"),
-        ({"method": "FCNN", "parameters": {"refine": True}}, "FCNN has no parameter 'refine'"),
-        ({"parameters": {"betta": 2}}, "did you mean 'beta'"),
-        ({"parameters": {"metric": "cosine"}}, "has no parameter 'metric'"),
+        ({"name": "rpes"}, "did you mean 'REPS'"),
+        ({"name": "FCNN", "n_prototypes": 3}, "chooses its size itself"),
+        ({"name": "FCNN", "parameters": {"refine": True}}, "FCNN has no parameter 'refine'"),
+        ({"name": "refined", "parameters": {"betta": 2}}, "did you mean 'beta'"),
+        ({"name": "REPS", "parameters": {"score": "literal"}}, "no parameter 'score' any more; write 'reading'"),
+        ({"name": "REPS", "parameters": {"n_neighbors": 9}}, "write 'search__n_neighbors'"),
+        ({"name": "REPS", "parameters": {"beta": 0}}, "beta=0 must be"),
+        ({"name": "REPS", "parameters": {"metric": "cosine"}}, "has no parameter 'metric'"),
     ],
 )
 def test_wrong_methods(arguments, message):
     with pytest.raises(ValueError, match=message):
-        make_selector(**arguments)
+        find_method(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -172,6 +200,7 @@ def test_wrong_methods(arguments, message):
         (KINDS["mixed"], {"scaling": "z"}, "in its own way"),
         (KINDS["vectors"], {"scaling": "log"}, "scaling='log' is not known"),
         (KINDS["matrix"], {"metric": "dtw"}, "'precomputed'"),
+        (KINDS["mixed"], {"nominal": "indx"}, "nominal='indx' is not known"),
     ],
 )
 def test_wrong_preparations(dataset, arguments, message):

@@ -115,11 +115,13 @@ def test_plans_have_the_papers_data_and_methods():
     vectors = {method.label: method for name in STUDIES["vectors"].plans for method in plans[name].methods}
     for label in ("NoPS", "CCIS", "FCNN(n_neighbors=3)", "SSMA", "DROP3", "RMHC(n_prototypes=0.1)", "REPS auto"):
         assert label in vectors
-        assert label in ("NoPS", "REPS auto") or vectors[f"refined REPS at {label}"].refine
+        assert label in ("NoPS", "REPS auto") or vectors[f"refined REPS at {label}"].spec.refined
     assert len(plans["vectors"].cells) == 34 * 5 * len(plans["vectors"].methods)
     radii = [distance.parameters["window"] for distance in plans["series"].distances + plans["windows"].distances]
     assert radii == [5, 10, 20, 30, 50]
-    betas = {one.parameters["beta"] for one in plans["sensitivity"].methods if "beta" in one.parameters}
+    betas = {
+        method.spec.parameters["beta"] for method in plans["sensitivity"].methods if "beta" in method.spec.parameters
+    }
     assert min(betas) > 1
     assert max(betas) == 4
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what their texts stand for."""
+"""Options of several commands, and the values of their texts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ Labels = Annotated[
 ]
 KindOption = Annotated[
     str | None,
-    _option("--kind", text="What the objects are, where it is not seen: vectors, mixed, series, strings, matrix."),
+    _option(
+        "--kind", text="Kind of the objects, where the file leaves a doubt: vectors, mixed, series, strings, matrix."
+    ),
 ]
 Method = Annotated[
     str,
@@ -113,7 +115,7 @@ DataFolder = Annotated[
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Any]:
-    """Connect to a Dask cluster, if one is named; it goes on without this process."""
+    """Connect to a Dask cluster, if an address is given; the cluster stays when this process ends."""
     if address is None:
         yield None
         return
@@ -137,8 +139,8 @@ def to_size(text: str) -> int | float | str:
 
 
 def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:
-    """Return NAME=VALUE as a dict; values are numbers, true, false, null, lists, or else texts."""
-    found: dict[str, Any] = {}
+    """Return NAME=VALUE pairs as a dict; values are numbers, true, false, null, lists, or texts."""
+    parameters: dict[str, Any] = {}
     for pair in pairs or ():
         name, equals, text = pair.partition("=")
         if not equals or not name.strip():
@@ -147,8 +149,8 @@ def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:
             value = json.loads(text)
         except ValueError:
             value = {"True": True, "False": False, "None": None}.get(text, text)
-        found[name.strip().replace("-", "_")] = value
-    return found
+        parameters[name.strip().replace("-", "_")] = value
+    return parameters
 
 
 def read_data(path: Path, target: str | None, labels: str | None, kind: str | None) -> Dataset:
@@ -159,26 +161,26 @@ def read_data(path: Path, target: str | None, labels: str | None, kind: str | No
 
 
 def open_model(path: Path) -> DataModel:
-    """Read a model; a classifier of objects as they come is one without preparation."""
+    """Read a model; a classifier becomes a model without preparation."""
     from protoset.models import DataModel, as_model
     from protoset.persistence import load
 
     if not os.path.isfile(path):
         raise ValueError(f"there is no model {str(path)!r}; protoset select --model writes one")
-    found = load(path)
-    return found if isinstance(found, DataModel) else as_model(found)
+    loaded = load(path)
+    return loaded if isinstance(loaded, DataModel) else as_model(loaded)
 
 
 def read_for(model: DataModel, path: Path, labels: str | None = None) -> Queries:
     """Read objects for a model."""
     from protoset.datasets import read_queries
 
-    prepared = model.preparation
+    preparation = model.preparation
     return read_queries(
         path,
-        kind=prepared.kind,
-        attributes=prepared.attributes,
-        target=prepared.target,
-        target_position=prepared.target_position,
+        kind=preparation.kind,
+        attributes=preparation.attributes,
+        target=preparation.target,
+        target_position=preparation.target_position,
         labels=labels,
     )

@@ -1,4 +1,4 @@
-"""What commands print and where they write: tables for people, JSON for machines, files that are never the input."""
+"""Output of commands: tables for people, JSON for machines, and checks of output files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from protoset._files import is_part_of
 
 
 def plain(value: Any) -> str:
-    """Return a text from data as a terminal may show it: control characters become visible ones."""
+    """Return a text from data with its control characters escaped, for a terminal."""
     return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(value))
 
 
@@ -30,12 +30,12 @@ def note(text: str, quiet: bool = False) -> None:
 
 
 def say_json(document: Mapping[str, Any]) -> None:
-    """Print one JSON document; what is no number is null."""
+    """Print one JSON document; NaN and infinity become null."""
     say(json.dumps(_jsonable(document), ensure_ascii=False, allow_nan=False))
 
 
 def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table; numbers to the right."""
+    """Print a table; columns of numbers are aligned to the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -48,7 +48,7 @@ def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         table.add_column(Text(header), justify="right" if numeric else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(text) for text in row))
-    # A pipe has no width: nothing is broken into lines there.
+    # A pipe has no width: do not break lines there.
     width = None if sys.stdout.isatty() else 10_000
     Console(file=sys.stdout, width=width, highlight=False).print(table)
 
@@ -56,16 +56,16 @@ def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 def check_outputs(
     outputs: Mapping[str, Path | None], inputs: Iterable[str | os.PathLike[str] | None], force: bool
 ) -> None:
-    """Refuse, before any work is done, outputs that are an input, that are there already, or that cannot be.
+    """Refuse, before any work is done, outputs that are inputs, that exist, or that cannot be written.
 
     Parameters
     ----------
     outputs : mapping
         Paths by the option that names them.
     inputs : iterable
-        Files and folders that are read.
+        Files and folders that the command reads.
     force : bool
-        Whether outputs that are there may be replaced.
+        Whether existing outputs may be replaced.
     """
     given = {option: path for option, path in outputs.items() if path is not None}
     sources = [source for source in inputs if source is not None]
@@ -101,11 +101,11 @@ def _cell(value: Any) -> str:
 
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _jsonable(one) for key, one in value.items()}
+        return {str(key): _jsonable(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
         return _jsonable(value.tolist())
     if isinstance(value, (list, tuple)):
-        return [_jsonable(one) for one in value]
+        return [_jsonable(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, os.PathLike) else value

@@ -1,4 +1,4 @@
-"""Long work: progress on the standard error, and what Ctrl-C does."""
+"""Long work: progress on the standard error, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 class Interruption:
     """Whether Ctrl-C was pressed.
 
-    Searches of the library take Ctrl-C as their end and return the best set so far. A command that was interrupted
-    writes nothing, so it asks here after such work.
+    A search that Ctrl-C ends returns the best set so far. An interrupted command writes nothing, so it checks ``seen``
+    after the work.
     """
 
     seen = False
 
     def handle(self, *_: Any) -> None:
-        """Note it, and end what is being done."""
+        """Handle the signal: note it, and end the work."""
         self.seen = True
         raise KeyboardInterrupt
 
@@ -31,7 +31,7 @@ _current = Interruption()
 
 @contextmanager
 def watching() -> Iterator[Interruption]:
-    """Watch for Ctrl-C; where it is ignored, as in the background of a shell, it stays so."""
+    """Watch for Ctrl-C; where the process ignores it, as in the background of a shell, leave it ignored."""
     _current.seen = False
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before in (signal.SIG_IGN, None):
@@ -45,17 +45,17 @@ def watching() -> Iterator[Interruption]:
 
 
 Tell = Callable[[int, int], None]
-"""Told how much of the work is done: ``tell(done, total)``."""
+"""Called with the progress of the work: ``tell(done, total)``."""
 
 
 @contextmanager
 def working(what: str, quiet: bool) -> Iterator[Tell]:
-    """Show how far work is, if someone looks at the standard error; end with an error if it was interrupted.
+    """Show progress where the standard error is a terminal; raise KeyboardInterrupt at the end if interrupted.
 
     Parameters
     ----------
     what : str
-        In a few words.
+        Name of the work, in a few words.
     quiet : bool
     """
     if quiet or not sys.stderr.isatty():
@@ -87,7 +87,7 @@ def _bar(what: str) -> Iterator[Tell]:
 
 @contextmanager
 def _listening(tell: Callable[[str], None]) -> Iterator[None]:
-    """Pass on what the library says about its work."""
+    """Pass on the log messages of the library."""
 
     class Listener(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

@@ -1,4 +1,4 @@
-"""The command as a whole: its subcommands, and what becomes of errors."""
+"""The whole command: its subcommands, and the exit codes of errors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ EXIT_CODES = (
 )
 
 UsageError: Any = typer.BadParameter.__mro__[1]
-"""By its place: typer brings its own click or uses the installed one, depending on its version."""
+"""Class of click's usage errors; some versions of typer bring their own click, so it is not imported by name."""
 
-OPTIONS = (
+ARGUMENT_NAMES = (
     "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|random_state|n_neighbors|data|"
     "studies|datasets|without|cluster"
 )
-SPELLED = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
-"""Options that are not called as the argument of the library."""
+"""Arguments of the library that the command has as options."""
+
+OPTION_OF_ARGUMENT = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
+"""Options whose names differ from the arguments of the library."""
 
 app = typer.Typer(
     name="protoset",
@@ -73,14 +75,14 @@ def run(arguments: list[str]) -> int:
         try:
             code = typer.main.get_command(app).main(arguments, prog_name="protoset", standalone_mode=False)
             sys.stdout.flush()
-            if interruption.seen:  # some versions of typer make an exit code of it
+            if interruption.seen:  # some versions of typer turn it into an exit code
                 raise KeyboardInterrupt
             return code if isinstance(code, int) else 0
         except typer.Exit as ended:
             return _complain(KeyboardInterrupt()) if interruption.seen else ended.exit_code
         except (BrokenPipeError, SystemExit):
-            # Who reads has enough, as in `protoset datasets | head`; typer makes an exit of it. The interpreter must
-            # not write at its end either.
+            # The reader closed the pipe, as in `protoset datasets | head`; typer turns that into an exit. The
+            # interpreter must not write at its end either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 1
         except BaseException as error:
@@ -96,28 +98,30 @@ def _complain(error: BaseException) -> int:
 
 
 def judge(error: BaseException) -> tuple[int, str]:
-    """Return the exit code and the line that an error comes to."""
+    """Return the exit code and the message of an error."""
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
         return 130, "interrupted; files that were not finished are not there"
     if isinstance(error, UsageError):
         context = getattr(error, "ctx", None)
-        where = context.command_path if context is not None else "protoset"
-        return 2, f"{_line(error.format_message()).rstrip('.')}; see {where} --help"
+        command = context.command_path if context is not None else "protoset"
+        return 2, f"{_line(error.format_message()).rstrip('.')}; see {command} --help"
     if isinstance(error, (ValueError, TypeError, ImportError, FileNotFoundError, NotADirectoryError)):
         return 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):
         return 1, f"there is not enough memory: {_line(str(error)) or 'take fewer objects'}"
+    from protoset.exceptions import JournalError
+
     if isinstance(error, (OSError, RuntimeError)) and str(error):
-        return (2 if type(error).__name__ == "JournalError" else 1), _line(str(error))
+        return (2 if isinstance(error, JournalError) else 1), _line(str(error))
     return 1, f"{type(error).__name__}: {_line(str(error))} (--debug shows where)"
 
 
 def in_options(message: str) -> str:
-    """Say in the words of the command what the library says in its own: --target for target=."""
+    """Name options in a message of the library: --target for target=."""
     message = message.replace("overwrite=True", "--force")
     return re.sub(
-        rf"(?:(?<=\s)|(?<=\()|^)({OPTIONS})=",
-        lambda found: "--" + SPELLED.get(found[1], found[1]).replace("_", "-") + "=",
+        rf"(?:(?<=\s)|(?<=\()|^)({ARGUMENT_NAMES})=",
+        lambda match: "--" + OPTION_OF_ARGUMENT.get(match[1], match[1]).replace("_", "-") + "=",
         message,
     )
 
@@ -128,7 +132,7 @@ def _line(message: str) -> str:
 
 @contextmanager
 def _short_warnings(interruption: Interruption) -> Iterator[None]:
-    """Show warnings as one line each; not that a search was interrupted, which is said once."""
+    """Show warnings as one line each; after Ctrl-C show none."""
 
     def show(message: Warning | str, category: type[Warning], *_: Any) -> None:
         if not interruption.seen:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 def compare(
     path: DataArgument,
+    *,
     target: Target = None,
     labels: Labels = None,
     kind: KindOption = None,
@@ -79,11 +80,11 @@ def compare(
         dataset = read_data(path, target, labels, kind)
     from protoset import experiments
 
-    names = experiments.USUAL if methods is None else [name for name in methods.split(",") if name.strip()]
+    named = {} if methods is None else {"methods": [name for name in methods.split(",") if name.strip()]}
     with working("comparing", quiet) as tell, connected(cluster) as client:
-        found = experiments.compare(
+        comparison = experiments.compare(
             dataset,
-            names,
+            **named,
             metric=metric,
             metric_params=to_parameters("--metric-param", metric_param),
             scaling=scaling,  # type: ignore[arg-type]
@@ -94,68 +95,70 @@ def compare(
             callback=lambda progress: tell(progress.done + progress.failed, progress.total),
             client=client,
         )
-    if len(found.failures) == len(found.methods):
-        name, message = next(iter(found.failures.items()))
+    if len(comparison.failures) == len(comparison.methods):
+        name, message = next(iter(comparison.failures.items()))
         raise RuntimeError(f"every method failed; {name}: {message}")
-    # The result first, so that no trouble with a plot costs it.
+    # Print the result first, so that it is not lost if the plot fails.
     if json:
-        say_json(_document(path, found, plot))
+        say_json(_document(path, comparison, plot))
     else:
-        _show(dataset.name, found)
+        _show(dataset.name, comparison)
     if plot is not None:
-        _draw(found, plot)
+        _draw(comparison, plot)
         if not json:
             say(f"plot: {plain(plot)}")
 
 
-def _draw(found: Comparison, plot: Path) -> None:
+def _draw(comparison: Comparison, plot: Path) -> None:
     from protoset.plots import plot_front
     from protoset.plots.figure_files import write_figure
 
-    write_figure(plot_front(found.errors.mean(axis=0), found.selection_rates.mean(axis=0), found.methods), plot)
+    write_figure(
+        plot_front(comparison.errors.mean(axis=0), comparison.selection_rates.mean(axis=0), comparison.methods), plot
+    )
 
 
-def _rows(found: Comparison) -> list[dict[str, Any]]:
-    spread = found.standard_errors
+def _rows(comparison: Comparison) -> list[dict[str, Any]]:
+    spread = comparison.standard_errors
     return [
         {
             "method": method,
-            "error": float(found.errors[:, column].mean()),
+            "error": float(comparison.errors[:, column].mean()),
             "standard_error": float(spread[column]),
-            "selection_rate": float(found.selection_rates[:, column].mean()),
-            "pareto_rank": float(found.pareto_ranks[column]),
-            "seconds": float(found.seconds[:, column].sum()),
+            "selection_rate": float(comparison.selection_rates[:, column].mean()),
+            "pareto_rank": float(comparison.pareto_ranks[column]),
+            "seconds": float(comparison.seconds[:, column].sum()),
         }
-        for column, method in enumerate(found.methods)
+        for column, method in enumerate(comparison.methods)
     ]
 
 
-def _document(path: Path, found: Comparison, plot: Path | None) -> dict[str, Any]:
+def _document(path: Path, comparison: Comparison, plot: Path | None) -> dict[str, Any]:
     tests = None
-    if found.tests is not None:
+    if comparison.tests is not None:
         tests = [
             {
-                "methods": [found.tests.names[one] for one in pair],
+                "methods": [comparison.tests.names[position] for position in pair],
                 "p_value": test.p_value,
-                "holm": float(found.tests.corrected[pair]),
+                "holm": float(comparison.tests.corrected[pair]),
             }
-            for pair, test in found.tests.tests.items()
+            for pair, test in comparison.tests.tests.items()
         ]
     return {
         "path": path,
-        "metric": found.metric,
-        "methods": _rows(found),
-        "errors": found.errors,
+        "metric": comparison.metric,
+        "methods": _rows(comparison),
+        "errors": comparison.errors,
         "tests": tests,
-        "note": found.note,
-        "failures": found.failures,
+        "note": comparison.note,
+        "failures": comparison.failures,
         "plot": plot,
     }
 
 
-def _show(name: str, found: Comparison) -> None:
-    n_folds = len(found.errors)
-    say(f"{plain(name)}: {n_folds} fold{'s' if n_folds > 1 else ''}, metric {found.metric}")
+def _show(name: str, comparison: Comparison) -> None:
+    n_folds = len(comparison.errors)
+    say(f"{plain(name)}: {n_folds} fold{'s' if n_folds > 1 else ''}, metric {comparison.metric}")
     say("")
     rows = [
         [
@@ -167,14 +170,18 @@ def _show(name: str, found: Comparison) -> None:
         ]
         if row["error"] == row["error"]
         else [row["method"], None, None, None, None]
-        for row in _rows(found)
+        for row in _rows(comparison)
     ]
     say_table(["method", "error", "kept, %", "Pareto rank", "CPU s"], rows)
     say("")
-    for method, message in found.failures.items():
+    for method, message in comparison.failures.items():
         say(f"{method} failed: {plain(message)}")
-    if found.tests is not None:
-        pairs = [(pair, found.tests.corrected[pair]) for pair in found.tests.tests]
-        told = [f"{found.tests.names[a]} and {found.tests.names[b]} (p = {p:.3g})" for (a, b), p in pairs if p <= 0.05]
-        say("different at 0.05: " + ("; ".join(told) or "none"))
-    say(found.note)
+    if comparison.tests is not None:
+        pairs = [(pair, comparison.tests.corrected[pair]) for pair in comparison.tests.tests]
+        different = [
+            f"{comparison.tests.names[a]} and {comparison.tests.names[b]} (p = {p:.3g})"
+            for (a, b), p in pairs
+            if p <= 0.05
+        ]
+        say("different at 0.05: " + ("; ".join(different) or "none"))
+    say(comparison.note)

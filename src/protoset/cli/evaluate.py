@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from protoset.experiments import Validation
 
 MOST_CLASSES = 12
-"""Classes up to which the table of confusions is printed."""
+"""Classes up to which the confusion matrix is printed."""
 
 
-OF_METHODS = [
+METHOD_OPTIONS = [
     "target",
     "kind",
     "method",
@@ -56,12 +56,13 @@ OF_METHODS = [
     "holdout",
     "cluster",
 ]
-"""Options that say something of a method, which a model has decided already."""
+"""Options of methods; a model excludes them, because it is evaluated as it was fitted."""
 
 
 def evaluate(
     context: typer.Context,
     path: DataArgument,
+    *,
     model: Annotated[
         Path | None, typer.Option(help="A saved model to evaluate, in place of a method.", show_default=False)
     ] = None,
@@ -91,11 +92,11 @@ def evaluate(
         _refuse_options_of_methods(context)
     with working("evaluating", quiet) as tell, connected(cluster) as client:
         if model is not None:
-            found = _of_model(model, path, labels)
+            validation = _of_model(model, path, labels)
         else:
             from protoset.experiments import validate
 
-            found = validate(
+            validation = validate(
                 read_data(path, target, labels, kind),
                 method,
                 folds=folds,
@@ -105,24 +106,24 @@ def evaluate(
                 client=client,
                 metric=metric,
                 metric_params=to_parameters("--metric-param", metric_param),
-                scaling=scaling,
+                scaling=scaling,  # type: ignore[arg-type]
                 n_prototypes=to_size(n_prototypes),
                 parameters=to_parameters("--param", param),
                 n_jobs=n_jobs,
             )
     if json:
-        say_json({"path": path, "model": model, "method": method if model is None else None, **_document(found)})
+        say_json({"path": path, "model": model, "method": method if model is None else None, **_document(validation)})
         return
-    n_test, n_parts = found.estimate.n_test, len(found.fold_errors)
+    n_test, n_folds = validation.estimate.n_test, len(validation.fold_errors)
     if model is not None:
         say(f"model {plain(model)} on {n_test} objects")
     else:
-        say(f"method {plain(method)} on {n_test} held-out objects" + (f" in {n_parts} folds" if n_parts > 1 else ""))
-    _show(found)
+        say(f"method {plain(method)} on {n_test} held-out objects" + (f" in {n_folds} folds" if n_folds > 1 else ""))
+    _show(validation)
 
 
 def _refuse_options_of_methods(context: typer.Context) -> None:
-    sources = {name: context.get_parameter_source(name) for name in OF_METHODS}
+    sources = {name: context.get_parameter_source(name) for name in METHOD_OPTIONS}
     given = ["--" + name.replace("_", "-") for name, source in sources.items() if source and source.name != "DEFAULT"]
     if given:
         raise ValueError(
@@ -141,8 +142,8 @@ def _of_model(model: Path, path: Path, labels: str | None) -> Validation:
     return validate_model(loaded, queries.objects, queries.labels)
 
 
-def _document(found: Validation) -> dict[str, Any]:
-    estimate = found.estimate
+def _document(validation: Validation) -> dict[str, Any]:
+    estimate = validation.estimate
     return {
         "error": estimate.error,
         "standard_error": estimate.standard_error,
@@ -151,25 +152,33 @@ def _document(found: Validation) -> dict[str, Any]:
         "confidence": estimate.confidence,
         "n_errors": estimate.n_errors,
         "n_test": estimate.n_test,
-        "macro_f1": found.macro_f1,
-        "balanced_accuracy": found.balanced_accuracy,
-        "fold_errors": found.fold_errors,
-        "n_prototypes": found.n_prototypes,
-        "n_train": found.n_train if found.n_train.all() else None,
-        "selection_rate": float((found.n_prototypes / found.n_train).mean()) if found.n_train.all() else None,
-        "classes": found.classes,
-        "confusion": found.confusion,
+        "macro_f1": validation.macro_f1,
+        "balanced_accuracy": validation.balanced_accuracy,
+        "fold_errors": validation.fold_errors,
+        "n_prototypes": validation.n_prototypes,
+        "n_train": validation.n_train if validation.n_train.all() else None,
+        "selection_rate": float((validation.n_prototypes / validation.n_train).mean())
+        if validation.n_train.all()
+        else None,
+        "classes": validation.classes,
+        "confusion": validation.confusion,
     }
 
 
-def _show(found: Validation) -> None:
-    estimate = found.estimate
+def _show(validation: Validation) -> None:
+    estimate = validation.estimate
     say(f"error {estimate.error:.3f}, 95 % interval {estimate.lower:.3f} to {estimate.upper:.3f}")
-    say(f"macro F1 {found.macro_f1:.3f}, balanced accuracy {found.balanced_accuracy:.3f}")
-    sizes = ", ".join(str(size) for size in found.n_prototypes)
-    share = f" ({percent(float((found.n_prototypes / found.n_train).mean()))})" if found.n_train.all() else ""
+    say(f"macro F1 {validation.macro_f1:.3f}, balanced accuracy {validation.balanced_accuracy:.3f}")
+    sizes = ", ".join(str(size) for size in validation.n_prototypes)
+    share = (
+        f" ({percent(float((validation.n_prototypes / validation.n_train).mean()))})"
+        if validation.n_train.all()
+        else ""
+    )
     say(f"prototypes: {sizes}{share}")
-    if len(found.classes) <= MOST_CLASSES:
+    if len(validation.classes) <= MOST_CLASSES:
         say("")
-        rows = [[label, *counts] for label, counts in zip(found.classes, found.confusion.tolist(), strict=True)]
-        say_table(["true \\ predicted", *(plain(label) for label in found.classes)], rows)
+        rows = [
+            [label, *counts] for label, counts in zip(validation.classes, validation.confusion.tolist(), strict=True)
+        ]
+        say_table(["true \\ predicted", *(plain(label) for label in validation.classes)], rows)

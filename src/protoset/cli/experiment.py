@@ -13,7 +13,7 @@ from protoset.cli._output import check_outputs, note, plain, say, say_json, say_
 from protoset.cli._work import Tell, working
 
 if TYPE_CHECKING:
-    from protoset.experiments import Progress
+    from protoset.experiments import RunProgress
 
 app = typer.Typer(help="Run plans: data x methods x folds, in a journal that survives.", rich_markup_mode=None)
 
@@ -36,15 +36,15 @@ def run(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute what the journal does not have yet. It may be ended at any moment, and started again."""
+    """Compute the cells that the journal does not have yet. A run may be ended at any moment, and started again."""
     from protoset import experiments
 
-    place = plan.with_suffix(".journal") if journal is None else journal
+    path = plan.with_suffix(".journal") if journal is None else journal
     with working("running", quiet) as tell, connected(cluster) as client:
         done = experiments.run(
-            plan, place, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed, client=client
+            plan, path, n_jobs=n_jobs, data=data, callback=_callback(tell), retry_failed=retry_failed, client=client
         )
-    _end(done, place, json)
+    _end(done, path, json)
 
 
 @app.command()
@@ -70,19 +70,19 @@ def resume(
 
 @app.command()
 def status(journal: JournalArgument, json: Json = False, debug: Debug = False) -> None:
-    """Say how far the experiment of a journal is, also while it runs."""
+    """Show how far the experiment of a journal is, also while it runs."""
     from protoset import experiments
 
-    found = experiments.status(journal)
+    state = experiments.status(journal)
     if json:
-        say_json(vars(found))
+        say_json(vars(state))
         return
-    name = plain(found.name) or "plan"
-    say(f"{name}: {found.done} of {found.total} done, {found.failed} failed, {found.missing} left")
-    if found.running:
+    name = plain(state.name) or "plan"
+    say(f"{name}: {state.done} of {state.total} done, {state.failed} failed, {state.missing} left")
+    if state.running:
         say("it is running")
-    if found.failures:
-        say_table(["cells", "failure"], [[count, message] for message, count in found.failures])
+    if state.failures:
+        say_table(["cells", "failure"], [[count, message] for message, count in state.failures])
 
 
 @app.command()
@@ -99,7 +99,7 @@ def export(
     check_outputs({"OUTPUT": path}, [journal], force)
     from protoset import experiments
 
-    n_rows = experiments.export(journal, path, kept=kept)
+    n_rows = experiments.export_results(journal, path, kept=kept)
     if json:
         say_json({"path": path, "rows": n_rows})
     else:
@@ -108,13 +108,15 @@ def export(
 
 @app.command()
 def merge(
-    journal: Annotated[Path, typer.Argument(metavar="TARGET", help="A journal; made if it is not there.")],
-    sources: Annotated[list[Path], typer.Argument(metavar="JOURNAL...", help="The others; they stay as they are.")],
+    journal: Annotated[Path, typer.Argument(metavar="TARGET", help="A journal; created if it does not exist.")],
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="JOURNAL...", help="The other journals; they are not changed.")
+    ],
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Put what several journals have into one."""
+    """Put the cells of several journals into one."""
     from protoset import experiments
 
     n_cells = experiments.merge(journal, sources)
@@ -124,15 +126,15 @@ def merge(
         note(f"{n_cells} cells were added to {journal}", quiet)
 
 
-def _callback(tell: Tell) -> Callable[[Progress], None]:
+def _callback(tell: Tell) -> Callable[[RunProgress], None]:
     return lambda progress: tell(progress.done + progress.failed, progress.total)
 
 
-def _end(done: Progress, journal: Path, json: bool) -> None:
+def _end(done: RunProgress, journal: Path, json: bool) -> None:
     if json:
         say_json({"journal": journal, "done": done.done, "failed": done.failed, "total": done.total})
     else:
         say(f"{done.done} of {done.total} cells done, {done.failed} failed: {plain(journal)}")
     if done.failed:
-        note(f"protoset experiment status {journal} says what failed")
+        note(f"protoset experiment status {journal} shows what failed")
         raise typer.Exit(1)

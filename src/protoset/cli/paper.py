@@ -12,7 +12,7 @@ from protoset.cli._output import check_outputs, note, plain, say, say_json
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
-    from protoset.experiments import Progress
+    from protoset.experiments import RunProgress
 
 app = typer.Typer(help="Reproduce the paper.", rich_markup_mode=None)
 
@@ -48,7 +48,7 @@ def run(
 
     with working("running", quiet) as tell:
 
-        def follow(plan: str, state: Progress) -> None:
+        def follow(plan: str, state: RunProgress) -> None:
             tell(state.done + state.failed, state.total)
 
         runs = run_paper(

@@ -36,9 +36,9 @@ def predict(
         loaded = open_model(model)
         queries = read_for(loaded, path)
         predictions = loaded.predict(queries.objects)
-    found = {"model": model, "path": path, "n_objects": len(queries), "predictions": predictions}
+    document = {"model": model, "path": path, "n_objects": len(queries), "predictions": predictions}
     if queries.labels is not None:
-        found["n_errors"] = int((queries.labels != predictions.astype(str)).sum())
+        document["n_errors"] = int((queries.labels != predictions.astype(str)).sum())
     if output is not None or not json:
         table = io.StringIO(newline="")
         writer = csv.writer(table, lineterminator="\n")
@@ -49,9 +49,9 @@ def predict(
         else:
             write_atomically(output, table.getvalue().encode())
     if json:
-        say_json(found | ({} if output is None else {"output": output}))
+        say_json(document | ({} if output is None else {"output": output}))
     else:
-        if "n_errors" in found:
-            note(f"{found['n_errors']} of {len(queries)} differ from the labels in the file", quiet)
+        if "n_errors" in document:
+            note(f"{document['n_errors']} of {len(queries)} differ from the labels in the file", quiet)
         if output is not None:
             note(f"{len(queries)} predictions: {output}", quiet)

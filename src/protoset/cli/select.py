@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 def select(
     path: DataArgument,
+    *,
     target: Target = None,
     labels: Labels = None,
     kind: KindOption = None,
@@ -64,10 +65,10 @@ def select(
     force: Force = False,
     debug: Debug = False,
 ) -> None:
-    """Select the objects that can stand for all of them.
+    """Select prototypes: few objects that can stand for all.
 
-    Of data that come with a split (a folder of the UCR archive) prototypes are selected among the training objects,
-    and the test objects measure them. Rows are counted from 0, without the header.
+    Where data come with a split (a folder of the UCR archive), prototypes are selected among the training objects,
+    and the test objects measure the error. Rows are counted from 0, without the header.
     """
     check_outputs({"--output": output, "--model": model, "--report": report}, [path, labels], force)
     size, parameters = to_size(n_prototypes), to_parameters("--param", param)
@@ -95,7 +96,7 @@ def select(
             callback=lambda progress: tell(int(progress.n_evaluations), int(progress.max_evaluations)),
         )
     seconds = time.perf_counter() - started
-    found = _told(dataset, fitted, seconds)
+    document = _document(dataset, fitted, seconds)
     if output is not None:
         write_rows(dataset, fitted.sample_indices_, output, overwrite=force)
     if model is not None:
@@ -105,18 +106,17 @@ def select(
 
         with working("writing the report", quiet):
             write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force)
-    found["outputs"] = {
-        name: place for name, place in (("output", output), ("model", model), ("report", report)) if place is not None
-    }
+    outputs = {"output": output, "model": model, "report": report}
+    document["outputs"] = {name: written for name, written in outputs.items() if written is not None}
     if json:
-        say_json(found)
+        say_json(document)
     else:
-        _show(found)
-        if not found["outputs"]:
-            note("nothing was written; --output, --model and --report do", quiet)
+        _show(document)
+        if not document["outputs"]:
+            note("nothing was written; use --output, --model or --report", quiet)
 
 
-def _told(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]:
+def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]:
     import numpy as np
 
     from protoset.models import training_rows
@@ -167,7 +167,7 @@ def _test(dataset: Dataset, fitted: DataModel, n_train: int) -> dict[str, Any] |
 
 
 def _source_of_labels(dataset: Dataset) -> str | None:
-    """Where the labels were found: nobody has to say so, but everybody should see it."""
+    """Where the labels were found, for the user to check."""
     if dataset.layout is None:
         return None
     if dataset.attributes:
@@ -176,28 +176,28 @@ def _source_of_labels(dataset: Dataset) -> str | None:
     return next((path.name for path in dataset.layout.files if path != dataset.path), None)
 
 
-def _show(found: dict[str, Any]) -> None:
-    data = found["data"]
-    scaling = f", scaled: {found['scaling']}" if found["scaling"] else ""
-    refined = "refined " if found["refined"] else ""
-    say(f"{plain(data['name'])}: {data['n_objects']} objects ({data['kind']}), {len(found['classes'])} classes")
+def _show(document: dict[str, Any]) -> None:
+    data = document["data"]
+    scaling = f", scaled: {document['scaling']}" if document["scaling"] else ""
+    refined = "refined " if document["refined"] else ""
+    say(f"{plain(data['name'])}: {data['n_objects']} objects ({data['kind']}), {len(document['classes'])} classes")
     if data["labels"] is not None:
         say(f"labels: {plain(data['labels'])}")
-    say(f"{refined}{found['method']}; metric: {found['metric']}{scaling}")
-    say(f"kept {found['n_prototypes']} of {data['n_train']} ({percent(found['selection_rate'])})")
+    say(f"{refined}{document['method']}; metric: {document['metric']}{scaling}")
+    say(f"kept {document['n_prototypes']} of {data['n_train']} ({percent(document['selection_rate'])})")
     say("")
-    say_table(["class", "objects", "prototypes"], [list(one.values()) for one in found["classes"]])
+    say_table(["class", "objects", "prototypes"], [list(row.values()) for row in document["classes"]])
     say("")
-    if found["cross_validation"] is not None:
-        measured = found["cross_validation"]
+    if document["cross_validation"] is not None:
+        measured = document["cross_validation"]
         say(f"error in cross-validation at this size: {measured['error']:.3f} ± {measured['standard_error']:.3f}")
-    if found["test"] is not None:
-        test = found["test"]
+    if document["test"] is not None:
+        test = document["test"]
         say(
             f"error on the {test['n_objects']} test objects: {test['error']:.3f} "
             f"(95 % interval {test['lower']:.3f} to {test['upper']:.3f})"
         )
-    if not found["outputs"]:
-        say("rows: " + " ".join(str(row) for row in found["rows"]))
-    for name, place in found["outputs"].items():
-        say(f"{name}: {plain(place)}")
+    if not document["outputs"]:
+        say("rows: " + " ".join(str(row) for row in document["rows"]))
+    for name, written in document["outputs"].items():
+        say(f"{name}: {plain(written)}")

@@ -1,4 +1,4 @@
-"""``protoset version``: versions of what results depend on."""
+"""``protoset version``: versions of everything that results depend on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from protoset._version import __version__
 from protoset.cli._options import Debug, Json
 from protoset.cli._output import say, say_json
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
-OPTIONAL = ("typer", "rich", "matplotlib", "pyarrow", "pandas", "rapidfuzz", "faiss-cpu")
+REQUIRED_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
+OPTIONAL_PACKAGES = ("typer", "rich", "matplotlib", "pyarrow", "pandas", "rapidfuzz", "faiss-cpu")
 
 
 def version(json: Json = False, debug: Debug = False) -> None:
@@ -16,14 +16,14 @@ def version(json: Json = False, debug: Debug = False) -> None:
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
 
-    found: dict[str, str | None] = {"protoset": __version__, "python": platform.python_version()}
-    for name in (*PACKAGES, *OPTIONAL):
+    versions: dict[str, str | None] = {"protoset": __version__, "python": platform.python_version()}
+    for name in (*REQUIRED_PACKAGES, *OPTIONAL_PACKAGES):
         try:
-            found[name] = version_of(name)
+            versions[name] = version_of(name)
         except PackageNotFoundError:
-            found[name] = None
+            versions[name] = None
     if json:
-        say_json(found)
+        say_json(versions)
         return
-    for name, number in found.items():
+    for name, number in versions.items():
         say(f"{name} {number or '(not installed)'}")

@@ -19,8 +19,9 @@ from protoset.exceptions import JournalError
 APPLICATION = 0x50534A4E
 """SQLite's application_id of a journal ("PSJN")."""
 
-SCHEMA = 1
-"""Version of the tables that this version of protoset reads and writes."""
+SCHEMA = 2
+"""Version of journals that is read and written. In version 1 a plan without ``nominal`` compared categories by their
+positions, and FCNN started from medoids; its plans would name other cells today."""
 
 SQLITE_HEADER = b"SQLite format 3\0"
 """First bytes of an SQLite file."""
@@ -30,7 +31,7 @@ LOCK_SECONDS = 1.0
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def journal_errors(path: Path) -> Iterator[None]:
     """Turn errors of SQLite into a JournalError."""
     try:
         yield
@@ -52,8 +53,9 @@ def check_is_journal(path: Path) -> None:
         raise JournalError(f"{str(path)!r} is not a journal and was not changed; choose another name")
     if schema != SCHEMA:
         raise JournalError(
-            f"the journal {str(path)!r} has the schema version {schema}, and protoset {__version__} reads {SCHEMA}; "
-            "use the version that wrote it, or export it there"
+            f"the journal {str(path)!r} is of the {'older' if schema < SCHEMA else 'newer'} version {schema}, and "
+            f"protoset {__version__} reads version {SCHEMA}; export it with the protoset that wrote it, and run the "
+            "plan on a new journal"
         )
 
 
@@ -121,7 +123,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         address = real_path.as_uri() + "?mode=ro"
         if not real_path.with_name(real_path.name + "-wal").exists():
             address += "&immutable=1"  # SQLite cannot put its shared memory beside the file
-    with told(path):
+    with journal_errors(path):
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=30)
         connection.execute("PRAGMA query_only=ON")
         return connection

@@ -20,48 +20,50 @@ import sklearn
 
 from protoset._version import __version__
 from protoset.datasets import Dataset
+from protoset.evaluation import balanced_accuracy, error_rate, macro_f1
 from protoset.exceptions import ReferenceFailedError, SearchInterruptedWarning
-from protoset.experiments.distances import DataDistances, FoldDistances, digest
-from protoset.experiments.plan import Cell, Distance, Folds, Method, Source
-from protoset.experiments.scores import score
-from protoset.experiments.selection import FoldMethods, Selection
+from protoset.experiments.folds import DatasetFolds, Fold, digest
+from protoset.experiments.plan import Cell, Distance, Folds, PlannedMethod, Source
+from protoset.experiments.selection import FoldSelector, Selection
 
 State = Literal["done", "failed"]
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What became of a cell; one row of a journal.
+    """The result of a cell, or its failure; one row of a journal.
 
     Attributes
     ----------
     id, data, distance, fold, seed, method
-        Those of the cell.
+        As in the cell.
     state : {"done", "failed"}
         All measures of a failed cell are None.
     error, macro_f1, balanced_accuracy : float or None
-        Of the nearest prototype's class, on the test objects.
+        Measures of the predictions for the test objects.
     selection_rate : float or None
-        Prototypes by training objects.
+        Number of prototypes divided by the number of training objects.
     n_prototypes, n_train, n_test : int or None
     cpu_seconds, wall_seconds : float or None
-        Of the selection, without the dissimilarities where there is a matrix of them. Where several sizes come from
-        one fit, each counts it.
+        Time of the selection, without the dissimilarities where a matrix holds them. Where several sizes come from one
+        fit, each includes the fit.
     distance_seconds : float or None
         CPU time of the dissimilarities that all methods of the fold share.
     n_distances : int or None
         Dissimilarities that the method asked for.
     counters, parameters, versions : str
-        JSON: what else the method counted, all its parameters, versions of libraries.
+        JSON: other numbers that the method counted, all its parameters, versions of libraries.
     warnings : str
-        JSON list of the warnings that the method gave.
+        JSON list of the warnings of the method.
     kept : bytes or None
-        The prototypes; see ``kept_indices``.
+        The prototypes, compressed; see ``kept_indices``.
     data_digest : str or None
-        Says which content of the data was used.
+        Digest of the data set.
     failure_type, failure_message, failure_traceback : str or None
     finished : str
         Time in UTC.
+    predictions : ndarray of int or None
+        Predicted classes of the test objects; not written to journals.
     """
 
     id: str
@@ -92,6 +94,7 @@ class CellResult:
     failure_message: str | None = None
     failure_traceback: str | None = field(default=None, repr=False)
     finished: str = ""
+    predictions: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     @property
     def kept_indices(self) -> np.ndarray | None:
@@ -109,21 +112,21 @@ class Group:
     ----------
     source, distance, folds
         Of all cells.
-    cells : tuple of (Cell, Method)
-        Fold by fold; those that take another one's size after it.
+    cells : tuple of (Cell, PlannedMethod)
+        Fold by fold; a cell that takes its size from another cell comes after it.
     sizes : dict
-        Numbers of prototypes of cells that were computed before, by identifier; None where one failed.
+        Numbers of prototypes of cells that were computed before, by identifier; None where a cell failed.
     """
 
     source: Source
     distance: Distance
     folds: Folds
-    cells: tuple[tuple[Cell, Method], ...]
+    cells: tuple[tuple[Cell, PlannedMethod], ...]
     sizes: Mapping[str, int | None]
 
 
-class Workshop:
-    """Computes groups; keeps the data and dissimilarities at hand for the next one.
+class CellComputer:
+    """Computes groups of cells; keeps the data and the dissimilarities of the last group for the next.
 
     Parameters
     ----------
@@ -134,50 +137,52 @@ class Workshop:
     def __init__(self, load: Callable[[Source], Dataset]):
         self._load = load
         self._data: tuple[Source, Dataset, str] | None = None
-        self._distances: tuple[Any, DataDistances] | None = None
+        self._folds: tuple[Any, DatasetFolds] | None = None
 
-    def work(self, group: Group) -> Iterator[CellResult]:
+    def compute(self, group: Group) -> Iterator[CellResult]:
         """Compute a group cell by cell."""
         sizes, number = dict(group.sizes), -1
         for cell, method in group.cells:
             if cell.fold != number:
-                number, methods = cell.fold, self._prepare(group, cell.fold)
-            result = self._compute(cell, method, methods, sizes)
+                number, selector = cell.fold, self._fold_selector(group, cell.fold)
+            result = self._compute(cell, method, selector, sizes)
             sizes[cell.id] = result.n_prototypes
             yield result
 
-    def _prepare(self, group: Group, number: int) -> FoldMethods | Exception:
+    def _fold_selector(self, group: Group, number: int) -> FoldSelector | Exception:
         try:
             if self._data is None or self._data[0] != group.source:
-                self._data = self._distances = None  # before the next one is in memory
+                self._data = self._folds = None  # free the memory before the next data set is loaded
                 dataset = self._load(group.source)
                 self._data = group.source, dataset, digest(dataset)
             key = (group.source, group.distance, group.folds)
-            if self._distances is None or self._distances[0] != key:
-                self._distances = key, DataDistances(self._data[1], group.distance, group.folds)
-            return FoldMethods(self._distances[1].fold(number))
-        except Exception as error:  # whatever is wrong with the data is what became of the cells
+            if self._folds is None or self._folds[0] != key:
+                self._folds = key, DatasetFolds(self._data[1], group.distance, group.folds)
+            return FoldSelector(self._folds[1].fold(number))
+        except Exception as error:  # an error of the data is the failure of every cell of the fold
             return error
 
     def _compute(
-        self, cell: Cell, method: Method, methods: FoldMethods | Exception, sizes: Mapping[str, int | None]
+        self, cell: Cell, method: PlannedMethod, selector: FoldSelector | Exception, sizes: Mapping[str, int | None]
     ) -> CellResult:
-        if isinstance(methods, Exception):
-            return failed(cell, methods)
+        if isinstance(selector, Exception):
+            return failed(cell, selector)
         try:
-            size = method.rate_on(cell.data)
+            size: int | float | None = method.rate_on(cell.data)
             if cell.reference is not None:
                 size = sizes.get(cell.reference)
                 if size is None:
-                    raise ReferenceFailedError(f"{method.at} failed, at whose size this was to be")
-            with warnings.catch_warnings(record=True) as told:
+                    raise ReferenceFailedError(f"cannot use the size of {method.at}: {method.at} failed on this fold")
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                selection = methods.select(method, cell.seed, size)
-            if any(issubclass(one.category, SearchInterruptedWarning) for one in told):
+                # A method without seeds may be repeated with the seeds of the method whose size it takes.
+                selection = selector.select(method.spec, None if method.seeds is None else cell.seed, size)
+                predictions = selection.predict(selector.fold, method.rule)
+            if any(issubclass(warning.category, SearchInterruptedWarning) for warning in caught):
                 raise KeyboardInterrupt  # the best set so far is no result of the method
-            said = [f"{one.category.__name__}: {one.message}" for one in told]
+            texts = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
             assert self._data is not None
-            return _done(cell, methods.fold, self._data[2], selection, said)
+            return _done(cell, selector.fold, self._data[2], selection, predictions, texts)
         except Exception as error:
             return failed(cell, error)
 
@@ -195,18 +200,19 @@ def failed(cell: Cell, error: Exception) -> CellResult:
     )
 
 
-def _done(cell: Cell, fold: FoldDistances, data_digest: str, selection: Selection, told: list[str]) -> CellResult:
-    """Record what a method chose, and what its choice is worth."""
+def _done(
+    cell: Cell, fold: Fold, data_digest: str, selection: Selection, predictions: np.ndarray, texts: list[str]
+) -> CellResult:
+    """Record a selection and the measures of its predictions."""
     kept = selection.kept
-    scores = score(fold.truth, fold.predict(kept))
     return CellResult(
         **_names(cell),
         state="done",
-        error=scores.error,
+        error=error_rate(fold.truth, predictions),
         selection_rate=len(kept) / len(fold.train),
         n_prototypes=len(kept),
-        macro_f1=scores.macro_f1,
-        balanced_accuracy=scores.balanced_accuracy,
+        macro_f1=macro_f1(fold.truth, predictions),
+        balanced_accuracy=balanced_accuracy(fold.truth, predictions),
         n_train=len(fold.train),
         n_test=len(fold.test),
         cpu_seconds=selection.cpu_seconds,
@@ -216,17 +222,18 @@ def _done(cell: Cell, fold: FoldDistances, data_digest: str, selection: Selectio
         counters=json.dumps(selection.counters, sort_keys=True),
         parameters=json.dumps(selection.parameters, sort_keys=True),
         versions=versions(),
-        warnings=json.dumps(told),
+        warnings=json.dumps(texts),
         kept=zlib.compress(np.diff(fold.train[kept], prepend=0).astype("<u4").tobytes()),
         data_digest=data_digest,
         finished=_now(),
+        predictions=predictions,
     )
 
 
 @cache
 def versions() -> str:
-    """Versions of what results may depend on, as JSON."""
-    found = {
+    """Versions of everything that results may depend on, as JSON."""
+    numbers = {
         "protoset": __version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
@@ -234,7 +241,7 @@ def versions() -> str:
         "numba": version("numba"),
         "python": platform.python_version(),
     }
-    return json.dumps(found)
+    return json.dumps(numbers)
 
 
 def _names(cell: Cell) -> dict[str, Any]:

@@ -1,26 +1,29 @@
-"""Several methods on one data set: errors, sizes, Pareto ranks, and tests where they can say anything."""
+"""Several methods on one data set: errors, sizes, Pareto ranks, and tests where the folds allow them."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from protoset._cluster import resolve_client
+from protoset._validation import check_jobs
 from protoset.datasets import Dataset
 from protoset.evaluation import PairwiseTests, pairwise_wilcoxon, pareto_ranks
-from protoset.experiments.plan import EVERYTHING
-from protoset.experiments.results import results
-from protoset.experiments.runner import Callback, run
-from protoset.models import REFINED, Scaling, find_method, prepare
+from protoset.experiments.engine import Callback, compute_dataset
+from protoset.experiments.folds import choose_folds
+from protoset.experiments.plan import EVERYTHING, PlannedMethod, repeated
+from protoset.models import MethodSpec, find_method, prepare
+from protoset.models.methods import REFINED
+from protoset.models.preparation import Scaling
 
-USUAL = (EVERYTHING, "FCNN", "DROP3", "CCIS", "REPS", REFINED)
-"""Methods that are compared if none are named."""
+COMPARED_METHODS = (EVERYTHING, "FCNN", "DROP3", "CCIS", "REPS", REFINED)
+"""Methods that are compared by default."""
 
-LEVEL = 0.05
+SIGNIFICANCE = 0.05
+"""Level of the tests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +34,7 @@ class Comparison:
     ----------
     methods : tuple of str
     metric : str
-        What objects were compared by.
+        Metric that objects were compared by.
     errors, selection_rates, seconds : ndarray of shape (n_folds, n_methods)
         NaN where a method failed.
     pareto_ranks : ndarray of shape (n_methods,)
@@ -39,7 +42,7 @@ class Comparison:
     tests : PairwiseTests or None
         Signed-rank tests over the folds; None where no pair could differ significantly.
     note : str
-        How far the tests can be trusted, or why there are none.
+        How far the tests can be trusted, or why there are no tests.
     failures : dict
         Message of each method that failed.
     """
@@ -56,7 +59,7 @@ class Comparison:
 
     @property
     def standard_errors(self) -> np.ndarray:
-        """Of the mean error of each method, from the deviation between folds; NaN with a single one."""
+        """Standard error of the mean error of each method, from the deviation between folds; NaN with one fold."""
         n_folds = len(self.errors)
         if n_folds == 1:
             return np.full(len(self.methods), np.nan)
@@ -65,7 +68,7 @@ class Comparison:
 
 def compare(
     dataset: Dataset,
-    methods: Sequence[str] = USUAL,
+    methods: Sequence[str] = COMPARED_METHODS,
     *,
     metric: str = "auto",
     metric_params: Mapping[str, Any] | None = None,
@@ -83,20 +86,20 @@ def compare(
     ----------
     dataset : Dataset
     methods : sequence of str
-        As in ``protoset.models.fit_model``: "REPS" is the paper's method, "refined" the same with a refined set; and
-        "NoPS" for 1-NN on everything. Upper and lower case do not matter.
+        As in ``protoset.models.fit_model``: "REPS" is the paper's method, "refined" is REPS with a refined set; and
+        "NoPS" for 1-NN on all objects. Upper and lower case do not matter.
     metric, metric_params, scaling
-        As in ``protoset.models.prepare``; but categories are those that the data set has.
+        As in ``protoset.models.prepare``.
     n_prototypes : int, float or "auto"
-        For the methods that can be told their size: a count or a rate.
+        A count or a rate, for the methods that take one.
     folds : int, optional
         By default the split that the data come with, or 5 folds where there is none.
     random_state : int
-        Deals the objects, and seeds randomised methods.
+        Seed of the folds and of randomised methods. REPS is deterministic, and takes no seed here.
     n_jobs : int, optional
         Processes.
     callback : callable, optional
-        Told how far it is, with a ``Progress``; ends the run by returning True.
+        Called after each cell with a ``RunProgress``; ends the run by returning True.
     client : distributed.Client, optional
         Computes on its Dask cluster, a task per fold; see :func:`run`.
 
@@ -104,76 +107,55 @@ def compare(
     -------
     Comparison
     """
-    if "categorical" in (metric_params or {}):
-        raise ValueError(
-            "metric_params: categorical is not taken by a comparison, whose categories are those of the data set; "
-            "leave it out, and let the file say which columns are categories, or validate the methods one by one"
-        )
-    prepared = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
-    # The metric's own reader finds the categories; a plan has no place for them.
-    distance = {"metric": prepared.metric, **{k: v for k, v in prepared.metric_params.items() if k != "categorical"}}
-    if prepared.scaling is not None:
-        distance["scaling"] = prepared.scaling
-    own_split = folds is None and dataset.n_train is not None
-    n_folds = 5 if folds is None else folds
-    entries = [_entry(name, n_prototypes) for name in methods]
-    document = {
-        "name": dataset.name,
-        "data": [dataset.name or "data"],
-        "methods": entries,
-        "folds": "default" if own_split else {"n": n_folds, "seed": random_state},
-        "seeds": [random_state],
-        "distances": [distance],
+    check_jobs(n_jobs)
+    planned = [_planned(name, n_prototypes, random_state) for name in methods]
+    labels = tuple(method.label for method in planned)
+    if not labels or repeated(list(labels)):
+        raise ValueError(f"methods={list(methods)} must name at least one method, and each once")
+    division = choose_folds(dataset, folds, None, random_state)
+    preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
+    client = resolve_client(client)
+    results = compute_dataset(dataset, planned, preparation, division, n_jobs=n_jobs, client=client, callback=callback)
+    columns = {
+        name: np.full((division.count, len(labels)), np.nan) for name in ("error", "selection_rate", "cpu_seconds")
     }
-    with tempfile.TemporaryDirectory(prefix="protoset-") as folder:
-        journal = Path(folder) / "journal"
-        own = {dataset.name or "data": dataset}
-        run(document, journal, n_jobs=n_jobs, data=own, callback=callback, client=client)
-        rows = results(journal)
-    labels = tuple(entry.get("label", EVERYTHING) for entry in entries)
-    n_folds = 1 if own_split else n_folds
-    table = {name: np.full((n_folds, len(labels)), np.nan) for name in ("error", "selection_rate", "cpu_seconds")}
     failures: dict[str, str] = {}
-    for row in rows:
-        if row.state == "failed":
-            failures.setdefault(row.method, f"{row.failure_message}")
-        for name, values in table.items():
-            value = getattr(row, name)
-            values[row.fold, labels.index(row.method)] = np.nan if value is None else value
-    errors, rates = table["error"], table["selection_rate"]
+    for result in results:
+        if result.state == "failed":
+            failures.setdefault(result.method, f"{result.failure_message}")
+            continue
+        for name, values in columns.items():
+            values[result.fold, labels.index(result.method)] = getattr(result, name)
+    errors, rates = columns["error"], columns["selection_rate"]
     ranks = pareto_ranks(np.column_stack([errors.mean(axis=0), rates.mean(axis=0)]))
     tests, note = _tests(errors, labels)
-    return Comparison(labels, prepared.metric, errors, rates, table["cpu_seconds"], ranks, tests, note, failures)
+    return Comparison(labels, preparation.metric, errors, rates, columns["cpu_seconds"], ranks, tests, note, failures)
 
 
-def _entry(name: str, n_prototypes: int | float | str) -> dict[str, Any]:
-    """Return what a plan says of a method; its label is its name."""
+def _planned(name: str, n_prototypes: int | float | str, random_state: int) -> PlannedMethod:
     if str(name).strip().lower() == EVERYTHING.lower():
-        return {"method": EVERYTHING}
-    label, selector, refined = find_method(name, [EVERYTHING])
-    entry: dict[str, Any] = {"method": selector.__name__, "label": label}
-    if refined:
-        entry["refine"] = True
-    if n_prototypes != "auto" and "n_prototypes" in selector().get_params(deep=False):
-        entry["n_prototypes"] = n_prototypes
-    return entry
+        return PlannedMethod(EVERYTHING, MethodSpec(EVERYTHING))
+    spec = find_method(name, others=[EVERYTHING])
+    if "n_prototypes" in spec.parameter_names:
+        spec = find_method(name, n_prototypes=n_prototypes)
+    return PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None)
 
 
 def _tests(errors: np.ndarray, methods: Sequence[str]) -> tuple[PairwiseTests | None, str]:
-    """Test all pairs, unless Holm's correction leaves no pair a chance even if all folds agree."""
+    """Test all pairs, unless with Holm's correction no pair could be significant even if all folds agree."""
     n_folds, n_methods = errors.shape
     whole = [position for position in range(n_methods) if not np.isnan(errors[:, position]).any()]
     n_pairs = len(whole) * (len(whole) - 1) // 2
     if n_pairs == 0:
         return None, "fewer than two methods have results on all folds"
     smallest = n_pairs * 2.0 ** (1 - n_folds)
-    if smallest > LEVEL:
+    if smallest > SIGNIFICANCE:
         needed = n_folds
-        while n_pairs * 2.0 ** (1 - needed) > LEVEL:
+        while n_pairs * 2.0 ** (1 - needed) > SIGNIFICANCE:
             needed += 1
         count = "1 split" if n_folds == 1 else f"{n_folds} folds"
         return None, (
-            f"no test of significance: with {count} and {n_pairs} pairs none could reach {LEVEL:g}; "
+            f"no test of significance: with {count} and {n_pairs} pairs none could reach {SIGNIFICANCE:g}; "
             f"{needed} folds could"
         )
     tests = pairwise_wilcoxon(errors[:, whole], names=[methods[position] for position in whole])

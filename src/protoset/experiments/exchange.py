@@ -1,4 +1,4 @@
-"""Journals to other files, and several journals to one."""
+"""Exporting journals to tables, and merging several journals."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from protoset.experiments.parsing import parse_plan
 from protoset.experiments.plan import Plan
 
 MUST_AGREE = ("error", "n_prototypes", "macro_f1", "balanced_accuracy", "n_train", "n_test", "data_digest")
-"""What equal cells of several journals must have in common; times may differ."""
+"""Values of a cell that must be equal in all journals; times may differ."""
 
 
-def export(journal: str | os.PathLike[str], path: str | os.PathLike[str], *, kept: bool = False) -> int:
+def export_results(journal: str | os.PathLike[str], path: str | os.PathLike[str], *, kept: bool = False) -> int:
     """Write results and failures to a table, one row per cell.
 
     Parameters
@@ -29,21 +29,21 @@ def export(journal: str | os.PathLike[str], path: str | os.PathLike[str], *, kep
     path : path-like
         Ends with ``.csv`` or ``.parquet``.
     kept : bool, default=False
-        Whether to write the prototypes, too: as a list of rows of the data set, in CSV separated by blanks.
+        Whether to write the prototypes as well: a list of rows of the data set, in CSV separated by blanks.
 
     Returns
     -------
     int
         Number of rows.
     """
-    place = Path(path)
-    if place.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"path={str(place)!r} must end with .csv or .parquet, which says what to write")
+    target = Path(path)
+    if target.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"path={str(target)!r} must end with .csv or .parquet")
     with Journal.to_read(journal) as opened:
         rows = list(opened.rows(kept=kept))
     columns = [name for name in COLUMNS if name != "failure_traceback" and (kept or name != "kept")]
-    content = (_csv if place.suffix == ".csv" else _parquet)(rows, columns)
-    write_atomically(place, content)
+    content = (_csv if target.suffix == ".csv" else _parquet)(rows, columns)
+    write_atomically(target, content)
     return len(rows)
 
 
@@ -80,49 +80,51 @@ def _parquet(rows: list[CellResult], columns: list[str]) -> bytes:
 
 
 def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str]]) -> int:
-    """Put what several journals have into one.
+    """Put the cells of several journals into one.
 
-    Plans may differ in data, methods and distances; the target's plan has all of them. Cells that several journals have
-    must agree in everything but their times. A result takes the place of a failure. Either everything is merged, or the
-    target is as it was.
+    Plans may differ in data, methods and distances; the plan of the target gets all of them. A cell that several
+    journals have must be equal in all, except for its times. A result replaces a failure. Either everything is merged,
+    or the target is not changed.
 
     Parameters
     ----------
     target : path-like
-        A journal; made if it is not there.
+        A journal; created if it does not exist.
     sources : iterable of path-like
-        The other journals, which stay as they are.
+        The other journals, which are not changed.
 
     Returns
     -------
     int
-        Number of cells that the target got.
+        Number of cells that were added to the target.
     """
-    places = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
-    if not places:
+    paths = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    if not paths:
         raise ValueError("sources=[] must name at least one journal")
-    place = Path(target)
-    if any(Path(source).resolve() == place.resolve() for source in places):
-        raise ValueError(f"target={str(place)!r} is among the sources; name another target, or leave it out of them")
-    found: dict[str, CellResult] = {}
+    target_path = Path(target)
+    if any(Path(source).resolve() == target_path.resolve() for source in paths):
+        raise ValueError(
+            f"target={str(target_path)!r} is among the sources; name another target, or leave it out of them"
+        )
+    merged: dict[str, CellResult] = {}
     digests: dict[str, str] = {}
     before: dict[str, str] = {}
     plan: Plan | None = None
-    for source in ([place] if place.exists() else []) + places:
+    for source in ([target_path] if target_path.exists() else []) + paths:
         with Journal.to_read(source) as opened:
             plan = opened.plan if plan is None else _united(plan, opened.plan, source)
             for row in opened.rows():
                 _check_data(digests, row, str(source))
-                _keep_better(found, row, str(source))
-                if source is place:
+                _keep_better(merged, row, str(source))
+                if source is target_path:
                     before[row.id] = row.state
-    new = [row for row in found.values() if _is_better(row, before.get(row.id))]
-    Journal.to_write(place, plan, new).close()
+    new = [row for row in merged.values() if _is_better(row, before.get(row.id))]
+    Journal.to_write(target_path, plan, new).close()
     return len(new)
 
 
 def _is_better(row: CellResult, state: str | None) -> bool:
-    """Whether a row takes the place of one in another state, or of none."""
+    """Whether a row replaces a row in the given state; None stands for no row."""
     return state is None or (state, row.state) == ("failed", "done")
 
 
@@ -134,10 +136,10 @@ def _check_data(digests: dict[str, str], row: CellResult, source: str) -> None:
         )
 
 
-def _keep_better(found: dict[str, CellResult], row: CellResult, source: str) -> None:
-    other = found.get(row.id)
+def _keep_better(merged: dict[str, CellResult], row: CellResult, source: str) -> None:
+    other = merged.get(row.id)
     if other is None or _is_better(row, other.state):
-        found[row.id] = row
+        merged[row.id] = row
     elif other.state == row.state == "done":
         differing = [name for name in MUST_AGREE if getattr(other, name) != getattr(row, name)]
         if not differing and list(other.kept_indices) != list(row.kept_indices):  # type: ignore[arg-type]
@@ -153,7 +155,7 @@ def _keep_better(found: dict[str, CellResult], row: CellResult, source: str) -> 
 
 
 def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
-    """Return a plan that has all of two plans."""
+    """Return a plan with everything of two plans."""
     for name, usual in (("folds", 5), ("seeds", [0])):
         mine, other = (plan.document.get(name, usual) for plan in (first, second))
         if mine != other and not (name == "folds" and first.folds == second.folds):

@@ -1,10 +1,9 @@
 """The journal of an experiment: one SQLite file with the plan and a row per cell.
 
-Each cell is a transaction in the write-ahead log, so a kill at any moment loses at most what was being computed. The
-log is synchronised at checkpoints only (``synchronous=NORMAL``). After a kill nothing is missing, as what was written
-is with the system. After a power failure SQLite still promises a consistent file; the last cells may be missing, and
-are computed again. A new journal is made beside its place and renamed, so that it is whole or not there. At the end
-of a run the log goes into the journal, which is a single file then.
+Each cell is a transaction in the write-ahead log, so a kill at any moment loses at most the cell being computed. The
+log is synchronised at checkpoints only (``synchronous=NORMAL``): after a power failure the file is still consistent,
+but the last cells may be missing, and are computed again. A new journal is made beside its path and renamed, so that it
+is complete or does not exist. At the end of a run the log goes into the journal, which is a single file then.
 
 A run that writes holds a lock on a file beside the journal. That file may stay behind and means nothing by itself.
 Readers need no lock.
@@ -33,22 +32,24 @@ from protoset.experiments._journal_files import (
     check_is_journal,
     check_writable,
     connect_to_read,
+    journal_errors,
     take_lock,
-    told,
 )
 from protoset.experiments.cells import CellResult
 from protoset.experiments.parsing import parse_plan
 from protoset.experiments.plan import Plan, lost_cells
 
-COLUMNS = [column.name for column in fields(CellResult)]
-TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bytes: "BLOB"}
+COLUMNS = [column.name for column in fields(CellResult) if column.name != "predictions"]
+SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bytes: "BLOB"}
 
 
 def column_types() -> dict[str, type]:
     """Python type of each column, besides None."""
     hints = typing.get_type_hints(CellResult)
-    kinds = {name: [one for one in typing.get_args(hints[name]) or [hints[name]] if one in TYPES] for name in COLUMNS}
-    return {name: found[0] if found else str for name, found in kinds.items()}
+    kinds = {
+        name: [kind for kind in typing.get_args(hints[name]) or [hints[name]] if kind in SQL_TYPES] for name in COLUMNS
+    }
+    return {name: known[0] if known else str for name, known in kinds.items()}
 
 
 class Journal:
@@ -65,7 +66,7 @@ class Journal:
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: BaseFileLock | None = None):
         self.path, self._connection, self._lock = path, connection, lock
         try:
-            with told(path):
+            with journal_errors(path):
                 meta = dict(connection.execute("SELECT key, value FROM meta"))
             self.plan = _stored_plan(path, meta)
         except BaseException:
@@ -74,7 +75,7 @@ class Journal:
 
     @classmethod
     def to_read(cls, path: str | os.PathLike[str]) -> Self:
-        """Open a journal that is there; another process may be writing to it."""
+        """Open an existing journal; another process may be writing to it."""
         place = Path(path)
         check_is_journal(place)
         return cls(place, connect_to_read(place))
@@ -88,9 +89,9 @@ class Journal:
         Parameters
         ----------
         path : path-like
-            Made if it is not there.
+            Created if it does not exist.
         plan : Plan, optional
-            What is to be run: all that the journal's own plan has, and perhaps more. By default the journal's.
+            The plan to run: everything in the plan of the journal, and perhaps more. By default the journal's plan.
         results : sequence of CellResult
             Written together with the plan: both, or neither.
         """
@@ -106,7 +107,7 @@ class Journal:
                 results = ()
             with cls.to_read(place) as known:  # before anything is written
                 known._refuse_lost(plan)
-            with told(place):
+            with journal_errors(place):
                 connection = sqlite3.connect(place, isolation_level=None, timeout=30)
             journal = cls(place, connection, lock)
         except BaseException:
@@ -134,7 +135,7 @@ class Journal:
             "folder": str(self.plan.folder),
             "runner": json.dumps({"process": os.getpid(), "machine": platform.node()}),
         }
-        with told(self.path):
+        with journal_errors(self.path):
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
         with self._transaction():
@@ -143,8 +144,8 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Write all of what is inside, or nothing."""
-        with told(self.path):
+        """Write everything inside, or nothing."""
+        with journal_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -154,35 +155,35 @@ class Journal:
             self._connection.execute("COMMIT")
 
     def add(self, results: Iterable[CellResult]) -> None:
-        """Write results in one transaction; one takes the place of a failure, never that of a result."""
+        """Write results in one transaction; a result may replace a failure, never another result."""
         with self._transaction():
             _insert(self._connection, self.path, results)
 
     def rows(self, *, kept: bool = True) -> Iterator[CellResult]:
-        """Read all results, those of the plan's cells, in the order of the plan and with its labels."""
+        """Read the results of the cells of the plan, in the order and with the labels of the plan."""
         columns = [name if kept or name not in ("kept", "failure_traceback") else "NULL" for name in COLUMNS]
-        with told(self.path):
-            found = {row[0]: row for row in self._connection.execute(f"SELECT {', '.join(columns)} FROM cells")}
+        with journal_errors(self.path):
+            stored = {row[0]: row for row in self._connection.execute(f"SELECT {', '.join(columns)} FROM cells")}
         for cell in self.plan.cells:
-            if cell.id in found:
-                values = dict(zip(COLUMNS, found[cell.id], strict=True))
+            if cell.id in stored:
+                values = dict(zip(COLUMNS, stored[cell.id], strict=True))
                 yield CellResult(**values | {"data": cell.data, "distance": cell.distance, "method": cell.method})
 
     def sizes(self) -> dict[str, int | None]:
-        """Number of prototypes of each cell that is there, None of the failed ones."""
-        with told(self.path):
+        """Number of prototypes of each cell in the journal; None for failed cells."""
+        with journal_errors(self.path):
             return dict(self._connection.execute("SELECT id, n_prototypes FROM cells"))
 
     def seconds(self) -> dict[str, float]:
         """Mean seconds of each method so far."""
         query = "SELECT method, AVG(wall_seconds) FROM cells WHERE state = 'done' GROUP BY method"
-        with told(self.path):
+        with journal_errors(self.path):
             return dict(self._connection.execute(query))
 
     def close(self) -> None:
-        """Close the journal and let others write."""
+        """Close the journal and release the lock."""
         if self._lock is not None:
-            with suppress(sqlite3.Error):  # who reads at this moment keeps the log in place
+            with suppress(sqlite3.Error):  # a reader at this moment keeps the log in place
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
         if self._lock is not None:
@@ -209,7 +210,7 @@ def _insert(connection: sqlite3.Connection, path: Path, results: Iterable[CellRe
 
 
 def _check_data(connection: sqlite3.Connection, path: Path, result: CellResult) -> None:
-    """Refuse results of data that are not those of the other results."""
+    """Refuse results of data that have changed."""
     if result.data_digest is None:
         return
     connection.execute("INSERT OR IGNORE INTO data VALUES (?, ?)", (result.data, result.data_digest))
@@ -224,13 +225,13 @@ def _check_data(connection: sqlite3.Connection, path: Path, result: CellResult) 
 def _create(path: Path, plan: Plan, results: Sequence[CellResult]) -> None:
     place = path.resolve()
     beside = _beside(place)
-    # What a killed process may have left; a log without its journal would be taken for that of the new one.
+    # Files of a killed process: its log would be taken for the log of the new journal.
     for leftover in (beside, f"{beside}-journal", f"{place}-wal", f"{place}-shm"):
         Path(leftover).unlink(missing_ok=True)
     kinds = column_types()
-    columns = ", ".join(f"{name} {TYPES[kinds[name]]}{' PRIMARY KEY' if name == 'id' else ''}" for name in COLUMNS)
+    columns = ", ".join(f"{name} {SQL_TYPES[kinds[name]]}{' PRIMARY KEY' if name == 'id' else ''}" for name in COLUMNS)
     meta = {"plan": json.dumps(plan.document), "folder": str(plan.folder), "protoset": __version__}
-    with told(path):
+    with journal_errors(path):
         connection = sqlite3.connect(beside, isolation_level=None)
         try:
             connection.execute("BEGIN")

@@ -1,4 +1,4 @@
-"""Where an experiment's data come from: one function from a plan's source to a data set."""
+"""Loading the data of experiments: from a source of a plan to a data set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from protoset.exceptions import DataError
 from protoset.experiments.plan import Source
 
 Data = Callable[[str], Dataset] | Mapping[str, Dataset] | str | os.PathLike[str] | None
-"""What users pass: a function from names to data sets, data sets by name, a folder, or nothing."""
+"""Where data come from: a function from names to data sets, data sets by name, a folder, or None."""
 
 
 class Loader:
@@ -36,19 +36,19 @@ class Loader:
 
     def __call__(self, source: Source) -> Dataset:
         """Load one data set."""
-        found = self._load(source)
-        if not isinstance(found, Dataset):
+        dataset = self._load(source)
+        if not isinstance(dataset, Dataset):
             raise DataError(
-                f"data gave {type(found).__name__} for {source.name!r}; expected a protoset.datasets.Dataset"
+                f"data gave {type(dataset).__name__} for {source.name!r}; expected a protoset.datasets.Dataset"
             )
-        return found
+        return dataset
 
     def alone(self, source: Source) -> Loader:
-        """Return what loads this data set elsewhere: folders as absolute paths, without the data of others."""
+        """Return a loader of this data set for other machines: absolute paths, and no other data sets."""
         data = self._data
         if type(data) is dict:
-            # The other names stay, for the error of one that is missing.
-            data = {name: found if name == source.name else None for name, found in data.items()}  # type: ignore[misc]
+            # The other names stay, for the error message about a missing name.
+            data = {name: dataset if name == source.name else None for name, dataset in data.items()}  # type: ignore[misc]
         elif isinstance(data, (str, os.PathLike)):
             data = Path(data).absolute()
         return Loader(data, self._folder.absolute())

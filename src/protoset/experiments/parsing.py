@@ -25,22 +25,26 @@ from protoset._validation import did_you_mean, is_count, is_number
 from protoset.exceptions import PlanError
 from protoset.experiments.plan import (
     EVERYTHING,
-    NOMINALS,
     PER_FOLD,
-    SCALINGS,
     Distance,
     Folds,
-    Method,
     Plan,
+    PlannedMethod,
     Source,
     repeated,
 )
-from protoset.selectors import BaseSelector, Refined, all_selectors
+from protoset.models import MethodSpec
+from protoset.models.methods import RENAMED_PARAMETERS, selector_classes
+from protoset.models.preparation import NOMINALS, SCALINGS
 from protoset.spaces import DISSIMILARITIES
 
-KEYS = ("name", "data", "methods", "folds", "seeds", "distances")
+PLAN_KEYS = ("name", "data", "methods", "folds", "seeds", "distances")
+"""Keys of a plan."""
+
 METHOD_KEYS = ("method", "label", "at", "rates", "seeds", "refine")
-ELSEWHERE = {
+"""Keys of a method, besides its parameters."""
+
+NOT_FOR_PLANS = {
     "metric": "distances say how objects are compared",
     "metric_params": "distances say how objects are compared",
     "random_state": "seeds = [...] says what randomised methods are repeated with",
@@ -48,10 +52,7 @@ ELSEWHERE = {
     "verbose": "the call that runs the plan takes verbose",
     "callback": "the call that runs the plan takes callback",
 }
-"""Parameters of selectors that are not for plans, and what is in their place."""
-
-UNSEEDED = ("CNN", "REPS")
-"""Methods with a random_state that make no use of chance without one."""
+"""Parameters of selectors that plans refuse, with the reason."""
 
 
 def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan:
@@ -60,7 +61,7 @@ def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan
     Parameters
     ----------
     source : path-like or dict
-        A TOML file, or what one would hold. A plan is returned as it is.
+        A TOML file, or its content. A plan is returned unchanged.
 
     Returns
     -------
@@ -92,7 +93,7 @@ def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan
 def parse_plan(document: dict[str, Any], origin: str, folder: Path) -> Plan:
     """Make a plan of a dict; ``origin`` names it in errors."""
     reader = _Reader(origin)
-    reader.only("", document, KEYS)
+    reader.only("", document, PLAN_KEYS)
     for key in ("data", "methods"):
         if key not in document:
             reader.fail(key, "is missing; a plan names its data and methods")
@@ -124,15 +125,14 @@ class _Reader:
 
     def __init__(self, origin: str):
         self._origin = origin
-        self._selectors: dict[str, type[BaseSelector]] = dict(all_selectors())
 
     def fail(self, key: str, message: str) -> NoReturn:
         raise PlanError(f"{self._origin}: {key}{' ' if key else ''}{message}")
 
-    def only(self, place: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    def only(self, entry: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
         for key in table:
             if key not in known:
-                where = f"{place}: " if place else ""
+                where = f"{entry}: " if entry else ""
                 self.fail("", f"{where}the key {key!r} is not known{did_you_mean(key, known)}; known are {list(known)}")
 
     def choice(self, key: str, value: Any, choices: Iterable[str]) -> str:
@@ -187,27 +187,30 @@ class _Reader:
             self.fail(key, f"is {value!r}; expected at least one seed, and each once")
         return tuple(int(seed) for seed in value)
 
-    def methods(self, key: str, entry: Any, seeds: Any, data: list[str]) -> list[Method]:
+    def methods(self, key: str, entry: Any, seeds: Any, data: list[str]) -> list[PlannedMethod]:
         entry = {"method": entry} if isinstance(entry, str) else entry
         if not isinstance(entry, dict) or "method" not in entry:
             self.fail(key, f"is {entry!r}; expected the name of a method, or a table with the key 'method'")
-        name = self.choice(f"{key}.method", entry["method"], [EVERYTHING, *self._selectors])
-        own = self._parameters_of(name)
-        for parameter in entry.keys() & ELSEWHERE.keys():
-            self.fail(f"{key}.{parameter}", f"is not for plans: {ELSEWHERE[parameter]}")
+        name = self.choice(f"{key}.method", entry["method"], [EVERYTHING, *selector_classes()])
+        own = [] if name == EVERYTHING else MethodSpec(name, refined=bool(entry.get("refine"))).parameter_names
+        for parameter in entry.keys() & NOT_FOR_PLANS.keys():
+            self.fail(f"{key}.{parameter}", f"is not for plans: {NOT_FOR_PLANS[parameter]}")
+        for parameter in entry.keys() & (RENAMED_PARAMETERS.keys() - set(own) if name == "REPS" else set()):
+            self.fail(f"{key}.{parameter}", f"is not known any more: write {RENAMED_PARAMETERS[parameter]!r}")
         self.only(f"{key} ({name})", entry, ["method"] if name == EVERYTHING else [*METHOD_KEYS, *own])
         label = entry.get("label", name)
         if not isinstance(label, str) or not label:
             self.fail(f"{key}.label", f"is {label!r}; expected a text")
-        if "seeds" in entry and not ("random_state" in own or entry.get("refine")):
+        seeded = name != EVERYTHING and "random_state" in selector_classes()[name]().get_params()
+        if "seeds" in entry and not (seeded or entry.get("refine")):
             self.fail(f"{key}.seeds", f"is for randomised methods, and {name} is not one")
         if "seeds" in entry:
             seeds = self.seeds(f"{key}.seeds", entry["seeds"])
-        elif "random_state" not in own or name in UNSEEDED:
+        elif name == EVERYTHING or not MethodSpec(name).randomised:
             seeds = None
         sizes = self._sizes(key, name, entry, own, data)
         given = {name: value for name, value in entry.items() if name in own or name == "refine"}
-        found = []
+        variants = []
         for chosen in self._grid(key, given):
             shown = {p: v for p, v in chosen.items() if "label" not in entry or isinstance(given[p], list)}
             parameters, refine = dict(chosen), chosen.get("refine", False)
@@ -216,18 +219,16 @@ class _Reader:
                 shown.pop("refine", None)
             if not isinstance(refine, bool):
                 self.fail(f"{key}.refine", f"is {refine!r}; expected true or false")
-            self._check_values(key, name, parameters, refine)
+            spec = MethodSpec(name, parameters, refine)
+            self._check_values(key, spec)
             for title, at, rate in sizes:
-                full = label + _told(shown) + (f" at {title}" if title else "")
+                full = label + _in_brackets(shown) + (f" at {title}" if title else "")
                 rate_name = title if isinstance(rate, dict) else None
-                found.append(Method(full, name, parameters, refine, at, rate, rate_name, seeds))
-        return found
-
-    def _parameters_of(self, name: str) -> list[str]:
-        return [] if name == EVERYTHING else list(self._selectors[name]().get_params(deep=False))
+                variants.append(PlannedMethod(full, spec, at, rate, rate_name, seeds))
+        return variants
 
     def _grid(self, key: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-        """One dict per combination of values; lists are grids."""
+        """Return one dict per combination of values; a list of values is a grid."""
         for name, value in given.items():
             values = value if isinstance(value, list) else [value]
             if not values or not all(_is_plain(one) for one in values):
@@ -235,19 +236,18 @@ class _Reader:
         lists = [value if isinstance(value, list) else [value] for value in given.values()]
         return [dict(zip(given, values, strict=True)) for values in itertools.product(*lists)]
 
-    def _check_values(self, key: str, name: str, parameters: dict[str, Any], refine: bool) -> None:
-        if name == EVERYTHING:
+    def _check_values(self, key: str, spec: MethodSpec) -> None:
+        if spec.selector == EVERYTHING:
             return
-        selector = self._selectors[name](**parameters)
         try:
-            (Refined(selector) if refine else selector)._check_parameters()
+            spec.check()
         except (TypeError, ValueError) as error:
-            self.fail(f"{key} ({name}):", str(error))
+            self.fail(f"{key} ({spec.selector}):", str(error))
 
     def _sizes(
         self, key: str, name: str, entry: dict[str, Any], own: list[str], data: list[str]
     ) -> list[tuple[str, str | None, float | dict[str, float] | None]]:
-        """(name, method whose size is taken, rate) of each size asked for."""
+        """Return (name, method whose size is taken, rate) of each requested size."""
         given = [size for size in ("at", "rates", "n_prototypes") if size in entry]
         if len(given) > 1:
             self.fail(key, f"({name}) has {given}, which all say how many prototypes to keep; leave one")
@@ -275,10 +275,10 @@ class _Reader:
             self.fail(key, f"has {title!r} without a rate for the data {lacking}; give one, or one rate for all data")
         return {name: float(rate[name]) for name in data} if isinstance(rate, dict) else float(rate)
 
-    def with_references(self, methods: list[Method]) -> list[Method]:
-        """Turn the names of methods in ``at`` into labels, and put those methods that have one last."""
-        found = [method for method in methods if method.at is None]
-        own = [method.label for method in found]
+    def with_references(self, methods: list[PlannedMethod]) -> list[PlannedMethod]:
+        """Turn the names of methods in ``at`` into labels; put methods with ``at`` last."""
+        ordered = [method for method in methods if method.at is None]
+        own = [method.label for method in ordered]
         self.refuse_repeated("methods", own)
         for method in methods:
             if method.at is None:
@@ -289,8 +289,8 @@ class _Reader:
                 hint = did_you_mean(method.at, own)
                 self.fail("methods", f"has at = {method.at!r}, which is no method of the plan{hint}; add it")
             base = method.label.removesuffix(f" at {method.at}")
-            found += [replace(method, label=f"{base} at {label}", at=label) for label in labels]
-        return found
+            ordered += [replace(method, label=f"{base} at {label}", at=label) for label in labels]
+        return ordered
 
     def distances(self, key: str, entry: Any) -> list[Distance]:
         if isinstance(entry, str):
@@ -306,19 +306,20 @@ class _Reader:
         takes = () if record is None else tuple(name for name in record.parameters if name != "categorical")
         self.only(f"{key} ({metric})", entry, ("metric", *(("scaling", "nominal") if vectors else ()), *takes))
         grid = self._grid(key, {name: value for name, value in entry.items() if name != "metric"})
-        found = []
+        variants = []
         for chosen in grid:
-            scaling = nominal = None
-            if vectors:
-                scaling = self.choice(f"{key}.scaling", chosen.pop("scaling", "z"), SCALINGS)
-                nominal = self.choice(f"{key}.nominal", chosen.pop("nominal", "index"), NOMINALS)
-            words = [metric + _told(chosen)] if metric != "auto" else []
-            words += [word for word in (scaling, nominal if nominal == "heom" else None) if word]
-            found.append(Distance(", ".join(words), metric, chosen, scaling, nominal))  # type: ignore[arg-type]
-        return found
+            scaling, nominal = chosen.pop("scaling", None), chosen.pop("nominal", None)
+            if scaling is not None:
+                self.choice(f"{key}.scaling", scaling, SCALINGS)
+            if nominal is not None:
+                self.choice(f"{key}.nominal", nominal, NOMINALS)
+            words = [metric + _in_brackets(chosen)] if metric != "auto" else []
+            words += [word for word in (scaling, nominal) if word]
+            variants.append(Distance(", ".join(words) or "auto", metric, chosen, scaling, nominal))
+        return variants
 
 
-def _told(parameters: Mapping[str, Any]) -> str:
+def _in_brackets(parameters: Mapping[str, Any]) -> str:
     inner = ", ".join(f"{name}={value}" for name, value in parameters.items())
     return f"({inner})" if inner else ""
 

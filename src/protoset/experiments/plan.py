@@ -1,7 +1,7 @@
-"""What an experiment is: data x distances x folds x methods x seeds, and the cells that it consists of.
+"""An experiment: data x distances x folds x methods x seeds, and the cells that these make.
 
-A cell is one method on one fold. Its identifier is made of all that its result depends on and of nothing
-else: not of labels, not of its place in the plan.
+A cell is one method on one fold. Its identifier is a digest of everything that its result depends on, and of nothing
+else: not of labels, not of its position in the plan.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from protoset.models import SCALINGS as SCALINGS
-from protoset.models import Scaling
+import numpy as np
+
+from protoset.classifier import Rule
+from protoset.datasets import Dataset
+from protoset.models import MethodSpec, Preparation, prepare
+from protoset.models.preparation import Nominal, Scaling, choose_metric
+from protoset.spaces import DISSIMILARITIES
 
 EVERYTHING = "NoPS"
 """The method that keeps all objects."""
 
-Nominal = Literal["index", "heom"]
-NOMINALS: tuple[Nominal, ...] = ("index", "heom")
-
 PER_FOLD = "fold"
-"""Seeds that are the numbers of the folds."""
+"""Value of ``seeds`` for which the seed of a cell is the number of its fold."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +48,30 @@ class Source:
     target: str | int | None = None
 
     def content(self) -> dict[str, Any]:
-        """What results depend on."""
+        """Everything that results depend on."""
         return {"name": self.name} if self.path is None else vars(self).copy()
 
 
 @dataclass(frozen=True)
 class Folds:
-    """How objects are dealt to training and testing.
+    """How objects are divided into training and test objects.
 
     Attributes
     ----------
     n : int or None
         Number of folds; None takes the split that the data come with.
     seed : int
-        Shuffles the objects before they are dealt.
+        Shuffles the objects before they are divided.
     stratified : bool
         Whether each fold has the classes in their proportions.
+    holdout : float or None
+        In place of folds: the share of the objects that is held out, once.
     """
 
     n: int | None = 5
     seed: int = 0
     stratified: bool = True
+    holdout: float | None = None
 
     @property
     def count(self) -> int:
@@ -74,8 +79,10 @@ class Folds:
         return 1 if self.n is None else self.n
 
     def content(self) -> dict[str, Any]:
-        """What results depend on."""
-        return {"n": None} if self.n is None else vars(self).copy()
+        """Everything that results depend on."""
+        if self.holdout is not None:
+            return {"holdout": self.holdout, "seed": self.seed}
+        return {"n": None} if self.n is None else {"n": self.n, "seed": self.seed, "stratified": self.stratified}
 
 
 @dataclass(frozen=True)
@@ -86,60 +93,67 @@ class Distance:
     ----------
     label : str
     metric : str
-        "auto" is Euclidean for vectors, "dtw" for series, "levenshtein" for strings; a ready matrix is
-        taken as it is whatever the metric.
+        As in ``protoset.models.prepare``.
     parameters : dict
-        Of the metric.
+        Parameters of the metric.
     scaling : {"z", "minmax", "raw"} or None
-        Of the attributes of vectors, learned on the training part; None for metrics of other objects.
+        Scaling of objects that are compared as vectors; of no account for others.
     nominal : {"index", "heom"} or None
-        What becomes of data with nominal attributes: values are their positions in the declaration, or
-        the metric is "heom", which has a scaling of its own and also takes missing values.
+        As in ``protoset.models.prepare``.
     """
 
     label: str
     metric: str = "auto"
     parameters: dict[str, Any] = field(default_factory=dict)
-    scaling: Scaling | None = "z"
-    nominal: Nominal | None = "index"
+    scaling: Scaling | None = None
+    nominal: Nominal | None = None
 
     def content(self) -> dict[str, Any]:
-        """What results depend on."""
+        """Everything that results depend on."""
         return {name: value for name, value in vars(self).items() if name != "label"}
+
+    def prepare(self, dataset: Dataset, train: np.ndarray) -> Preparation:
+        """Prepare a data set; the scaling is learned from the training rows."""
+        metric = choose_metric(dataset, self.metric, self.nominal)
+        return prepare(
+            dataset,
+            train=train,
+            metric=metric,
+            metric_params=self.parameters if self.metric in ("auto", metric) else {},
+            scaling=self.scaling if DISSIMILARITIES[metric].kind == "vectors" else None,
+            nominal=self.nominal,
+        )
 
 
 @dataclass(frozen=True)
-class Method:
-    """One method with one value of each parameter, at its own size or at a given one.
+class PlannedMethod:
+    """A method of a plan, at its own size or at a given size.
 
     Attributes
     ----------
     label : str
         Such as ``FCNN(n_neighbors=2)`` or ``REPS at SSMA``.
-    selector : str
-        A name in ``protoset.selectors.all_selectors()``, or "NoPS" for everything.
-    parameters : dict
-        Of the selector.
-    refine : bool
-        Whether the set is refined at its size.
+    spec : MethodSpec
+        The method; its selector is "NoPS" for the method that keeps all objects.
     at : str or None
-        Label of the method whose number of prototypes this one keeps.
+        Label of the method whose number of prototypes this method keeps.
     rate : float, dict or None
-        The selection rate, or that of each data set by name.
+        The selection rate, or the rate on each data set by name.
     rate_name : str or None
-        What rates by data set are called.
+        Name of the rates by data set.
     seeds : tuple of int, "fold" or None
-        What the method is repeated with; None for deterministic methods.
+        Seeds that the method is repeated with; None for deterministic methods.
+    rule : {"nearest", "adjusted"}
+        How the prototypes classify.
     """
 
     label: str
-    selector: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    refine: bool = False
+    spec: MethodSpec
     at: str | None = None
     rate: float | dict[str, float] | None = None
     rate_name: str | None = None
     seeds: tuple[int, ...] | Literal["fold"] | None = None
+    rule: Rule = "nearest"
 
     def rate_on(self, data: str) -> float | None:
         """Selection rate on a data set."""
@@ -153,13 +167,13 @@ class Cell:
     Attributes
     ----------
     id : str
-        Made of all that the result depends on.
+        Digest of everything that the result depends on.
     data, distance, method : str
         Labels.
     fold : int
     seed : int or None
     reference : str or None
-        Identifier of the cell whose number of prototypes this one keeps.
+        Identifier of the cell whose number of prototypes this cell keeps.
     """
 
     id: str
@@ -185,8 +199,8 @@ class Plan:
     data : tuple of Source
     distances : tuple of Distance
     folds : Folds
-    methods : tuple of Method
-        Those that take their size from another one come last.
+    methods : tuple of PlannedMethod
+        Methods that take their size from another method come last.
     document : dict
         The plan as it was written.
     folder : Path
@@ -197,13 +211,13 @@ class Plan:
     data: tuple[Source, ...]
     distances: tuple[Distance, ...]
     folds: Folds
-    methods: tuple[Method, ...]
+    methods: tuple[PlannedMethod, ...]
     document: dict[str, Any]
     folder: Path
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """All cells, those of a fold together and in the order in which they are computed."""
+        """All cells in the order in which they are computed; the cells of a fold are consecutive."""
         return tuple(
             self._cell(source, distance, fold, method, seed)
             for source in self.data
@@ -213,7 +227,7 @@ class Plan:
             for seed in self._seeds(method, fold)
         )
 
-    def method(self, label: str) -> Method:
+    def method(self, label: str) -> PlannedMethod:
         """Return the method of a label."""
         return next(method for method in self.methods if method.label == label)
 
@@ -225,15 +239,15 @@ class Plan:
         """Return the source of a data set."""
         return next(source for source in self.data if source.name == name)
 
-    def _seeds(self, method: Method, fold: int) -> tuple[int | None, ...]:
+    def _seeds(self, method: PlannedMethod, fold: int) -> tuple[int | None, ...]:
         seeds = method.seeds
         if method.at is not None and self.method(method.at).seeds is not None:
-            seeds = self.method(method.at).seeds  # whose size may differ from seed to seed
+            seeds = self.method(method.at).seeds  # its size may differ from seed to seed
         if seeds is None:
             return (None,)
         return (fold,) if seeds == PER_FOLD else tuple(seeds)  # type: ignore[arg-type]
 
-    def _cell(self, source: Source, distance: Distance, fold: int, method: Method, seed: int | None) -> Cell:
+    def _cell(self, source: Source, distance: Distance, fold: int, method: PlannedMethod, seed: int | None) -> Cell:
         reference = None
         if method.at is not None:
             other = self.method(method.at)
@@ -245,13 +259,14 @@ class Plan:
             "fold": fold,
             "seed": seed,
             "method": {
-                "selector": method.selector,
-                "parameters": method.parameters,
-                "refine": method.refine,
+                "selector": method.spec.selector,
+                "parameters": method.spec.parameters,
+                "refine": method.spec.refined,
                 "rate": method.rate_on(source.name),
-                # Rates of two names may be equal on some data set; the cells are two all the same.
+                # Rates of two names may be equal on some data set; they are still two cells.
                 "rate_name": method.rate_name,
                 "at": reference,
+                **({} if method.rule == "nearest" else {"rule": method.rule}),
             },
         }
         return Cell(content_id(content), source.name, distance.label, fold, seed, method.label, reference)
@@ -264,7 +279,7 @@ class Plan:
 
 
 def content_id(content: Mapping[str, Any]) -> str:
-    """Name a thing by its content."""
+    """Return a digest of a content."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -275,7 +290,7 @@ def repeated(names: list[str]) -> list[str]:
 
 
 def lost_cells(old: Plan, new: Plan) -> list[str]:
-    """Say what of one plan another one does not have, in words; empty where everything is still there."""
+    """Describe what the old plan has and the new plan lacks; empty where the new plan has all cells of the old."""
     if not {cell.id for cell in old.cells} - {cell.id for cell in new.cells}:
         return []
     if old.folds != new.folds:
@@ -286,18 +301,22 @@ def lost_cells(old: Plan, new: Plan) -> list[str]:
         ("distance", old.distances, new.distances),
         ("method", old.methods, new.methods),
     ):
-        known = {_label(part): part for part in after}
-        for part in before:
-            if _label(part) not in known:
-                lost.append(f"{title} {_label(part)!r} is not there any more")
-            elif known[_label(part)] != part:
-                lost.append(f"{title} {_label(part)!r} is {_told(known[_label(part)])}, and was {_told(part)}")
+        entries = {_label(entry): entry for entry in after}
+        for entry in before:
+            label = _label(entry)
+            if label not in entries:
+                lost.append(f"{title} {label!r} is not there any more")
+            elif entries[label] != entry:
+                lost.append(f"{title} {label!r} is {_described(entries[label])}, and was {_described(entry)}")
     return lost
 
 
-def _label(part: Source | Distance | Method) -> str:
-    return part.name if isinstance(part, Source) else part.label
+def _label(entry: Source | Distance | PlannedMethod) -> str:
+    return entry.name if isinstance(entry, Source) else entry.label
 
 
-def _told(part: Source | Distance | Method) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in vars(part).items() if name not in ("label", "name"))
+def _described(entry: Source | Distance | PlannedMethod) -> str:
+    values = {name: value for name, value in vars(entry).items() if name not in ("label", "name")}
+    if isinstance(entry, PlannedMethod):
+        values = vars(values.pop("spec")) | values
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import builtins
+import json
 import warnings
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from protoset._cluster import RETRIES, as_done, resolve_client
-from protoset._validation import check_count, is_number
-from protoset.datasets import Dataset, take
+from protoset import exceptions
+from protoset._cluster import resolve_client
+from protoset._validation import check_choice, check_jobs
+from protoset.classifier import RULES, Rule
+from protoset.datasets import Dataset
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
-from protoset.experiments.cluster import alone, send_object, unable
-from protoset.experiments.distances import split
-from protoset.experiments.plan import Folds
-from protoset.models import REFINED, DataModel, fit_model
+from protoset.experiments.cells import CellResult
+from protoset.experiments.engine import compute_dataset
+from protoset.experiments.folds import choose_folds, split
+from protoset.experiments.plan import PlannedMethod
+from protoset.models import DataModel, find_method, prepare
+from protoset.models.methods import REFINED
+from protoset.models.preparation import Scaling
 
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """What predictions of held-out objects are worth.
+    """Measures of predictions for held-out objects.
 
     Attributes
     ----------
@@ -55,14 +60,21 @@ def validate(
     *,
     folds: int | None = None,
     holdout: float | None = None,
+    metric: str = "auto",
+    metric_params: Mapping[str, Any] | None = None,
+    scaling: Scaling | None = None,
+    n_prototypes: int | float | str = "auto",
+    parameters: Mapping[str, Any] | None = None,
+    rule: Rule = "nearest",
     random_state: int = 0,
+    n_jobs: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
     client: Any = None,
-    **options: Any,
 ) -> Validation:
-    """Fit a method on parts of a data set, and predict the rest.
+    """Fit a method on the training part of each fold, and predict the test part.
 
-    Preparation, such as scaling, is learned from the training part alone.
+    The errors are those of :func:`compare` and of a plan with the same folds. Scaling is learned from the training part
+    alone.
 
     Parameters
     ----------
@@ -70,97 +82,67 @@ def validate(
     method : str
         As in ``protoset.models.fit_model``.
     folds : int, optional
-        Cross-validation, stratified. By default the split that the data come with, or 5 folds where there is none.
+        Number of folds of a stratified cross-validation. By default the split that the data come with, or 5 folds.
     holdout : float, optional
         In place of folds: the share of the objects that is held out, once.
+    metric, metric_params, scaling, n_prototypes, parameters, rule
+        As in ``protoset.models.fit_model``.
     random_state : int
-        Deals the objects, and seeds the method.
+        Seed of the folds and of randomised methods. REPS is deterministic, and takes no seed here.
+    n_jobs : int, optional
+        Processes, each with one thread. Ignored with a client.
     progress : callable, optional
         Called as ``progress(folds_done, folds)``.
     client : distributed.Client, optional
-        Computes on its Dask cluster, a task per fold, in one thread each; by default that of
-        ``joblib.parallel_config("dask")``, if there is one.
-    **options
-        As in ``protoset.models.fit_model``. On a cluster ``n_jobs`` is of no account, and ``callback`` is not called.
+        Computes on its Dask cluster, a task per fold; by default that of ``joblib.parallel_config("dask")``, if there
+        is one.
 
     Returns
     -------
     Validation
     """
-    parts = list(_parts(dataset, folds, holdout, random_state))
-    options = {"random_state": random_state, **options}
+    check_jobs(n_jobs)
+    check_choice("rule", rule, RULES)
+    spec = find_method(method, n_prototypes=n_prototypes, parameters=parameters)
+    planned = PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)
+    division = choose_folds(dataset, folds, holdout, random_state)
+    preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
     client = resolve_client(client)
-    if client is None:
-        found = _here(dataset, parts, method, options)
-    else:
-        found = _on_cluster(dataset, parts, method, options, client)
-    answers: dict[int, tuple[np.ndarray, int]] = {}
-    with closing(found):
-        while len(answers) < len(parts):
-            if progress is not None:
-                progress(len(answers), len(parts))
-            number, answer = next(found)
-            answers[number] = answer
     if progress is not None:
-        progress(len(parts), len(parts))
-    predictions, sizes = zip(*(answers[number] for number in range(len(parts))), strict=True)
-    truths = [dataset.labels[test] for _, test in parts]
-    return _measured(truths, list(predictions), list(sizes), [len(train) for train, _ in parts])
+        progress(0, division.count)
+    results = compute_dataset(
+        dataset,
+        [planned],
+        preparation,
+        division,
+        n_jobs=n_jobs,
+        client=client,
+        callback=None if progress is None else lambda state: progress(state.done + state.failed, state.total) and None,
+    )
+    classes = np.unique(dataset.labels)
+    for result in results:
+        if result.state == "failed":
+            raise _error_of(result)
+        for text in json.loads(result.warnings):
+            category, _, message = text.partition(": ")
+            warnings.warn(message, _class_named(category, Warning, UserWarning), stacklevel=2)
+    return _measured(
+        [dataset.labels[split(dataset, division, result.fold)[1]] for result in results],
+        [classes[result.predictions] for result in results],
+        [result.n_prototypes for result in results],  # type: ignore[misc]
+        [result.n_train for result in results],  # type: ignore[misc]
+    )
 
 
-Part = tuple[np.ndarray, np.ndarray]
-"""Rows for training and for testing."""
-
-Answer = tuple[np.ndarray, int]
-"""Predictions of a test part, and the number of prototypes that they were made with."""
+def _error_of(result: CellResult) -> Exception:
+    """Return the failure of a cell as an error again; its class may be lost on the way from another process."""
+    return _class_named(f"{result.failure_type}", Exception, RuntimeError)(result.failure_message)
 
 
-def _answer(dataset: Dataset, part: Part, method: str, options: dict[str, Any]) -> Answer:
-    train, test = part
-    model = fit_model(take(dataset, train), method, **options)
-    return model.predict(_held_out(dataset, train, test)), len(model.sample_indices_)
-
-
-def _here(
-    dataset: Dataset, parts: list[Part], method: str, options: dict[str, Any]
-) -> Generator[tuple[int, Answer], None, None]:
-    for number, part in enumerate(parts):
-        yield number, _answer(dataset, part, method, options)
-
-
-def _on_cluster(
-    dataset: Dataset, parts: list[Part], method: str, options: dict[str, Any], client: Any
-) -> Generator[tuple[int, Answer], None, None]:
-    """Have folds done as tasks; what they warn of and fail with is said here."""
-    options = {name: value for name, value in options.items() if name not in ("n_jobs", "callback")}
-    sent = send_object(client, dataset)
-
-    def submit(number: int) -> Any:
-        return client.submit(_attempt, sent, parts[number], method, options, pure=False, retries=RETRIES)
-
-    with closing(as_done(client, range(len(parts)), submit, "validate again")) as outcomes:
-        for number, outcome in outcomes:
-            if isinstance(outcome, Exception):
-                raise unable(outcome) from outcome
-            answer, told = outcome
-            for warning in told:
-                warnings.warn(warning, stacklevel=3)
-            if isinstance(answer, Exception):
-                raise answer
-            yield number, answer
-
-
-def _attempt(
-    dataset: Dataset, part: Part, method: str, options: dict[str, Any]
-) -> tuple[Answer | Exception, list[Warning]]:
-    with alone(), warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        answer: Answer | Exception
-        try:
-            answer = _answer(dataset, part, method, options)
-        except Exception as error:  # of the data or of the options: not the cluster's
-            answer = error
-    return answer, [one.message for one in told if isinstance(one.message, Warning)]
+def _class_named(name: str, base: type[Any], default: type[Any]) -> type[Any]:
+    """Return the class of an error or warning by its name."""
+    kind = getattr(exceptions, name, None) or getattr(builtins, name, None)
+    return kind if isinstance(kind, type) and issubclass(kind, base) else default
 
 
 def validate_model(model: DataModel, objects: Any, labels: np.ndarray) -> Validation:
@@ -172,55 +154,20 @@ def validate_model(model: DataModel, objects: Any, labels: np.ndarray) -> Valida
     return _measured([np.asarray(labels).astype(str)], [model.predict(objects).astype(str)], n_prototypes, [0])
 
 
-def _parts(
-    dataset: Dataset, folds: int | None, holdout: float | None, random_state: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    if holdout is not None:
-        if folds is not None:
-            raise ValueError(f"folds={folds!r} and holdout={holdout!r} exclude each other; pass one of them")
-        yield _hold_out(dataset, holdout, random_state)
-        return
-    if folds is None and dataset.n_train is not None:
-        yield split(dataset, Folds(None), 0)
-        return
-    n = check_count("folds", 5 if folds is None else folds, least=2, remedy="pass the number of folds")
-    if n > dataset.n_objects:
-        raise ValueError(f"folds={n} is more than the {dataset.n_objects} objects of {dataset.name!r}; pass fewer")
-    for number in range(n):
-        yield split(dataset, Folds(n, random_state), number)
-
-
-def _hold_out(dataset: Dataset, share: float, random_state: int) -> tuple[np.ndarray, np.ndarray]:
-    if not (is_number(share) and 0 < share < 1):
-        raise ValueError(f"holdout={share!r} must be a share between 0 and 1, such as 0.3")
-    counts = np.unique(dataset.labels, return_counts=True)[1]
-    n_test = round(share * dataset.n_objects)
-    # A class with a single member cannot be on both sides, nor can more classes than places.
-    fits = counts.min() > 1 and len(counts) <= min(n_test, dataset.n_objects - n_test)
-    kind = StratifiedShuffleSplit if fits else ShuffleSplit
-    return next(kind(1, test_size=share, random_state=random_state).split(np.zeros(dataset.n_objects), dataset.labels))
-
-
-def _held_out(dataset: Dataset, train: np.ndarray, test: np.ndarray) -> Any:
-    if dataset.kind == "matrix":
-        return np.asarray(dataset.objects)[np.ix_(test, train)]
-    return take(dataset, test).objects
-
-
 def _measured(
-    truths: list[np.ndarray], answers: list[np.ndarray], n_prototypes: list[int], n_train: list[int]
+    truths: list[np.ndarray], predictions: list[np.ndarray], n_prototypes: list[int], n_train: list[int]
 ) -> Validation:
-    truth, answer = np.concatenate(truths), np.concatenate(answers)
-    classes, codes = np.unique(np.concatenate([truth, answer]), return_inverse=True)
+    truth, predicted = np.concatenate(truths), np.concatenate(predictions)
+    classes, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
     confusion = np.zeros((len(classes), len(classes)), int)
     np.add.at(confusion, tuple(codes.reshape(2, -1)), 1)
     return Validation(
-        estimate_error(int((truth != answer).sum()), len(truth)),
-        macro_f1(truth, answer),
-        balanced_accuracy(truth, answer),
+        estimate_error(int((truth != predicted).sum()), len(truth)),
+        macro_f1(truth, predicted),
+        balanced_accuracy(truth, predicted),
         classes.astype(str),
         confusion,
-        np.array([float(np.mean(a != b)) for a, b in zip(truths, answers, strict=True)]),
+        np.array([float(np.mean(a != b)) for a, b in zip(truths, predictions, strict=True)]),
         np.array(n_prototypes),
         np.array(n_train),
     )

@@ -1,12 +1,12 @@
-"""Computing groups, here or in other processes; every cell comes back as it is done.
+"""Computing groups, in this process or in others; every result comes back as it is done.
 
     this process                                        a worker
     one thread per worker  -- loader, then groups -->   ``serve``
     one queue of results   <-- a result per cell --
 
-A worker that dies takes one cell with it, which is recorded as failed; the others of its group go to a new worker.
-Workers end by themselves when this process is gone, as their input ends. They compute in one thread each, and have a
-session of their own so that Ctrl-C reaches this process alone.
+When a worker dies, the cell it computed is recorded as failed; the other cells of its group go to a new worker.
+Workers end by themselves when this process is gone, because their input ends. Each computes in one thread, and has its
+own session, so that Ctrl-C reaches this process alone.
 """
 
 from __future__ import annotations
@@ -31,28 +31,27 @@ from threadpoolctl import threadpool_limits
 
 from protoset.datasets import Dataset
 from protoset.exceptions import WorkerDiedError
-from protoset.experiments.cells import CellResult, Group, Workshop, failed
+from protoset.experiments.cells import CellComputer, CellResult, Group, failed
 from protoset.experiments.plan import Source
 
 Load = Callable[[Source], Dataset]
 
 GRACE = 0.5
-"""Seconds between the end of a worker and recording it: who ended it may be about to end this process as well."""
+"""Seconds between the death of a worker and its record: the same signal may be about to end this process."""
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-COMMAND = "from protoset.experiments.workers import serve; serve()"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""Environment variables that limit a worker to one thread."""
 
-
-def compute(groups: Iterable[Group], load: Load, n_jobs: int) -> Iterator[CellResult]:
-    """Compute groups, and return the result of each cell as it is done."""
-    return _here(groups, load) if n_jobs == 1 else _in_processes(groups, load, n_jobs)
+WORKER_COMMAND = "from protoset.experiments.workers import serve; serve()"
+"""Program of a worker."""
 
 
-def _here(groups: Iterable[Group], load: Load) -> Iterator[CellResult]:
-    workshop = Workshop(load)
+def compute_here(groups: Iterable[Group], load: Load) -> Iterator[CellResult]:
+    """Compute groups in this process; each result comes as it is done."""
+    computer = CellComputer(load)
     with threadpool_limits(1), _interruptions() as interrupted:
         for group in groups:
-            for result in workshop.work(group):
+            for result in computer.compute(group):
                 if interrupted():
                     raise KeyboardInterrupt
                 yield result
@@ -60,9 +59,9 @@ def _here(groups: Iterable[Group], load: Load) -> Iterator[CellResult]:
 
 @contextmanager
 def _interruptions() -> Iterator[Callable[[], bool]]:
-    """Remember Ctrl-C: searches end early at it and return the best so far, which is no result to keep.
+    """Remember Ctrl-C: a search that it ends returns the best set so far, which is no result to keep.
 
-    Whatever handler there is goes on doing its work; one that does not interrupt, interrupts nothing here.
+    The present handler of the signal is still called. If it does not raise KeyboardInterrupt, the run goes on.
     """
     seen, before = False, signal.getsignal(signal.SIGINT)
 
@@ -75,27 +74,28 @@ def _interruptions() -> Iterator[Callable[[], bool]]:
             seen = True
             raise
 
-    is_ours = threading.current_thread() is threading.main_thread() and callable(before)
-    if is_ours:
+    is_handled = threading.current_thread() is threading.main_thread() and callable(before)
+    if is_handled:
         signal.signal(signal.SIGINT, remember)
     try:
         yield lambda: seen
     finally:
-        if is_ours:
+        if is_handled:
             signal.signal(signal.SIGINT, before)
 
 
-def _in_processes(groups: Iterable[Group], load: Load, n_jobs: int) -> Iterator[CellResult]:
+def compute_in_processes(groups: Iterable[Group], load: Load, n_jobs: int) -> Iterator[CellResult]:
+    """Compute groups in several processes; each result comes as it is done."""
     try:
         loader = pickle.dumps(wrap_non_picklable_objects(load, keep_wrapper=False))
     except Exception as error:
         raise TypeError(f"data cannot be sent to other processes: {error}; use n_jobs=1") from error
-    waiting, found = deque(groups), queue.SimpleQueue()  # type: ignore[var-annotated]
-    drivers = [_Driver(waiting, found, loader) for _ in range(min(n_jobs, len(waiting)))]
+    waiting, events = deque(groups), queue.SimpleQueue()  # type: ignore[var-annotated]
+    drivers = [_Driver(waiting, events, loader) for _ in range(min(n_jobs, len(waiting)))]
     n_running = len(drivers)
     try:
         while n_running:
-            event = found.get()
+            event = events.get()
             if event is None:
                 n_running -= 1
             elif isinstance(event, BaseException):
@@ -114,14 +114,14 @@ class _Driver:
     ----------
     waiting : deque of Group
         Shared by all drivers.
-    found : SimpleQueue
+    events : SimpleQueue
         Gets results, an exception where the worker cannot work at all, and None at the end.
     loader : bytes
         The function that loads data.
     """
 
-    def __init__(self, waiting: deque[Group], found: queue.SimpleQueue[Any], loader: bytes):
-        self._waiting, self._found, self._loader = waiting, found, loader
+    def __init__(self, waiting: deque[Group], events: queue.SimpleQueue[Any], loader: bytes):
+        self._waiting, self._events, self._loader = waiting, events, loader
         self._lock, self._stopping = threading.Lock(), False
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._drive, daemon=True)
@@ -143,11 +143,11 @@ class _Driver:
                     break
                 self._work(group)
         except BaseException as error:
-            self._found.put(error)
+            self._events.put(error)
         finally:
             with self._lock:
                 self._end()
-            self._found.put(None)
+            self._events.put(None)
 
     def _work(self, group: Group) -> None:
         """Have a group computed, by several workers if some die."""
@@ -158,7 +158,7 @@ class _Driver:
                     sizes[result.id] = result.n_prototypes
                     left.pop(0)
                     n_deaths = 0
-                    self._found.put(result)
+                    self._events.put(result)
             except (EOFError, OSError, pickle.UnpicklingError):
                 with self._lock:
                     code = self._end(patience=10)
@@ -166,11 +166,11 @@ class _Driver:
                 if self._stopping:
                     return
                 n_deaths += 1
-                # Twice without a result in between: it is the fold, not a method.
+                # Two deaths without a result in between: the fold is the reason, not a method.
                 for cell, _ in left[: 1 if n_deaths == 1 else None]:
                     error = WorkerDiedError(f"the process ended with the exit code {code}, perhaps for lack of memory")
                     sizes[cell.id] = None
-                    self._found.put(failed(cell, error))
+                    self._events.put(failed(cell, error))
                 left = left[1 if n_deaths == 1 else len(left) :]
 
     def _ask(self, group: Group) -> Iterator[CellResult]:
@@ -188,10 +188,10 @@ class _Driver:
             if self._stopping:
                 raise EOFError
             if self._process is None:
-                environment = os.environ | dict.fromkeys(THREADS, "1")
-                environment["PYTHONPATH"] = os.pathsep.join(place or os.getcwd() for place in sys.path)
+                environment = os.environ | dict.fromkeys(THREAD_VARIABLES, "1")
+                environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
                 self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", COMMAND],
+                    [sys.executable, "-P", "-c", WORKER_COMMAND],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     env=environment,
@@ -202,7 +202,7 @@ class _Driver:
             return self._process
 
     def _end(self, patience: float = 0) -> int | None:
-        """End the process, if there is one and it has not ended within some seconds; return its exit code."""
+        """Wait up to ``patience`` seconds for the process, end it, and return its exit code; None without a process."""
         if self._process is None:
             return None
         process, self._process = self._process, None
@@ -213,7 +213,7 @@ class _Driver:
             process.wait()
         for stream in (process.stdin, process.stdout):
             assert stream is not None
-            with suppress(OSError):  # what could not be sent any more
+            with suppress(OSError):  # buffered input that could not be sent
                 stream.close()
         return process.returncode
 
@@ -226,23 +226,23 @@ def _send(stream: Any, message: Any) -> None:
 def serve() -> None:
     """Be a worker: read the loader and then groups from the standard input, write results to the standard output."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print does not belong between the results
+    os.dup2(2, 1)  # output of libraries must not mix with the results
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, inbox), daemon=True).start()
     try:
-        workshop = Workshop(pickle.loads(inbox.get()))
+        computer = CellComputer(pickle.loads(inbox.get()))
     except Exception as error:
         _send(answers, TypeError(f"data cannot be sent to other processes: {error}; use n_jobs=1"))
         return
     with threadpool_limits(1):
         while True:
-            for result in workshop.work(inbox.get()):
+            for result in computer.compute(inbox.get()):
                 _send(answers, result)
             _send(answers, None)
 
 
 def _listen(stream: BinaryIO, inbox: queue.SimpleQueue[Any]) -> None:
-    """Pass messages on; at the end of the input nobody waits for results any more."""
+    """Pass messages on; end the process at the end of the input, as no process waits for results any more."""
     while True:
         try:
             inbox.put(pickle.load(stream))

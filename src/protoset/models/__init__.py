@@ -1,20 +1,17 @@
 """From a data set to a classifier that remembers how its objects were prepared."""
 
-from protoset.models.fitting import REFINED, Method, find_method, fit_model, make_selector, training_rows
+from protoset.models.fitting import fit_model, training_rows
+from protoset.models.methods import MethodSpec, find_method
 from protoset.models.model import DataModel, as_model
-from protoset.models.preparation import SCALINGS, Preparation, Scaling, prepare
+from protoset.models.preparation import Preparation, prepare
 
 __all__ = [
-    "REFINED",
-    "SCALINGS",
     "DataModel",
-    "Method",
+    "MethodSpec",
     "Preparation",
-    "Scaling",
     "as_model",
     "find_method",
     "fit_model",
-    "make_selector",
     "prepare",
     "training_rows",
 ]

@@ -1,10 +1,10 @@
 """A classifier of objects as they are in a file.
 
-A ``PrototypeClassifier`` compares objects as they come. What was learned from the training set before, such as the
-scaling of attributes, is needed again for every query, so both are kept together, and ``protoset.save`` writes both to
-one file. Three other ways were passed over: a scikit-learn pipeline, which only pickle could keep; a file of its own
-beside the classifier's, which gets lost; and prototypes that are stored as they were, with a metric that divides by
-the deviations, which exists for Euclidean distances alone. A classifier without preparation is saved as before.
+A ``PrototypeClassifier`` compares objects as they come. The preparation learned from the training set, such as the
+scaling of attributes, is needed again for every query. So both are kept together, and ``protoset.save`` writes both to
+one file. Three other ways were rejected: a scikit-learn pipeline, which only pickle could store; a second file beside
+the classifier's, which gets lost; and unscaled prototypes with a metric that divides by the deviations, which exists
+for Euclidean distances alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from protoset.spaces import DISSIMILARITIES
 class DataModel:
     """A fitted classifier with the preparation of its objects.
 
-    All its methods take objects as a data set has them: vectors before scaling, series with channels as columns.
+    All methods take objects as a data set has them: vectors before scaling, series with channels as columns.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class DataModel:
 
     @property
     def prototype_labels_(self) -> np.ndarray:
-        """Their labels."""
+        """Labels of the prototypes."""
         return self.classifier.prototype_labels_
 
     def predict(self, objects: Any) -> np.ndarray:
@@ -78,7 +78,7 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
     """
     metric = classifier._prototypes.metric
     kind: Any = DISSIMILARITIES[metric].kind
-    # Of mixed attributes a classifier does not know the names and the categories.
+    # A classifier of mixed attributes does not know their names and categories.
     if kind not in KINDS:
         raise ValueError(
             f"a classifier with metric={metric!r} does not say how its objects are read from a file; fit it with "
@@ -91,5 +91,5 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
             names = [f"column {position}" for position in range(1, classifier.n_features_in_ + 1)]
         attributes = tuple(Attribute(str(name), "real") for name in names)
     scaling: Scaling | None = "raw" if kind == "vectors" else None
-    place = len(attributes)
-    return DataModel(Preparation(kind, metric, {}, scaling, attributes=attributes, target_position=place), classifier)
+    preparation = Preparation(kind, metric, {}, scaling, attributes=attributes, target_position=len(attributes))
+    return DataModel(preparation, classifier)

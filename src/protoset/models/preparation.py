@@ -1,41 +1,57 @@
-"""What is done to the objects of a data set before they are compared.
+"""From the objects of a data set to the objects of a metric: the one place where both are decided.
 
-    objects of a data set --> numbers --> scaled by what the training set says --> objects of the metric
-                              (vectors)   (vectors)
+    data set --> metric --> numbers --> scaled as the training set says --> objects of the metric
+                 "auto"     (vectors)   (vectors)
 
-Series are turned so that their channels are rows; objects of other kinds are compared as they are.
+    vectors  euclidean, gower where values are missing     series   dtw
+    mixed    gower                                         strings  levenshtein
+    matrix   precomputed
+
+Series are turned so that their channels are rows. Objects of other kinds are compared as they are.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from protoset._validation import check_choice, did_you_mean
-from protoset.datasets import Attribute, Dataset
+from protoset.datasets import Attribute, Dataset, take
 from protoset.datasets.base import KINDS, Kind
 from protoset.spaces import DISSIMILARITIES
 
 Scaling = Literal["z", "minmax", "raw"]
 SCALINGS: tuple[Scaling, ...] = ("z", "minmax", "raw")
 
-FITTING: dict[str, tuple[str, ...]] = {
+Nominal = Literal["index", "heom"]
+NOMINALS: tuple[Nominal, ...] = ("index", "heom")
+
+METRIC_OF_KIND: dict[Kind, str] = {
+    "vectors": "euclidean",
+    "mixed": "gower",
+    "series": "dtw",
+    "strings": "levenshtein",
+    "matrix": "precomputed",
+}
+"""What ``metric="auto"`` is for each kind of data; for vectors with missing values it is "gower"."""
+
+COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
     "vectors": ("vectors", "mixed attributes", "series"),
     "mixed": ("mixed attributes",),
     "series": ("series", "vectors"),
     "strings": ("strings",),
     "matrix": ("matrix",),
 }
-"""Kinds of dissimilarities that a kind of data can be compared by; the first is the usual one."""
+"""Kinds of metrics that can compare each kind of data; the usual kind comes first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """How objects are made ready for their dissimilarity; call it with objects as a data set has them.
+    """How objects are made ready for their metric; call it with objects as a data set has them.
 
     Attributes
     ----------
@@ -66,14 +82,22 @@ class Preparation:
 
     def __call__(self, objects: Any) -> Any:
         """Return objects as the metric takes them."""
-        if self.kind == "series" and DISSIMILARITIES[self.metric].kind == "series":
-            # A data set has channels as columns, a space as rows.
-            return [np.asarray(one).T for one in objects]
+        if DISSIMILARITIES[self.metric].kind == "vectors":
+            return self._scaled(self._as_vectors(objects))
         if self.kind == "series":
-            return as_rows(objects)
+            # A data set has channels as columns, a space as rows.
+            return [np.asarray(series).T for series in objects]
+        return objects
+
+    def _as_vectors(self, objects: Any) -> Any:
+        if self.kind == "mixed":
+            return as_numbers(objects, self.attributes)
+        return as_rows(objects) if self.kind == "series" else objects
+
+    def _scaled(self, vectors: Any) -> Any:
         if self.centre is None or self.width is None:
-            return objects
-        numbers = np.asarray(objects, np.float64)
+            return vectors
+        numbers = np.asarray(vectors, np.float64)
         if numbers.ndim != 2 or numbers.shape[1] != len(self.centre):
             raise ValueError(
                 f"X has the shape {numbers.shape}; expected rows of the {len(self.centre)} attributes of the training "
@@ -82,13 +106,13 @@ class Preparation:
         return (numbers - self.centre) / self.width
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return what a file holds: values that JSON has, and arrays."""
+        """Return the content of a file: values for JSON, and arrays."""
         values = {
             "kind": self.kind,
             "metric": self.metric,
             "metric_params": self.metric_params,
             "scaling": self.scaling,
-            "attributes": [[one.name, one.type, list(one.values)] for one in self.attributes],
+            "attributes": [[column.name, column.type, list(column.values)] for column in self.attributes],
             "target": self.target,
             "target_position": self.target_position,
         }
@@ -97,94 +121,103 @@ class Preparation:
 
     @classmethod
     def from_state(cls, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Preparation:
-        """Make a preparation of what a file holds; refuses what does not fit together."""
-        attributes = tuple(Attribute(name, of_type, tuple(known)) for name, of_type, known in values["attributes"])
-        given = {name: value for name, value in values.items() if name != "attributes"}
-        found = cls(**given, centre=arrays.get("centre"), width=arrays.get("width"), attributes=attributes)
-        texts = [text for one in attributes for text in (one.name, *one.values)]
-        if found.target is not None:
-            texts.append(found.target)
-        if found.kind not in KINDS or found.metric not in DISSIMILARITIES or found.scaling not in (*SCALINGS, None):
-            raise ValueError("its kind, metric or scaling is not known")
-        if not all(isinstance(text, str) for text in texts) or type(found.target_position) is not int:
-            raise ValueError("its names of attributes are not texts")
-        if any(one.type not in ("real", "integer", "nominal") for one in attributes):
-            raise ValueError("its types of attributes are not known")
-        _check_scaling(found)
-        return found
+        """Make a preparation of the content of a file; raises ``ValueError`` where the content is inconsistent."""
+        attributes = tuple(Attribute(name, type_, tuple(texts)) for name, type_, texts in values["attributes"])
+        plain = {name: value for name, value in values.items() if name != "attributes"}
+        preparation = cls(**plain, centre=arrays.get("centre"), width=arrays.get("width"), attributes=attributes)
+        _check_state(preparation)
+        return preparation
 
 
 def prepare(
     dataset: Dataset,
     *,
+    train: np.ndarray | None = None,
     metric: str = "auto",
     metric_params: Mapping[str, Any] | None = None,
     scaling: Scaling | None = None,
+    nominal: Nominal | None = None,
 ) -> Preparation:
-    """Learn from a training set how objects are to be prepared.
+    """Choose the metric of a data set, and learn from its training objects how objects are prepared for it.
 
     Parameters
     ----------
     dataset : Dataset
-        All of it is training.
+    train : ndarray of int, optional
+        Rows of the training objects; all rows by default. The scaling is learned from these alone. The metric is chosen
+        by the kind of the data and by whether any value is missing, so that it is the same for every fold.
     metric : str
-        "auto" is "euclidean" for vectors, "gower" where there are categories or missing values, "dtw" for series,
-        "levenshtein" for strings, and the distances themselves for a matrix.
+        "auto" is "euclidean" for vectors, "gower" for mixed attributes and for vectors with missing values, "dtw" for
+        series, "levenshtein" for strings, "precomputed" for a matrix.
     metric_params : dict, optional
         Arguments of the metric.
     scaling : {"z", "minmax", "raw"}, optional
-        Of attributes that are compared as vectors: mean 0 and deviation 1 (the usual choice), range 0 to 1, or not at
-        all. Refused for other metrics: those of mixed attributes have a scaling of their own.
+        Of attributes that are compared as vectors: mean 0 and deviation 1, range 0 to 1, or none. The default is "z",
+        and "raw" for series. Refused for other metrics: those of mixed attributes have a scaling of their own.
+    nominal : {"index", "heom"}, optional
+        Another way to compare mixed attributes. "index" replaces a category by its position in the declaration of the
+        attribute, and compares vectors. "heom" is the metric HEOM where there are categories or missing values, and
+        compares vectors elsewhere.
 
     Returns
     -------
     Preparation
     """
-    chosen = _choose_metric(dataset, metric)
-    record = DISSIMILARITIES[chosen]
+    metric = choose_metric(dataset, metric, nominal)
+    kind = DISSIMILARITIES[metric].kind
     params = dict(metric_params or {})
     if scaling is not None:
         check_choice("scaling", scaling, SCALINGS)
-        if record.kind != "vectors":
+        if kind != "vectors":
             raise ValueError(
-                f"scaling={scaling!r} is for vectors, and metric={chosen!r} compares {record.kind} in its own way; "
-                "leave it out"
+                f"scaling={scaling!r} is for vectors, and metric={metric!r} compares {kind} in its own way; leave it "
+                "out"
             )
-    elif record.kind == "vectors":
-        scaling = "z" if dataset.kind == "vectors" else "raw"
-    if record.kind == "mixed attributes":
+    elif kind == "vectors":
+        scaling = "raw" if dataset.kind == "series" else "z"
+    if kind == "mixed attributes":
         params.setdefault("categorical", dataset.categorical)
-    centre = width = None
-    if scaling in ("z", "minmax"):
-        numbers = as_rows(dataset.objects) if dataset.kind == "series" else np.asarray(dataset.objects, np.float64)
-        centre, width = learn_scaling(numbers, scaling)
-    layout = dataset.layout
-    has_columns = bool(dataset.attributes) and layout is not None
-    return Preparation(
-        dataset.kind,
-        chosen,
-        params,
-        scaling,
-        centre,
-        width,
-        dataset.attributes,
-        layout.target_name if layout is not None and has_columns else None,
-        layout.target if layout is not None and has_columns else 0,
-    )
+    layout = dataset.layout if dataset.attributes else None
+    columns = {} if layout is None else {"target": layout.target_name, "target_position": layout.target}
+    plain = Preparation(dataset.kind, metric, params, scaling, attributes=dataset.attributes, **columns)  # type: ignore[arg-type]
+    if scaling in (None, "raw"):
+        return plain
+    training = dataset.objects if train is None else take(dataset, train).objects
+    centre, width = learn_scaling(np.asarray(plain(training), np.float64), scaling)
+    return replace(plain, centre=centre, width=width)
+
+
+def choose_metric(dataset: Dataset, metric: str = "auto", nominal: Nominal | None = None) -> str:
+    """Return the name of the metric that a data set is compared by; arguments as in :func:`prepare`."""
+    if nominal is not None:
+        check_choice("nominal", nominal, NOMINALS)
+    mixed = dataset.kind == "mixed" or (dataset.kind == "vectors" and has_missing(dataset.objects))
+    if mixed and nominal == "heom" and (metric == "auto" or DISSIMILARITIES[metric].kind == "vectors"):
+        return "heom"
+    if metric == "auto":
+        return "gower" if mixed and nominal is None else METRIC_OF_KIND["vectors" if mixed else dataset.kind]
+    names = sorted(DISSIMILARITIES.keys() - {"callable"})
+    if metric not in names:
+        raise ValueError(f"metric={metric!r} is not known{did_you_mean(metric, names)}; choose one of {names}")
+    kinds = COMPARABLE_AS["vectors" if dataset.kind == "mixed" and nominal == "index" else dataset.kind]
+    if DISSIMILARITIES[metric].kind not in kinds:
+        fitting = [name for name in names if DISSIMILARITIES[name].kind == kinds[0]]
+        raise ValueError(
+            f"metric={metric!r} compares {DISSIMILARITIES[metric].kind}, and the data {dataset.name!r} are "
+            f"{_kind_of_data(dataset)}; choose one of {fitting}, or 'auto'"
+        )
+    return metric
 
 
 def learn_scaling(numbers: np.ndarray, scaling: Scaling) -> tuple[np.ndarray, np.ndarray]:
-    """Return by what columns are moved and divided; one that is constant, or all missing, is only moved."""
+    """Return the centre and the width of each column; the width of a constant or missing column is 1."""
     with warnings.catch_warnings():
-        # A column without any known value.
+        # NumPy warns of a column without any known value.
         warnings.simplefilter("ignore", RuntimeWarning)
-        gaps = bool(np.isnan(numbers).any())
         lowest, highest = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
-        if scaling == "raw":
-            centre, width = np.zeros(numbers.shape[1]), np.ones(numbers.shape[1])
-        elif scaling == "minmax":
+        if scaling == "minmax":
             centre, width = lowest, highest - lowest
-        elif gaps:
+        elif np.isnan(numbers).any():
             centre, width = np.nanmean(numbers, axis=0), np.nanstd(numbers, axis=0)
         else:
             centre, width = numbers.mean(axis=0), numbers.std(axis=0)
@@ -192,9 +225,27 @@ def learn_scaling(numbers: np.ndarray, scaling: Scaling) -> tuple[np.ndarray, np
     return np.where(np.isnan(centre), 0.0, centre), np.where(constant, 1.0, width)
 
 
+def as_numbers(objects: np.ndarray, attributes: tuple[Attribute, ...]) -> np.ndarray:
+    """Return mixed rows as numbers: a category is its position in the declaration, a missing value NaN."""
+    numbers = np.empty(objects.shape)
+    for column, attribute in enumerate(attributes):
+        values = [np.nan if is_missing(value) else value for value in objects[:, column]]
+        if attribute.type == "nominal":
+            positions = {value: float(position) for position, value in enumerate(attribute.values)} | {np.nan: np.nan}
+            unknown = next((value for value in values if value not in positions), None)
+            if unknown is not None:
+                raise ValueError(
+                    f"the attribute {attribute.name!r} has the value {unknown!r}, which is not among the declared "
+                    f"values {list(attribute.values)}; declare it, or use metric='gower'"
+                )
+            values = [positions[value] for value in values]
+        numbers[:, column] = values
+    return numbers
+
+
 def as_rows(series: Any) -> np.ndarray:
     """Return series of one length and one channel as rows of numbers."""
-    shapes = {np.shape(one) for one in series}
+    shapes = {np.shape(points) for points in series}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(
             "a metric of vectors takes series of one length and one channel; use 'dtw', 'ddtw', 'erp' for others"
@@ -215,38 +266,30 @@ def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)
 
 
-def _choose_metric(dataset: Dataset, metric: str) -> str:
-    if metric == "auto":
-        usual = {"vectors": "euclidean", "mixed": "gower", "series": "dtw", "strings": "levenshtein"}
-        if dataset.kind == "vectors" and has_missing(dataset.objects):
-            return "gower"
-        return usual.get(dataset.kind, "precomputed")
-    known = sorted(DISSIMILARITIES.keys() - {"callable"})
-    if metric not in known:
-        raise ValueError(f"metric={metric!r} is not known{did_you_mean(metric, known)}; choose one of {known}")
-    kinds = FITTING[dataset.kind]
-    if DISSIMILARITIES[metric].kind not in kinds:
-        fitting = [name for name in known if DISSIMILARITIES[name].kind == kinds[0]]
-        raise ValueError(
-            f"metric={metric!r} compares {DISSIMILARITIES[metric].kind}, and the data {dataset.name!r} are "
-            f"{_told(dataset)}; choose one of {fitting}, or 'auto'"
-        )
-    return metric
-
-
-def _told(dataset: Dataset) -> str:
+def _kind_of_data(dataset: Dataset) -> str:
     names = [dataset.attributes[position].name for position in dataset.categorical]
     more = ", ..." if len(names) > 3 else ""
     return f"mixed attributes (categories in {', '.join(names[:3])}{more})" if names else dataset.kind
 
 
-def _check_scaling(preparation: Preparation) -> None:
+def _check_state(preparation: Preparation) -> None:
+    """Refuse a preparation from a file whose values are unknown or do not fit together."""
+    known = {"kind": KINDS, "metric": DISSIMILARITIES, "scaling": (*SCALINGS, None)}
+    for name, choices in known.items():
+        if getattr(preparation, name) not in choices:
+            raise ValueError(f"{name} {getattr(preparation, name)!r} is not known; expected one of {list(choices)}")
+    texts = [text for column in preparation.attributes for text in (column.name, *column.values)]
+    texts += [] if preparation.target is None else [preparation.target]
+    if not all(isinstance(text, str) for text in texts) or type(preparation.target_position) is not int:
+        raise ValueError("names of attributes are not texts")
+    if any(column.type not in ("real", "integer", "nominal") for column in preparation.attributes):
+        raise ValueError("types of attributes are not known; expected 'real', 'integer' or 'nominal'")
     centre, width = preparation.centre, preparation.width
     if (centre is None) != (width is None) or (centre is not None) != (preparation.scaling in ("z", "minmax")):
-        raise ValueError("its scaling lacks what it needs")
+        raise ValueError(f"scaling {preparation.scaling!r} does not fit the arrays centre and width")
     if centre is None or width is None:
         return
     if centre.ndim != 1 or centre.shape != width.shape or not (np.isfinite(centre).all() and (width > 0).all()):
-        raise ValueError("its scaling is not one")
+        raise ValueError("centre and width are not a finite centre and a positive width for each attribute")
     if preparation.attributes and len(preparation.attributes) != len(centre):
-        raise ValueError("its scaling does not fit its attributes")
+        raise ValueError(f"centre has {len(centre)} values for {len(preparation.attributes)} attributes")

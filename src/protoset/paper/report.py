@@ -7,7 +7,7 @@ from pathlib import Path
 
 from protoset._validation import check_choice, check_flag
 from protoset._version import __version__
-from protoset.experiments.plan import SCALINGS, Scaling
+from protoset.models.preparation import SCALINGS, Scaling
 from protoset.paper.completeness import add_completeness
 from protoset.paper.evidence import Evidence, read_evidence
 from protoset.paper.findings import add_findings

@@ -16,10 +16,11 @@ from protoset._progress import report
 from protoset._validation import check_choice
 from protoset.datasets import DATASETS, Dataset, find
 from protoset.exceptions import DataError
-from protoset.experiments import Progress, run
-from protoset.experiments.distances import square
+from protoset.experiments import RunProgress, run
+from protoset.experiments.folds import square
 from protoset.experiments.loading import Data, Loader
-from protoset.experiments.plan import SCALINGS, Scaling, Source
+from protoset.experiments.plan import Source
+from protoset.models.preparation import SCALINGS, Scaling
 from protoset.paper.analysis import gather
 from protoset.paper.printed import BASELINES
 from protoset.paper.studies import (
@@ -41,7 +42,7 @@ CASE_FILE = "case-studies.npz"
 SERIES_WINDOW = 5
 """Radius of DTW in the series study."""
 
-PaperCallback = Callable[[str, Progress], Any]
+PaperCallback = Callable[[str, RunProgress], Any]
 """Called after each cell with the name of the plan and its progress; returns True to end the run."""
 
 
@@ -52,12 +53,12 @@ class PlanRun:
     Attributes
     ----------
     plan : str
-    progress : Progress
+    progress : RunProgress
         State at the end of the run.
     """
 
     plan: str
-    progress: Progress
+    progress: RunProgress
 
 
 def run_paper(
@@ -95,7 +96,7 @@ def run_paper(
     n_jobs : int, optional
         Number of processes, by default 1.
     progress : callable, optional
-        Called after each cell with the name of the plan and a ``Progress``; the run ends when it returns True.
+        Called after each cell with the name of the plan and a ``RunProgress``; the run ends when it returns True.
     retry_failed : bool
         Whether cells that failed are computed again.
     verbose : int
@@ -127,7 +128,7 @@ def run_paper(
             return True
         stopped = False
 
-        def stop(state: Progress) -> bool:
+        def stop(state: RunProgress) -> bool:
             nonlocal stopped
             stopped = progress is not None and progress(plan, state) is True
             return stopped

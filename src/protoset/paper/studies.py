@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from protoset._validation import check_choice
-from protoset.experiments.plan import SCALINGS, Scaling
+from protoset.models.preparation import SCALINGS, Scaling
 
 SLOW_METHODS = ("SSMA", "RMHC")
 """Methods that can be left out of a run."""
@@ -78,7 +78,7 @@ def plan_document(name: str, *, scaling: Scaling = "z", data: Sequence[str] | No
     check_choice("scaling", scaling, SCALINGS)
     document = tomllib.loads((files("protoset.paper") / "plans" / f"{name}.toml").read_text("utf-8"))
     if is_scaled(name):
-        document["distances"] = [scaling]
+        document["distances"] = [{"scaling": scaling, "nominal": "index"}]
     return document if data is None else with_data(document, data)
 
 
@@ -125,7 +125,7 @@ def mixture_document(rates: Mapping[str, Mapping[str, float]], data: Sequence[st
     return {
         "name": REPS_OF_MIXTURE,
         "folds": vectors["folds"],
-        "distances": ["z"],
+        "distances": [{"scaling": "z", "nominal": "index"}],
         "data": vectors["data"],
         "methods": plain + refined,
     }

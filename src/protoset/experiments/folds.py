@@ -1,0 +1,203 @@
+"""The folds of a data set, each with its dissimilarities, which all methods on the fold share.
+
+    data set --> training | test rows --> prepared objects --> train x train, test x train
+                                          (scaling is learned from the training rows)
+
+Up to ``LARGEST_MATRIX`` training objects all dissimilarities are computed once; beyond, the space computes them when a
+method asks. Distances of series and strings learn nothing from the training part, so one matrix over the whole data set
+is cut for every fold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+
+from protoset._blocks import row_slices
+from protoset._validation import check_count, is_number
+from protoset.datasets import Dataset
+from protoset.experiments.plan import Distance, Folds
+from protoset.models import Preparation
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, Space, make_space
+from protoset.spaces.precomputed import PrecomputedSpace
+
+LARGEST_MATRIX = 6000
+"""Training objects (288 MB) up to which all dissimilarities are computed once."""
+
+
+class MatrixSpace(PrecomputedSpace):
+    """The space of a training set with all its dissimilarities computed.
+
+    Unlike a space made from a matrix alone, it still knows which object is nearest to the mean of others. So a method
+    selects the same objects here as on the space that it was made from.
+
+    Parameters
+    ----------
+    space : Space
+    """
+
+    def __init__(self, space: Space):
+        everything = np.arange(space.shape[0])
+        super().__init__(square(space), everything, len(everything), everything)
+        self.metric = space.metric
+        self._space = space
+
+    def central_member(self, members: np.ndarray) -> int | None:
+        """Return the member nearest to the mean of the members; None where objects have no coordinates."""
+        return self._space.central_member(members)
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Training and test objects with their dissimilarities.
+
+    Attributes
+    ----------
+    train, test : ndarray of int
+        Rows of the data set.
+    labels, truth : ndarray of int
+        Classes of the training and of the test objects, as positions in the sorted labels of the data set.
+    space : Space
+        Between the training objects; methods are fitted on it.
+    queries : Dissimilarities
+        From the test objects to the training objects.
+    seconds : float
+        CPU time of the dissimilarities.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    labels: np.ndarray
+    truth: np.ndarray
+    space: Space
+    queries: Dissimilarities
+    seconds: float
+
+
+class DatasetFolds:
+    """The folds of a data set under one distance.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    distance : Distance
+    folds : Folds
+    """
+
+    def __init__(self, dataset: Dataset, distance: Distance, folds: Folds):
+        self._dataset, self._distance, self._folds = dataset, distance, folds
+        self._codes = np.unique(dataset.labels, return_inverse=True)[1].reshape(-1)
+        self._whole: tuple[np.ndarray, float] | None = None
+
+    def fold(self, number: int) -> Fold:
+        """Compute a fold, or cut it from a matrix over the whole data set."""
+        train, test = split(self._dataset, self._folds, number)
+        preparation = self._distance.prepare(self._dataset, train)
+        matrix, seconds = self._whole_matrix(preparation)
+        started = time.process_time()
+        if matrix is not None:
+            space = make_space(matrix[np.ix_(train, train)], "precomputed")
+            queries = space.cross(matrix[np.ix_(test, train)])
+        else:
+            objects = preparation(self._dataset.objects)
+            labels = self._codes[train]
+            space = make_space(_rows(objects, train), preparation.metric, preparation.metric_params, y=labels)
+            queries = space.cross(_rows(objects, test))
+            if len(train) <= LARGEST_MATRIX:
+                space = MatrixSpace(space)
+                queries = space.cross(queries.block(slice(None), slice(None)))
+        seconds += time.process_time() - started
+        return Fold(train, test, self._codes[train], self._codes[test], space, queries, seconds)
+
+    def _whole_matrix(self, preparation: Preparation) -> tuple[np.ndarray | None, float]:
+        """Matrix over all objects and the seconds that it took, where every fold can be cut from it."""
+        if preparation.metric == "precomputed":
+            return np.asarray(self._dataset.objects), 0.0
+        # With the split that data come with, the test objects are never compared with each other.
+        is_shared = DISSIMILARITIES[preparation.metric].kind in ("series", "strings") and self._folds.n is not None
+        if not is_shared or self._dataset.n_objects > LARGEST_MATRIX:
+            return None, 0.0
+        if self._whole is None:
+            started = time.process_time()
+            objects = preparation(self._dataset.objects)
+            matrix = square(make_space(objects, preparation.metric, preparation.metric_params))
+            self._whole = matrix, time.process_time() - started
+        return self._whole
+
+
+def choose_folds(dataset: Dataset, folds: int | None, holdout: float | None, random_state: int) -> Folds:
+    """Return the folds that arguments ask for; by default the split that the data come with, or 5 folds."""
+    check_count("random_state", random_state, least=0, remedy="pass a seed")
+    if holdout is not None:
+        if folds is not None:
+            raise ValueError(f"folds={folds!r} and holdout={holdout!r} exclude each other; pass one of them")
+        if not (is_number(holdout) and 0 < holdout < 1):
+            raise ValueError(f"holdout={holdout!r} must be a share between 0 and 1, such as 0.3")
+        return Folds(None, random_state, holdout=holdout)
+    if folds is None and dataset.n_train is not None:
+        return Folds(None)
+    n = check_count("folds", 5 if folds is None else folds, least=2, remedy="pass the number of folds")
+    if n > dataset.n_objects:
+        raise ValueError(f"folds={n} is more than the {dataset.n_objects} objects of {dataset.name!r}; pass fewer")
+    return Folds(n, random_state)
+
+
+def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows for training and for testing of one fold."""
+    rows = np.arange(dataset.n_objects)
+    classes, codes = np.unique(dataset.labels, return_inverse=True)
+    if folds.holdout is not None:
+        n_test = round(folds.holdout * len(rows))
+        # A class with a single member cannot be on both sides, nor can more classes than objects.
+        stratified = np.bincount(codes).min() > 1 and len(classes) <= min(n_test, len(rows) - n_test)
+        splitter = StratifiedShuffleSplit if stratified else ShuffleSplit
+        return next(splitter(1, test_size=folds.holdout, random_state=folds.seed).split(rows, dataset.labels))
+    if folds.n is None:
+        if dataset.n_train is None:
+            raise ValueError(f"the data {dataset.name!r} come without a split; write folds = 5 in place of 'default'")
+        return rows[: dataset.n_train], rows[dataset.n_train :]
+    kind = StratifiedKFold if folds.stratified else KFold
+    with warnings.catch_warnings():
+        # A class with fewer members than folds is spread over as many folds as it has members.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        return list(kind(folds.n, shuffle=True, random_state=folds.seed).split(rows, codes))[number]
+
+
+def square(space: Space) -> np.ndarray:
+    """Return the whole matrix of a training set; each pair is computed once where both directions are equal."""
+    n = space.shape[0]
+    if not DISSIMILARITIES[space.metric].symmetric:
+        return space.block(slice(None), slice(None))
+    matrix = np.zeros((n, n))
+    for rows in row_slices(n, n * 8):
+        matrix[rows, rows.start :] = space.upper_block(rows)
+    upper = np.triu(matrix, 1)
+    return upper + upper.T
+
+
+def digest(dataset: Dataset) -> str:
+    """Return a digest of the content of a data set."""
+    hashed = hashlib.sha256(f"{dataset.kind} {dataset.n_objects} {dataset.n_train}".encode())
+    hashed.update("\0".join(str(label) for label in dataset.labels).encode())
+    objects = dataset.objects
+    for item in [objects] if isinstance(objects, np.ndarray) and objects.dtype.kind != "O" else objects:
+        if isinstance(item, np.ndarray) and item.dtype.kind != "O":
+            hashed.update(repr((item.shape, item.dtype.str)).encode() + np.ascontiguousarray(item).tobytes())
+        else:
+            hashed.update(repr(item if isinstance(item, str) else [_plain(value) for value in item]).encode())
+    return hashed.hexdigest()[:32]
+
+
+def _plain(value: Any) -> Any:
+    # NaN from NumPy and from Python, 1.0 and numpy.float64(1.0) are the same.
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _rows(objects: Any, rows: np.ndarray) -> Any:
+    return objects[rows] if isinstance(objects, np.ndarray) else [objects[row] for row in rows]

@@ -1,0 +1,139 @@
+"""One data set through every door: the same metric, and the same errors on the same folds."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from protoset import REPS, PrototypeClassifier, Refined
+from protoset.datasets import Attribute, Dataset, read, take, write_rows
+from protoset.experiments import compare, results, run, validate
+from protoset.models import fit_model, prepare
+from protoset.selectors import FCNN
+
+from cli_cases import run_many
+from conftest import overlapping
+
+METHODS = {"refined": Refined(REPS(0.2)), "REPS": REPS(0.2), "FCNN": FCNN()}
+SIZES = {"refined": 0.2, "REPS": 0.2, "FCNN": "auto"}
+ENTRIES = [
+    {"method": "REPS", "refine": True, "n_prototypes": 0.2, "label": "refined"},
+    {"method": "REPS", "n_prototypes": 0.2, "label": "REPS"},
+    {"method": "FCNN"},
+]
+METRICS = {"numbers": "euclidean", "mixed": "gower", "strings": "levenshtein", "series": "dtw"}
+
+
+def make(kind):
+    rng = np.random.default_rng(7)
+    X, y = overlapping(48)
+    labels = np.array(["no", "yes"])[y % 2]
+    if kind == "numbers":
+        columns = tuple(Attribute(name, "real") for name in "abc")
+        return Dataset("numbers", "vectors", X * [1, 50, 0.1], labels, columns)
+    if kind == "mixed":
+        objects = np.empty((48, 3), object)
+        objects[:, 0], objects[:, 1] = X[:, 0].tolist(), (10 * X[:, 1]).tolist()
+        objects[:, 2] = np.where(rng.random(48) < 0.3, "red", np.where(labels == "no", "blue", "green")).tolist()
+        columns = (
+            Attribute("a", "real"),
+            Attribute("b", "real"),
+            Attribute("c", "nominal", ("red", "green", "blue")),
+        )
+        return Dataset("mixed", "mixed", objects, labels, columns)
+    if kind == "strings":
+        letters = {"no": "aabc", "yes": "abcc"}
+        words = ["".join(rng.choice(list(letters[label]), rng.integers(3, 8))) for label in labels]
+        return Dataset("strings", "strings", words, labels)
+    waves = [np.sin(np.arange(16) / (2 + (label == "yes")) + rng.normal()) + rng.normal(size=16) for label in labels]
+    return Dataset("series", "series", [np.round(wave, 6) for wave in waves], y % 2 + 1)
+
+
+@pytest.fixture(scope="module", params=METRICS)
+def case(request, tmp_path_factory):
+    """A data set as it comes back from a file, the file, and the errors of the Python API on three folds."""
+    folder = tmp_path_factory.mktemp(request.param)
+    if request.param == "strings":
+        pytest.importorskip("rapidfuzz")
+    ending = {"strings": "txt", "series": "tsv"}.get(request.param, "csv")
+    path = folder / f"data.{ending}"
+    write_rows(make(request.param), np.arange(48), path)
+    words = ["--target", "class"] if ending == "csv" else []
+    dataset = read(path, target="class") if ending == "csv" else read(path)
+    errors = {name: [] for name in METHODS}
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(dataset.labels, dataset.labels):
+        part = take(dataset, train)
+        prepared = prepare(part)
+        queries = prepared(take(dataset, test).objects)
+        for name, selector in METHODS.items():
+            selector.set_params(**_metric(name, prepared))
+            classifier = PrototypeClassifier(selector).fit(prepared(part.objects), part.labels)
+            model = fit_model(part, name, n_prototypes=SIZES[name])
+            assert model.sample_indices_.tolist() == classifier.sample_indices_.tolist()
+            errors[name].append(np.mean(classifier.predict(queries) != dataset.labels[test]))
+    return dataset, path, words, METRICS[request.param], errors
+
+
+def _metric(name, prepared):
+    prefix = "selector__" if name == "refined" else ""
+    return {f"{prefix}metric": prepared.metric, f"{prefix}metric_params": prepared.metric_params or None}
+
+
+def test_errors_of_functions(case):
+    dataset, _, _, metric, errors = case
+    for name, expected in errors.items():
+        found = validate(dataset, name, folds=3, n_prototypes=SIZES[name])
+        np.testing.assert_allclose(found.fold_errors, expected, err_msg=name)
+    compared = compare(dataset, list(METHODS), folds=3, n_prototypes=0.2)
+    assert compared.metric == metric
+    np.testing.assert_allclose(compared.errors.T, list(errors.values()))
+
+
+def test_errors_of_a_plan(case, tmp_path):
+    dataset, _, _, _, errors = case
+    plan = {"data": ["it"], "methods": ENTRIES, "folds": 3}
+    for distance in ({}, {"scaling": "z"}, {"metric": "auto"}):
+        run(plan | {"distances": [distance]}, tmp_path / f"{distance}", data={"it": dataset})
+        for row in results(tmp_path / f"{distance}"):
+            assert row.error == pytest.approx(errors[row.method][row.fold]), row.method
+
+
+def test_errors_of_the_command(case):
+    dataset, path, words, metric, errors = case
+    commands = [["compare", path.name, *words, "--methods", "refined,reps,fcnn", "--n-prototypes", "0.2"]]
+    for name in METHODS:
+        own = [path.name, *words, "--method", name.lower(), "--n-prototypes", SIZES[name]]
+        commands += [["evaluate", *own], ["select", *own]]
+    commands = [[*command, "--json", *(() if "select" in command else ("--folds", "3"))] for command in commands]
+    answers = run_many(commands, path.parent)
+    assert [code for code, _, _ in answers] == [0] * 7, answers
+    compared, *others = (json.loads(out) for _, out, _ in answers)
+    assert compared["metric"] == metric
+    np.testing.assert_allclose(np.transpose(compared["errors"]), list(errors.values()))
+    for name, evaluated, selected in zip(METHODS, others[::2], others[1::2], strict=True):
+        np.testing.assert_allclose(evaluated["fold_errors"], errors[name], err_msg=name)
+        assert selected["metric"] == metric
+        assert selected["rows"] == fit_model(dataset, name, n_prototypes=SIZES[name]).sample_indices_.tolist()
+
+
+def test_comparison_keeps_categories_that_are_named():
+    """As validation does: numbers in a table may be categories."""
+    dataset = make("numbers")
+    dataset.objects[:, 2] = np.arange(48) % 3
+    options = {"metric": "gower", "metric_params": {"categorical": [2]}, "folds": 3}
+    found = compare(dataset, ["FCNN"], **options)
+    assert not found.failures
+    np.testing.assert_array_equal(found.errors[:, 0], validate(dataset, "FCNN", **options).fold_errors)
+
+
+def test_the_adjusted_rule_is_that_of_the_classifier():
+    dataset = make("numbers")
+    found = validate(dataset, "REPS", folds=3, n_prototypes=9, rule="adjusted")
+    expected = []
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(dataset.labels, dataset.labels):
+        model = fit_model(take(dataset, train), "REPS", n_prototypes=9, rule="adjusted")
+        expected.append(np.mean(model.predict(dataset.objects[test]) != dataset.labels[test]))
+    np.testing.assert_allclose(found.fold_errors, expected)
+    with pytest.raises(ValueError, match="rule='adjusted' needs degradations"):
+        validate(dataset, "FCNN", rule="adjusted")
