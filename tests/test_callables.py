@@ -329,7 +329,7 @@ BAD = [
     (([], jaccard), {}, r"Found 0 sample\(s\) in X"),
     (([1, 2], jaccard), {"symmetric": 1}, "metric_params: symmetric=1 must be True or False"),
     (([1, 2], jaccard), {"memory": 5}, "metric_params: memory=5 must be the path of a folder, or None"),
-    (([1, 2], jaccard), {"memory": __file__}, "is there and not a folder; pass another"),
+    (([1, 2], jaccard), {"memory": __file__}, "exists and is not a folder; pass another"),
     (
         ([1, 2], jaccard),
         {"symetric": True},

@@ -104,7 +104,7 @@ def in_bounded_time():
 @pytest.fixture
 def small_regions(monkeypatch):
     monkeypatch.setattr(_regions, "REGION_ROWS", 300)
-    monkeypatch.setattr(_regions, "MERGED", 5)
+    monkeypatch.setattr(_regions, "MERGED_REGIONS", 5)
 
 
 def same_fit(a, b):
@@ -574,7 +574,7 @@ def test_regions_grow_with_the_data_and_then_in_number(client, n, n_regions, n_v
 
 def test_a_region_that_is_too_large_is_cut(client, small_regions, monkeypatch):
     """Here of rows that nothing tells apart: each still has equals in its part."""
-    monkeypatch.setattr(_regions, "LARGEST", 1)
+    monkeypatch.setattr(_regions, "LARGEST_REGION", 1)
     X = np.vstack([np.zeros((1200, 3)), uniform(200, d=3)])
     lists = build_lists(as_space(X, client=client), 8, search="approximate")
     assert lists.recall >= 0.97
@@ -614,8 +614,8 @@ def test_solving_on_the_workers_with_lists_of_regions(client, small_regions):
 
 def test_low_recall_is_said_and_refused(client, small_regions, monkeypatch):
     """Where rows visit one region, once."""
-    monkeypatch.setattr(_regions, "VISITED", 1)
-    monkeypatch.setattr(_regions, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(_regions, "VISITED_REGIONS", 1)
+    monkeypatch.setattr(_regions, "REGION_ROUNDS", 1)
     X, y = uniform(900, d=5), np.arange(900) % 3
     with pytest.warns(UserWarning, match=r"found [5-9]\d\.\d% of the true neighbours of a sample"):
         fit = REPS(20, search="approximate").fit(X, y, client=client)
@@ -628,13 +628,13 @@ def test_low_recall_is_said_and_refused(client, small_regions, monkeypatch):
 
 
 def test_rounds_go_on_while_they_help(client, small_regions, monkeypatch):
-    monkeypatch.setattr(_regions, "VISITED", 1)
+    monkeypatch.setattr(_regions, "VISITED_REGIONS", 1)
     space = as_space(uniform(900), client=client)
     reached = space.approximate_on_workers(8).recall_by_round
-    assert 2 <= len(reached) <= _regions.MOST_ROUNDS
+    assert 2 <= len(reached) <= _regions.REGION_ROUNDS
     assert all(after - before > 0 for before, after in pairwise(reached))
     assert all(recall < 0.97 for recall in reached[:-1])
-    monkeypatch.setattr(_regions, "LEAST_GAIN", 1.0)
+    monkeypatch.setattr(_regions, "LEAST_REGION_GAIN", 1.0)
     assert space.approximate_on_workers(8).recall_by_round == reached[:2]
 
 
@@ -697,7 +697,7 @@ def test_a_worker_without_faiss_among_others_is_refused(monkeypatch):
     monkeypatch.setattr(_region_tasks, "APPROXIMATE_ROWS", 10)
     monkeypatch.setattr(_region_tasks, "approximate_library", lambda: "pynndescent")
     members = Members(np.arange(50), make_space(uniform(50)))
-    with pytest.raises(RuntimeError, match="a worker lacks faiss, which another has: install it on all workers or on"):
+    with pytest.raises(RuntimeError, match="faiss is missing on a worker, but installed on another; install it on all"):
         search_region(5, True, members)
 
 

@@ -145,7 +145,7 @@ MATRICES = [
     (sparse.csr_matrix(-MATRIX), "the graph holds negative dissimilarities in rows 0"),
     (sparse.csr_matrix(with_value(MATRIX, (4, 5), np.nan)), "NaN or infinity in row 4 of the graph"),
     (MATRIX.astype(str), "needs numbers, got an array of dtype"),
-    (np.array([["a", 1], [2, "b"]], dtype=object), "needs numbers, but X holds other things"),
+    (np.array([["a", 1], [2, "b"]], dtype=object), "needs numbers, but X holds other values"),
     (MATRIX + 1j, "Complex data not supported"),
     (sparse.csr_matrix(MATRIX + 1j), "a graph of real dissimilarities, got the dtype complex128"),
     (np.ma.masked_less(MATRIX, 1), "X is a masked array"),

@@ -514,8 +514,8 @@ def test_approximate_lists_are_as_good_as_exact_ones(monkeypatch):
             lambda *args, **named: searched.append(approximate_kneighbors(*args, **named)) or searched[-1],
         )
         monkeypatch.setattr(_refinable_set, "APPROXIMATE_LISTS_FROM", 1000)
-        monkeypatch.setattr(_cells, "CELL", 40)
-        monkeypatch.setattr(_cells, "MOST_ROUNDS", 1)
+        monkeypatch.setattr(_cells, "CELL_SIZE", 40)
+        monkeypatch.setattr(_cells, "DESCENT_ROUNDS", 1)
         rough = refine(make_space(X), y, start)
     (lists,) = searched
     assert lists.recall < 1

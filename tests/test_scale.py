@@ -73,7 +73,13 @@ def test_approximate_lists_are_the_exact_ones_where_nothing_is_missed():
 
 def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
     """With small cells of which few are looked into, so that several rounds follow."""
-    for name, value in (("CELL", 40), ("PROBED", 2), ("VISITORS", 500), ("MOST_WIDTH", 10), ("PROPOSALS", 2000)):
+    for name, value in (
+        ("CELL_SIZE", 40),
+        ("PROBED_CELLS", 2),
+        ("QUERIES_AT_ONCE", 500),
+        ("MOST_WIDTH", 10),
+        ("MOST_PROPOSALS", 2000),
+    ):
         monkeypatch.setattr(_cells, name, value)
     made, improve = [], _cells.CellCandidates.improve
     monkeypatch.setattr(_cells.CellCandidates, "improve", lambda self: made.append(improve(self)) or made[-1])
@@ -83,7 +89,7 @@ def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
     assert (one.distances == two.distances).all()
     assert one.recall == two.recall > 0.95
     assert sum(made) >= 4, "rounds of both"
-    monkeypatch.setattr(_cells, "MOST_ROUNDS", 0)
+    monkeypatch.setattr(_cells, "DESCENT_ROUNDS", 0)
     with pytest.warns(UserWarning, match="true neighbours"):
         assert approximate(make_space(X), 15).recall < 0.9
 
@@ -99,7 +105,7 @@ def test_very_few_objects(n):
 def test_crowds_are_cut_in_parts():
     """So that a million like vectors do not all visit each other; everybody visits their own part."""
     starts = np.array([0, 3, 3, 25, 26])
-    crowds = _cells.Crowds.of(starts, 5)
+    crowds = _cells.SplitCells.of(starts, 5)
     assert crowds.part_starts.tolist() == [0, 3, 3, 7, 11, 16, 20, 25, 26]
     places = np.arange(26)
     cells = np.tile(np.array([2, 0, -1], np.int32), (26, 1))
@@ -113,7 +119,7 @@ def test_crowds_are_cut_in_parts():
 
 
 def test_a_crowd_of_duplicates_is_searched_in_parts(monkeypatch):
-    monkeypatch.setattr(_cells, "CELL", 20)
+    monkeypatch.setattr(_cells, "CELL_SIZE", 20)
     X = np.random.default_rng(0).normal(size=(1000, 3))
     X[:700] = X[0]
     lists = approximate(make_space(X), 10)
@@ -123,9 +129,9 @@ def test_a_crowd_of_duplicates_is_searched_in_parts(monkeypatch):
 
 def test_a_crowd_is_not_introduced_to_itself(monkeypatch):
     """Where everyone is as near as the last of a list, nothing is proposed, in however many rounds."""
-    proposed, introduce = [], kernels.graphs.introduce
+    proposed, introduce = [], kernels.graphs.propose_pairs
     monkeypatch.setattr(
-        kernels.graphs, "introduce", lambda *args: proposed.append(introduce(*args)[1]) or introduce(*args)
+        kernels.graphs, "propose_pairs", lambda *args: proposed.append(introduce(*args)[1]) or introduce(*args)
     )
     candidates = _cells.CellCandidates(np.ones((500, 3)), 10, None)
     assert candidates.improve()
@@ -182,9 +188,9 @@ def scattered(n, d, seed=0):
 
 def lazy(monkeypatch):
     """A search that looks into one small cell and no farther."""
-    monkeypatch.setattr(_cells, "CELL", 60)
-    monkeypatch.setattr(_cells, "PROBED", 1)
-    monkeypatch.setattr(_cells, "MOST_ROUNDS", 0)
+    monkeypatch.setattr(_cells, "CELL_SIZE", 60)
+    monkeypatch.setattr(_cells, "PROBED_CELLS", 1)
+    monkeypatch.setattr(_cells, "DESCENT_ROUNDS", 0)
 
 
 def test_low_recall_warns_with_the_way_out(monkeypatch):
@@ -220,13 +226,13 @@ def test_overlap_of_prototypes_with_exact_ones(monkeypatch):
     lists = build_lists(make_space(X), 20)
     assert np.isnan(REPS(0.1).fit(X, y, lists=lists).prototype_overlap_)
     monkeypatch.setattr(_overlap, "COMPARED_OBJECTS", 200)
-    monkeypatch.setattr(_cells, "CELL", 40)
+    monkeypatch.setattr(_cells, "CELL_SIZE", 40)
     assert 0.5 < REPS(0.1, search="approximate").fit(X, y).prototype_overlap_ <= 1.0
 
 
 def rough_fit(monkeypatch, cell, n_probed, d):
     """Fits on exact lists and on those of a search that misses many, and the part of the prototypes they share."""
-    for name, value in (("CELL", cell), ("PROBED", n_probed), ("MOST_ROUNDS", 1)):
+    for name, value in (("CELL_SIZE", cell), ("PROBED_CELLS", n_probed), ("DESCENT_ROUNDS", 1)):
         monkeypatch.setattr(_cells, name, value)
     monkeypatch.setattr("protoset.neighbors.search.RECALL_WARNING", 0.0)
     X, y = overlapping(2500, d=d)
@@ -759,7 +765,7 @@ def slow_both_ways(indices, width):
 @pytest.mark.parametrize("width", [1, 3, 5])
 def test_edges_in_both_directions(width):
     _, _, indices, _ = random_lists(1)
-    edges = kernels.graphs.both_ways(indices, width)
+    edges = kernels.graphs.incident_edges(indices, width)
     assert [[j for j in row if j >= 0] for row in edges.tolist()] == slow_both_ways(indices, width)
 
 
@@ -769,14 +775,14 @@ def test_edges_of_more_than_are_turned_round_together():
     rng = np.random.default_rng(0)
     indices = ((np.arange(n)[:, None] + rng.permutation(np.arange(1, 6))) % n).astype(np.int32)
     indices[10:, 2] = rng.integers(0, 10, n - 10)
-    edges = kernels.graphs.both_ways(indices, 3)
+    edges = kernels.graphs.incident_edges(indices, 3)
     assert [[j for j in row if j >= 0] for row in edges.tolist()] == slow_both_ways(indices, 3)
 
 
 def test_fresh_edges_are_those_that_were_not_there():
     _, _, indices, _ = random_lists(2)
-    before, after = kernels.graphs.both_ways(indices, 2), kernels.graphs.both_ways(indices, 4)
-    fresh = kernels.graphs.fresh_edges(after, before)
+    before, after = kernels.graphs.incident_edges(indices, 2), kernels.graphs.incident_edges(indices, 4)
+    fresh = kernels.graphs.new_edges(after, before)
     for own in range(len(indices)):
         assert fresh[own].tolist() == [j >= 0 and j not in before[own] for j in after[own]]
 
@@ -796,15 +802,15 @@ def test_lists_keep_the_nearest_of_those_who_were_introduced(seed, room):
     """With much room for proposals, and with so little that they have to be accepted often."""
     vectors, squared, indices, listed = random_lists(seed)
     known = [{j for j in row if j >= 0} for row in indices.tolist()]
-    edges = kernels.graphs.both_ways(indices, 3)
+    edges = kernels.graphs.incident_edges(indices, 3)
     fresh = (np.random.default_rng(seed).random(edges.shape) < 0.7) & (edges >= 0)
     reach = listed[:, -1].copy()
     owners, others, found = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float32)
     start, n_turns = 0, 0
     while start < 30:
-        start, n = kernels.graphs.introduce(vectors, start, 30, edges, fresh, indices, reach, owners, others, found)
+        start, n = kernels.graphs.propose_pairs(vectors, start, 30, edges, fresh, indices, reach, owners, others, found)
         for part in ((0, 11), (11, 30)):
-            kernels.graphs.accept(owners[:n], others[:n], found[:n], *part, indices, listed, reach)
+            kernels.graphs.accept_proposals(owners[:n], others[:n], found[:n], *part, indices, listed, reach)
         n_turns += 1
     assert (n_turns == 1) == (room == 10_000)
     for i, j in introduced(edges, fresh):
@@ -825,7 +831,7 @@ def test_the_order_of_proposals_does_not_matter():
     for order in (np.arange(300), np.arange(300)[::-1], rng.permutation(300)):
         indices, listed = np.full((6, 5), -1, np.int32), np.full((6, 5), np.inf, np.float32)
         reach = listed[:, -1].copy()
-        kernels.graphs.accept(owners[order], others[order], squared[order], 0, 6, indices, listed, reach)
+        kernels.graphs.accept_proposals(owners[order], others[order], squared[order], 0, 6, indices, listed, reach)
         results.append(indices)
     for own in range(6):
         met = np.unique(others[owners == own])

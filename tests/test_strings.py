@@ -12,7 +12,7 @@ from sklearn.model_selection import cross_val_score
 
 from protoset import REPS, FileFormatError, PrototypeClassifier, _blocks, kernels, load, save
 from protoset.spaces import DISSIMILARITIES, levenshtein_search, make_space
-from protoset.spaces.strings import NAMES, StringSpace
+from protoset.spaces.strings import STRING_METRICS, StringSpace
 
 pytest.importorskip("rapidfuzz", reason="the extra 'strings' is not installed")
 
@@ -96,13 +96,13 @@ def by_block(space, k, limit):
 
 
 def test_the_records():
-    for name in NAMES:
+    for name in STRING_METRICS:
         record = DISSIMILARITIES[name]
         assert (record.kind, record.requires, record.ragged, record.symmetric) == ("strings", "strings", True, True)
         assert record.bounds == (name == "levenshtein")
 
 
-@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("metric", STRING_METRICS)
 @given(texts=st.lists(words | tiny, min_size=1, max_size=8))
 def test_distances_are_those_of_plain_programmes(metric, texts):
     block = make_space(texts, metric).block(*EVERYTHING)
@@ -122,7 +122,7 @@ def test_empty_strings(metric, to_other):
         np.testing.assert_array_equal(block[0], [0, to_other, 0])
 
 
-@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("metric", STRING_METRICS)
 @given(texts=st.lists(st.text("abc", max_size=7), min_size=2, max_size=12))
 def test_str_bytes_and_tokens_agree(metric, texts):
     expected = make_space(texts, metric).block(*EVERYTHING)
@@ -136,7 +136,7 @@ def test_str_bytes_and_tokens_agree(metric, texts):
         assert_same_lists(space.kneighbors(k, limit=n), lists)
 
 
-@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("metric", STRING_METRICS)
 @given(texts=st.lists(tiny | words, min_size=2, max_size=25), k=st.integers(1, 30), limit=st.integers(1, 30))
 def test_every_search_finds_what_all_distances_give(metric, texts, k, limit):
     space = make_space(texts, metric)
@@ -149,7 +149,7 @@ def test_the_search_with_strings_of_more_than_a_word(texts, k, limit):
     assert_same_lists(space.kneighbors(k, limit=limit), by_block(space, k, limit))
 
 
-@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("metric", STRING_METRICS)
 def test_n_jobs_and_block_size_change_nothing(metric, monkeypatch):
     rng = np.random.default_rng(0)
     texts = ["".join(rng.choice(list("abcde"), rng.integers(0, 9))) for _ in range(150)]
@@ -307,7 +307,7 @@ def test_forms_and_files(form, tmp_path):
     np.testing.assert_array_equal(again.explain(objects).distances, classifier.explain(objects).distances)
 
 
-@pytest.mark.parametrize("metric", NAMES)
+@pytest.mark.parametrize("metric", STRING_METRICS)
 @pytest.mark.parametrize("form", ["list", "object array", "frame", "tokens"])
 def test_cross_validation(metric, form):
     classifier = PrototypeClassifier(REPS(0.5, metric=metric))
@@ -409,7 +409,7 @@ def test_tokens_that_no_file_can_hold(tmp_path):
         (3, "X is of the type int"),
         ([], "0 sample"),
         (np.array([["a"], ["b"]]), r"X has the shape \(2, 1\), one string per row; pass X\[:, 0\]"),
-        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X has 2 columns; pass the one that holds them"),
+        (pd.DataFrame({"a": ["x"], "b": ["y"]}), "X has 2 columns; pass the column of strings"),
         ([["a"], ["b", ["c"]]], r"the token \['c'\] in row 1 is not hashable"),
         (np.array([[1.0, np.nan], [2.0, 3.0]]), "the token nan in row 0"),
         (np.ma.masked_equal(np.array(["a", "b"]), "a"), "masked array"),

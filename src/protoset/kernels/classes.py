@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def nearest_other(block, own):
-    """Column and value of the smallest entry of each row outside its column ``own``; the lowest among ties.
+    """Column and value of the smallest entry of each row outside its column ``own``; of ties the lowest column.
 
     A row without another column has the column -1 and an infinite value.
     """
@@ -25,7 +25,7 @@ def nearest_other(block, own):
 def move_on(queues, cursors, is_member):
     """Move each cursor to the next member in its queue; return the rows whose queue has none left.
 
-    A queue may end with -1. One that begins with -1 never had anyone, and has lost nothing.
+    A queue may end with -1. A queue that begins with -1 is empty; its row is not returned.
     """
     n, length = queues.shape
     lost = np.empty(n, np.int64)

@@ -3,11 +3,11 @@
 import numpy as np
 from numba import njit
 
-# The sums may be reordered: the result is certified by its duality gap, not by its last bit.
-_REORDER = {"reassoc", "contract", "nsz"}
+REORDERED_MATH = {"reassoc", "contract", "nsz"}
+"""Compiler flags: sums may be reordered, because the result is certified by its duality gap, not by its last bit."""
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDERED_MATH)
 def _positive_product(indices, data, v, start, stop):
     total = 0.0
     for entry in range(start, stop):
@@ -15,7 +15,7 @@ def _positive_product(indices, data, v, start, stop):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDERED_MATH)
 def _add_scaled(indices, data, v, start, stop, step):
     for entry in range(start, stop):
         v[indices[entry]] += step * data[entry]
@@ -33,10 +33,10 @@ def shuffle(order, size, seed):
 
 @njit(cache=True, nogil=True)
 def sweep(indptr, indices, data, rho, curvature, bound, dual, v, order, size, low, high):
-    """One pass of exact-safe coordinate steps over ``order[:size]``; updates dual, v and order.
+    """One pass of coordinate steps over ``order[:size]``, the active objects; updates dual, v and order.
 
-    Objects that sit at a limit with a gradient beyond ``low`` or ``high`` are moved behind the
-    active part. Returns its new size and the range of the projected gradients seen.
+    An object whose dual variable is at a bound, with a gradient beyond ``low`` or ``high``, is moved behind the active
+    objects. Returns the new number of active objects and the range of the projected gradients.
     """
     smallest, largest = 0.0, 0.0
     position = 0

@@ -23,7 +23,7 @@ def first_enemies(indptr, indices, distances, rows, codes, member):
 
 @njit(cache=True, nogil=True)
 def _next_kept(listed, cursor, kept):
-    """Place of the first kept object from ``cursor`` on, or where the list ends."""
+    """Position of the first kept object from ``cursor`` on, or the end of the list."""
     while cursor < listed.shape[0] and listed[cursor] >= 0 and not kept[listed[cursor]]:
         cursor += 1
     return cursor
@@ -31,25 +31,24 @@ def _next_kept(listed, cursor, kept):
 
 @njit(cache=True, nogil=True)
 def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbors, head, following):
-    """Drop, in order, the objects without which as many of their associates are classified correctly.
+    """Drop, in order, the objects without which at least as many of their associates are classified correctly.
 
     Parameters
     ----------
     order, start
-        Objects to visit, and where in it to begin.
+        Objects to visit, and the position of the first.
     listed, complete
-        Candidates for neighbours of each object, nearest first, up to the first -1, and whether they are
-        all that there are.
+        Candidates for neighbours of each object, nearest first, up to the first -1; whether the list is complete.
     cursors
-        Where the candidates begin that are not yet neighbours; moved on.
+        Position of the first candidate of each object that is not yet a neighbour; updated.
     kept, neighbors
-        Who is kept, and the k + 1 nearest kept neighbours of each object; changed.
+        Whether each object is kept, and its k + 1 nearest kept neighbours; updated.
     head, following
-        Chains of associates, see ``protoset.kernels.associates``; changed.
+        Chains of associates, see ``protoset.kernels.associates``; updated.
 
     Returns
     -------
-    Where to begin again once the lists that ran out are filled, the length of ``order`` at the end.
+    Position at which to continue after lists that ran out are refilled; the length of ``order`` at the end.
     """
     width = neighbors.shape[1]
     voters = np.empty(width - 1, neighbors.dtype)
@@ -89,17 +88,17 @@ def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbor
 
 @njit(cache=True, nogil=True)
 def running_out(rows, listed, complete, cursors, kept, reserve):
-    """Which of ``rows`` have fewer than ``reserve`` kept candidates left in lists that are not all there is."""
+    """Whether each of ``rows`` has fewer than ``reserve`` kept candidates left in a list that is not complete."""
     out = np.zeros(rows.shape[0], np.bool_)
     for position in range(rows.shape[0]):
         row = rows[position]
         if complete[row]:
             continue
         left = 0
-        for place in range(cursors[row], listed.shape[1]):
-            if listed[row, place] < 0 or left == reserve:
+        for entry in range(cursors[row], listed.shape[1]):
+            if listed[row, entry] < 0 or left == reserve:
                 break
-            left += kept[listed[row, place]]
+            left += kept[listed[row, entry]]
         out[position] = left < reserve
     return out
 

@@ -1,15 +1,14 @@
 """Kernels for Euclidean distances.
 
-Every distance is the square root of a sum taken in the order of the features, in double
-precision, whichever kernel computes it. So equal pairs have equal distances, ties are true ties,
-and nothing depends on how the work was cut into blocks.
+Every kernel sums the features in their order, in double precision, and takes the square root. So equal pairs have
+equal distances, ties are exact, and nothing depends on the blocks of the computation.
 """
 
 import numpy as np
 from numba import njit
 
 NEAR_SUMS = 1024
-"""Sums that are taken together: few enough for the processor's nearest cache."""
+"""Sums that are computed together: few enough for the first-level cache of the processor."""
 
 
 @njit(cache=True, nogil=True)
@@ -23,7 +22,7 @@ def _distance(a, b):
 
 @njit(cache=True, nogil=True)
 def _distances(x, X, others, distances):
-    """Distances of x to the given rows of X, four at a time: their sums do not wait for each other."""
+    """Distances of x to the given rows of X, four at a time: four independent sums are faster than one."""
     n = others.shape[0]
     first = 0
     while first + 4 <= n:
@@ -68,7 +67,7 @@ def distances_by_feature(features, b):
             for place in range(sums.shape[0]):
                 difference_1, difference_2 = one - np.float64(first[place]), two - np.float64(second[place])
                 difference_3, difference_4 = three - np.float64(third[place]), four - np.float64(fourth[place])
-                # One after the other, as everywhere.
+                # In the order of the features, as in the other kernels.
                 total = sums[place] + difference_1 * difference_1
                 total += difference_2 * difference_2
                 total += difference_3 * difference_3
@@ -104,24 +103,24 @@ def distance_block(A, B_columns):
 
 @njit(cache=True, nogil=True)
 def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances):
-    """Order each row's candidates by (distance, index) and count those up to the k-th distance.
+    """Sort the candidates of each row by (distance, index) and count those up to the k-th distance.
 
-    ``floor`` is, for each row, a distance that no object outside the candidates can be below.
-    Returns the counts, negative where a neighbour may be missing from the candidates.
+    ``floor`` is a lower bound on the distances of each row to objects that are not candidates.
+    Returns the counts; -1 where a neighbour may be missing from the candidates.
     """
     counts = np.empty(rows.shape[0], np.int64)
     width = candidates.shape[1]
-    found = np.empty(width)
+    candidate_distances = np.empty(width)
     for r in range(rows.shape[0]):
         own = rows[r]
-        _distances(X[own], X, candidates[r], found)
+        _distances(X[own], X, candidates[r], candidate_distances)
         size = 0
         for position in range(width):
             j = candidates[r, position]
             if j == own:
                 continue
-            distance = found[position]
-            # The candidates come almost sorted: insertion is cheap.
+            distance = candidate_distances[position]
+            # The candidates are almost sorted, so that insertion is cheap.
             hole = size
             while hole > 0 and (
                 out_distances[r, hole - 1] > distance
@@ -143,10 +142,10 @@ def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances)
 
 @njit(cache=True, nogil=True)
 def nearest_screened(A, B, screen, slack):
-    """Position in B and distance of the nearest to each row of A; the lowest position among ties.
+    """Position in B and distance of the nearest to each row of A; of ties the lowest position.
 
-    ``screen`` orders the candidates of a row approximately: entries above the smallest by more
-    than ``slack`` cannot be the nearest. The others are decided by their true distance.
+    ``screen`` orders the candidates of a row approximately: an entry above the smallest by more than ``slack`` cannot
+    be the nearest. The remaining candidates are compared by their exact distances.
     """
     n_rows, n_columns = screen.shape
     positions = np.empty(n_rows, np.int64)
@@ -168,7 +167,7 @@ def nearest_screened(A, B, screen, slack):
 
 @njit(cache=True, nogil=True)
 def nan_distance_block(a, b):
-    """Distances over the features that both know, scaled up to all; the largest float where they share none."""
+    """Distances over the features known in both, scaled to all features; the largest float where none is shared."""
     n, m, d = a.shape[0], b.shape[0], a.shape[1]
     block = np.empty((n, m))
     for i in range(n):

@@ -1,23 +1,23 @@
-"""Kernels that find approximate neighbour lists: in cells of like vectors, then among the neighbours of somebody.
+"""Kernels that find approximate neighbour lists: in cells of similar vectors, then by NN-descent.
 
-Row ``i`` of ``indices`` and ``squared`` lists others of object i, nearest first; -1 and infinity where it lists
-no more.
+Row ``i`` of ``indices`` and ``squared`` is the neighbour list of object i, nearest first; -1 and infinity at its end.
 """
 
 import numpy as np
 from numba import njit
 
-# A product and a sum may be one instruction, but no sum is reordered: a distance is the same wherever it is computed.
-_FUSE = {"contract", "nsz"}
+FUSED_MATH = {"contract", "nsz"}
+"""Compiler flags: a product and a sum may be one instruction, but sums keep their order, so that a distance is the same
+wherever it is computed."""
 
 LANES = 16
-"""Those who are introduced to each other come in multiples, so that their distances are computed several at once."""
+"""Objects that are compared are padded to a multiple of this number, for vector instructions."""
 
 NEAR_OWNERS = 16384
-"""Objects whose lists are turned around together, while they are in the processor's cache."""
+"""Objects whose lists are reversed together, while they are in the cache of the processor."""
 
 
-@njit(cache=True, nogil=True, fastmath=_FUSE)
+@njit(cache=True, nogil=True, fastmath=FUSED_MATH)
 def squared_distances(vector, columns, start, stop, sums):
     """Squared Euclidean distances of a vector to some columns, in single precision; a column is a vector."""
     d, sums = columns.shape[0], sums[start:stop]
@@ -40,24 +40,24 @@ def squared_distances(vector, columns, start, stop, sums):
 
 
 @njit(cache=True, nogil=True)
-def both_ways(indices, width):
-    """Edges of each object, none of them twice: its first ``width`` listed, then others that list it.
+def incident_edges(indices, width):
+    """Edges of each object, each once: to its first ``width`` neighbours, then from objects that list it.
 
-    Of those that list it there are as many as leave 2 ``width`` edges, the nearest of ``NEAR_OWNERS`` first.
+    Keep at most 2 * width edges per object; of the incoming edges, the nearest among ``NEAR_OWNERS`` objects first.
     """
     n, k = indices.shape
     width = min(width, k)
     edges = np.full((n, 2 * width), -1, np.int32)
     n_edges = np.zeros(n, np.int32)
     for own in range(n):
-        for place in range(width):
-            if indices[own, place] >= 0:
-                edges[own, n_edges[own]] = indices[own, place]
+        for position in range(width):
+            if indices[own, position] >= 0:
+                edges[own, n_edges[own]] = indices[own, position]
                 n_edges[own] += 1
     for start in range(0, n, NEAR_OWNERS):
-        for place in range(k):
+        for position in range(k):
             for own in range(start, min(start + NEAR_OWNERS, n)):
-                other = indices[own, place]
+                other = indices[own, position]
                 if other >= 0 and n_edges[other] < 2 * width and not is_listed(own, indices[other, :width]):
                     edges[other, n_edges[other]] = own
                     n_edges[other] += 1
@@ -65,26 +65,26 @@ def both_ways(indices, width):
 
 
 @njit(cache=True, nogil=True)
-def fresh_edges(edges, before):
-    """Whether each edge was not there before; ``before`` may have another number of edges."""
-    fresh = np.zeros(edges.shape, np.bool_)
+def new_edges(edges, before):
+    """Whether each edge is new; ``before`` may have another number of edges per object."""
+    is_new = np.zeros(edges.shape, np.bool_)
     last = np.full(edges.shape[0], -1, np.int32)
     for own in range(edges.shape[0]):
-        for place in range(before.shape[1]):
-            if before[own, place] >= 0:
-                last[before[own, place]] = own
-        for place in range(edges.shape[1]):
-            fresh[own, place] = edges[own, place] >= 0 and last[edges[own, place]] != own
-    return fresh
+        for position in range(before.shape[1]):
+            if before[own, position] >= 0:
+                last[before[own, position]] = own
+        for position in range(edges.shape[1]):
+            is_new[own, position] = edges[own, position] >= 0 and last[edges[own, position]] != own
+    return is_new
 
 
 @njit(cache=True, nogil=True)
-def introduce(vectors, start, stop, edges, fresh, indices, reach, owners, others, squared):
-    """Propose to each other those that an object has edges to, and the object itself, where one of the edges is fresh.
+def propose_pairs(vectors, start, stop, edges, is_new, indices, reach, owners, others, squared):
+    """Compare the neighbours of each object with each other and with the object, where one of the two edges is new.
 
-    Goes from object ``start`` to ``stop``, or to where there may be no room for more proposals. Row p of ``owners``,
-    ``others`` and ``squared`` is a proposal: somebody that is not on the owner's list, and no farther than the owner's
-    ``reach``. Returns where it ended, and the number of proposals.
+    Goes from object ``start`` to ``stop``, or until there may be no room for more proposals. Entry p of ``owners``,
+    ``others`` and ``squared`` is a proposal: an object that is not in the list of the owner, and not farther than the
+    ``reach`` of the owner. Returns the next object, and the number of proposals.
     """
     most = edges.shape[1] + 1
     room = -(-most // LANES) * LANES
@@ -94,58 +94,58 @@ def introduce(vectors, start, stop, edges, fresh, indices, reach, owners, others
     for middle in range(start, stop):
         if n_proposed + most * most > owners.shape[0]:
             return middle, n_proposed
-        n_fresh, n_members = _assemble(middle, edges, fresh, members)
-        for place in range(n_members if n_fresh else 0):
-            member = members[place]
-            limits[place] = reach[member]
+        n_new, n_members = _gather_neighbors(middle, edges, is_new, members)
+        for position in range(n_members if n_new else 0):
+            member = members[position]
+            limits[position] = reach[member]
             for feature in range(columns.shape[0]):
-                columns[feature, place] = vectors[member, feature]
+                columns[feature, position] = vectors[member, feature]
         end = -(-n_members // LANES) * LANES
-        for first in range(n_fresh):
+        for first in range(n_new):
             own = members[first]
             squared_distances(vectors[own], columns, (first + 1) // LANES * LANES, end, sums)
-            # Both searches gather who is near without a branch, since nobody could guess which way it goes.
+            # Both loops gather near objects without a branch, which the processor could not predict.
             n_near = 0
-            for place in range(first + 1, n_members):
-                near[n_near] = place
-                n_near += sums[place] <= limits[first]
-            for place in near[:n_near]:
-                if not is_listed(members[place], indices[own]):
-                    owners[n_proposed], others[n_proposed], squared[n_proposed] = own, members[place], sums[place]
+            for position in range(first + 1, n_members):
+                near[n_near] = position
+                n_near += sums[position] <= limits[first]
+            for position in near[:n_near]:
+                if not is_listed(members[position], indices[own]):
+                    owners[n_proposed], others[n_proposed], squared[n_proposed] = own, members[position], sums[position]
                     n_proposed += 1
             n_near = 0
-            for place in range(first + 1, n_members):
-                near[n_near] = place
-                n_near += sums[place] <= limits[place]
-            for place in near[:n_near]:
-                if not is_listed(own, indices[members[place]]):
-                    owners[n_proposed], others[n_proposed], squared[n_proposed] = members[place], own, sums[place]
+            for position in range(first + 1, n_members):
+                near[n_near] = position
+                n_near += sums[position] <= limits[position]
+            for position in near[:n_near]:
+                if not is_listed(own, indices[members[position]]):
+                    owners[n_proposed], others[n_proposed], squared[n_proposed] = members[position], own, sums[position]
                     n_proposed += 1
     return stop, n_proposed
 
 
 @njit(cache=True, nogil=True)
-def _assemble(middle, edges, fresh, members):
-    """Gather the ends of fresh edges, then the object itself, then other ends; return how many are fresh, and all."""
-    n_fresh = 0
-    for place in range(edges.shape[1]):
-        if fresh[middle, place]:
-            members[n_fresh] = edges[middle, place]
-            n_fresh += 1
-    members[n_fresh] = middle
-    n_members = n_fresh + 1
-    for place in range(edges.shape[1]):
-        if edges[middle, place] >= 0 and not fresh[middle, place]:
-            members[n_members] = edges[middle, place]
+def _gather_neighbors(middle, edges, is_new, members):
+    """Gather the ends of new edges, the object, then the other ends; return the numbers of new ends and of all."""
+    n_new = 0
+    for position in range(edges.shape[1]):
+        if is_new[middle, position]:
+            members[n_new] = edges[middle, position]
+            n_new += 1
+    members[n_new] = middle
+    n_members = n_new + 1
+    for position in range(edges.shape[1]):
+        if edges[middle, position] >= 0 and not is_new[middle, position]:
+            members[n_members] = edges[middle, position]
             n_members += 1
-    return n_fresh, n_members
+    return n_new, n_members
 
 
 @njit(cache=True, nogil=True)
-def accept(owners, others, squared, start, stop, indices, listed, reach):
-    """Put what is proposed to the objects from ``start`` to ``stop`` on their lists, in whatever order it comes.
+def accept_proposals(owners, others, squared, start, stop, indices, listed, reach):
+    """Merge the proposals to the objects from ``start`` to ``stop`` into their lists.
 
-    Of those as far away as each other the first in number stays, so that the order does not matter.
+    Of equally far objects the one with the lowest index stays, so that the order of the proposals does not matter.
     """
     k = indices.shape[1]
     for proposal in range(owners.shape[0]):
@@ -160,65 +160,64 @@ def accept(owners, others, squared, start, stop, indices, listed, reach):
 
 @njit(cache=True, nogil=True)
 def is_listed(other, row):
-    """Whether a list has an object."""
+    """Whether an object is in a list."""
     n_found = np.int32(0)
-    for place in range(row.shape[0]):
-        n_found += np.int32(row[place] == other)
+    for position in range(row.shape[0]):
+        n_found += np.int32(row[position] == other)
     return n_found > 0
 
 
 @njit(cache=True, nogil=True)
 def insert(other, found, row, row_squared):
-    """Put an object in its place in a list, by (distance, number); the last one leaves."""
-    hole = row.shape[0] - 1
-    while hole > 0 and (row_squared[hole - 1] > found or (row_squared[hole - 1] == found and row[hole - 1] > other)):
-        row[hole], row_squared[hole] = row[hole - 1], row_squared[hole - 1]
-        hole -= 1
-    row[hole], row_squared[hole] = other, found
+    """Insert an object into a list, by (distance, index); the last entry leaves."""
+    slot = row.shape[0] - 1
+    while slot > 0 and (row_squared[slot - 1] > found or (row_squared[slot - 1] == found and row[slot - 1] > other)):
+        row[slot], row_squared[slot] = row[slot - 1], row_squared[slot - 1]
+        slot -= 1
+    row[slot], row_squared[slot] = other, found
 
 
 @njit(cache=True, nogil=True)
-def visits(cells, n_cells):
-    """Visitors of each cell, one cell after the other, and where each starts; ``cells`` has those of each visitor."""
+def queries_by_cell(cells, n_cells):
+    """Queries of each cell, cell after cell, and where each cell starts; row i of ``cells`` are those of query i."""
     starts = np.zeros(n_cells + 1, np.int64)
     for cell in cells.flat:
         if cell >= 0:
             starts[cell + 1] += 1
     starts = np.cumsum(starts)
-    visitors, free = np.empty(starts[-1], np.int32), starts[:-1].copy()
-    for visitor in range(cells.shape[0]):
-        for cell in cells[visitor]:
+    by_cell, free = np.empty(starts[-1], np.int32), starts[:-1].copy()
+    for query in range(cells.shape[0]):
+        for cell in cells[query]:
             if cell >= 0:
-                visitors[free[cell]] = visitor
+                by_cell[free[cell]] = query
                 free[cell] += 1
-    return visitors, starts
+    return by_cell, starts
 
 
 @njit(cache=True, nogil=True)
 def search_cells(queries, first_own, vectors, starts, cells, indices, squared):
-    """List the nearest of the vectors in some cells, for each query.
+    """Find the nearest vectors of each query in its cells.
 
-    The vectors of cell c are those from ``starts[c]`` to ``starts[c + 1]``; row i of ``cells`` has the cells for
-    query i, -1 for none. Where the queries are vectors themselves, they are those from ``first_own`` on, and do not
-    list themselves; else ``first_own`` is -1. All queries visit a cell together, while it is in the processor's
-    nearest cache.
+    Cell c has the vectors ``starts[c]`` to ``starts[c + 1]``; row i of ``cells`` has the cells of query i, -1 for none.
+    If the queries are vectors themselves, query i is vector ``first_own + i`` and is not its own neighbour; else
+    ``first_own`` is -1. All queries of a cell are compared with it together, while it is in the cache.
     """
     d, k = vectors.shape[1], indices.shape[1]
     indices[:], squared[:] = -1, np.inf
-    visitors, visits_from = visits(cells, starts.shape[0] - 1)
+    by_cell, cell_starts = queries_by_cell(cells, starts.shape[0] - 1)
     largest = np.max(np.diff(starts))
     columns, sums = np.empty((d, largest), np.float32), np.empty(largest, np.float32)
     for cell in range(starts.shape[0] - 1):
         start, size = starts[cell], starts[cell + 1] - starts[cell]
-        if visits_from[cell] == visits_from[cell + 1]:
+        if cell_starts[cell] == cell_starts[cell + 1]:
             continue
         for column in range(size):
             for feature in range(d):
                 columns[feature, column] = vectors[start + column, feature]
-        for visitor in visitors[visits_from[cell] : visits_from[cell + 1]]:
-            squared_distances(queries[visitor], columns, 0, size, sums)
-            row, row_squared = indices[visitor], squared[visitor]
-            own, last = first_own + visitor - start if first_own >= 0 else -1, row_squared[k - 1]
+        for query in by_cell[cell_starts[cell] : cell_starts[cell + 1]]:
+            squared_distances(queries[query], columns, 0, size, sums)
+            row, row_squared = indices[query], squared[query]
+            own, last = first_own + query - start if first_own >= 0 else -1, row_squared[k - 1]
             for column in range(size):
                 found = sums[column]
                 if found < last and column != own:

@@ -1,6 +1,6 @@
 """Kernels of the search by swaps (see ``protoset.selectors.rmhc``).
 
-Every object's k + 1 nearest members are known, so that taking one member out leaves k that vote.
+The k + 1 nearest members of every object are known, so that k voters remain when a member is removed.
 """
 
 import numpy as np
@@ -13,18 +13,18 @@ from protoset.kernels.voting import winner
 def swap_voters(own, distance, incoming, outgoing, neighbors, distances, voters):
     """Fill ``voters`` with the k nearest members of object ``own`` after a swap, ended by -1 where there are fewer.
 
-    ``neighbors`` and ``distances`` are its k + 1 nearest members before, ``distance`` is that to ``incoming``.
+    ``neighbors`` and ``distances`` are its k + 1 nearest members before the swap, ``distance`` that to ``incoming``.
     """
     k = voters.shape[0]
     voters[:] = -1
     count, entered = 0, own == incoming
-    for place in range(k + 1):
-        other = neighbors[place]
+    for position in range(k + 1):
+        other = neighbors[position]
         if other < 0 or count == k:
             break
         if other == outgoing:
             continue
-        if not entered and (distance < distances[place] or (distance == distances[place] and incoming < other)):
+        if not entered and (distance < distances[position] or (distance == distances[position] and incoming < other)):
             voters[count] = incoming
             count += 1
             entered = True
@@ -38,19 +38,19 @@ def swap_voters(own, distance, incoming, outgoing, neighbors, distances, voters)
 
 @njit(cache=True, nogil=True)
 def swap_gain(column, incoming, outgoing, neighbors, distances, codes, is_hit, voters):
-    """How many more objects the members classify correctly once ``incoming`` takes the place of ``outgoing``.
+    """Gain in objects that the members classify correctly if ``incoming`` replaces ``outgoing``.
 
-    ``column`` has everyone's distance to ``incoming``; ``voters`` is working memory for k objects.
+    ``column`` has the distances of all objects to ``incoming``; ``voters`` is work space for k objects.
     """
     last = voters.shape[0] - 1
     gain = 0
     for own in range(column.shape[0]):
-        touched = column[own] < distances[own, last] or (
+        is_affected = column[own] < distances[own, last] or (
             column[own] == distances[own, last] and incoming < neighbors[own, last]
         )
-        for place in range(last + 1):
-            touched = touched or neighbors[own, place] == outgoing
-        if touched:
+        for position in range(last + 1):
+            is_affected = is_affected or neighbors[own, position] == outgoing
+        if is_affected:
             swap_voters(own, column[own], incoming, outgoing, neighbors[own], distances[own], voters)
             gain += np.int64(winner(voters, codes) == codes[own]) - np.int64(is_hit[own])
     return gain
@@ -58,10 +58,10 @@ def swap_gain(column, incoming, outgoing, neighbors, distances, codes, is_hit, v
 
 @njit(cache=True, nogil=True)
 def first_gain(columns, slots, incoming, outgoing, neighbors, distances, codes, is_hit):
-    """Try swaps in turn until one gains hits; return its number and its gain.
+    """Try swaps in turn until a swap gains hits; return its position and its gain.
 
-    Swap number t takes ``incoming[t]`` in, whose distances are the row ``slots[t]`` of ``columns``. Where none
-    gains, the number is that of the swaps and the gain is 0.
+    Swap t inserts ``incoming[t]``, whose distances are the row ``slots[t]`` of ``columns``. If no swap gains, the
+    position is the number of swaps and the gain is 0.
     """
     voters = np.empty(neighbors.shape[1] - 1, np.int64)
     for swap in range(incoming.shape[0]):

@@ -31,7 +31,7 @@ def _sort_pairs(distances, indices, spare_distances, spare_indices):
         for start in range(0, size, 2 * width):
             left, middle, right = start, min(start + width, size), min(start + 2 * width, size)
             other = middle
-            for place in range(start, right):
+            for target in range(start, right):
                 if other >= right or (
                     left < middle
                     and (
@@ -39,10 +39,10 @@ def _sort_pairs(distances, indices, spare_distances, spare_indices):
                         or (distances[left] == distances[other] and indices[left] < indices[other])
                     )
                 ):
-                    spare_distances[place], spare_indices[place] = distances[left], indices[left]
+                    spare_distances[target], spare_indices[target] = distances[left], indices[left]
                     left += 1
                 else:
-                    spare_distances[place], spare_indices[place] = distances[other], indices[other]
+                    spare_distances[target], spare_indices[target] = distances[other], indices[other]
                     other += 1
         distances[:] = spare_distances[:size]
         indices[:] = spare_indices[:size]
@@ -63,7 +63,7 @@ def sort_rows(indptr, indices, distances):
 
 @njit(cache=True, nogil=True)
 def kth_smallest(block, own, k):
-    """For each row the k-th smallest entry outside the column ``own`` and how many are below and at it."""
+    """K-th smallest entry of each row outside the column ``own``, and the numbers of entries below and equal to it."""
     n_rows, n_columns = block.shape
     threshold = np.empty(n_rows)
     n_below = np.zeros(n_rows, np.int64)
@@ -88,7 +88,7 @@ def kth_smallest(block, own, k):
 def gather_smallest(block, own, threshold, n_below, indptr, indices, distances):
     """Fill the rows with all entries up to the threshold, by (distance, index).
 
-    Where a row has no room for everything at the threshold, the lowest indices are kept.
+    Where a row has no room for all ties at the threshold, the lowest indices are kept.
     """
     for row in range(block.shape[0]):
         start, stop = indptr[row], indptr[row + 1]
@@ -110,7 +110,7 @@ def gather_smallest(block, own, threshold, n_below, indptr, indices, distances):
 
 @njit(cache=True, nogil=True)
 def rank_rows(indptr, distances, ties):
-    """Ranks from 1 within each sorted row; ``ties`` is 0 for min, 1 for average, 2 for ordinal."""
+    """Ranks from 1 within each sorted row; ``ties`` says how equal distances rank: 0 min, 1 average, 2 ordinal."""
     ranks = np.empty(distances.shape[0])
     for row in range(indptr.shape[0] - 1):
         start, stop = indptr[row], indptr[row + 1]
@@ -132,7 +132,7 @@ def rank_rows(indptr, distances, ties):
 
 @njit(cache=True, nogil=True)
 def restrict(indptr, indices, distances, rows, position):
-    """Lists of ``rows`` with only the objects that have a new ``position`` (-1: left out)."""
+    """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
     new_indptr = np.zeros(rows.shape[0] + 1, np.int64)
     for new_row, row in enumerate(rows):
         kept = 0
@@ -195,7 +195,7 @@ def rows_with_repeats(indptr, indices):
 
 @njit(cache=True, nogil=True)
 def listed_by(lists):
-    """Turn lists around: who lists each object, and at which place, as compressed rows."""
+    """Reverse lists: the objects that list each object, and at which position, as compressed rows."""
     n, length = lists.shape
     indptr = np.zeros(n + 1, np.int64)
     for own in range(n):
@@ -204,18 +204,18 @@ def listed_by(lists):
     for own in range(n):
         indptr[own + 1] += indptr[own]
     end = indptr[:-1].copy()
-    rows, places = np.empty(n * length, np.int32), np.empty(n * length, np.int32)
+    rows, positions = np.empty(n * length, np.int32), np.empty(n * length, np.int32)
     for own in range(n):
         for entry in range(length):
-            position = end[lists[own, entry]]
-            rows[position], places[position] = own, entry
+            target = end[lists[own, entry]]
+            rows[target], positions[target] = own, entry
             end[lists[own, entry]] += 1
-    return indptr, rows, places
+    return indptr, rows, positions
 
 
 @njit(cache=True, nogil=True)
 def keep_smallest(block, own, nearest):
-    """Put the smallest of each row of a block among ``nearest``, ascending; ``own`` is the column to leave out."""
+    """Merge the smallest entries of each row of a block into ``nearest``, ascending; the column ``own`` is left out."""
     k = nearest.shape[1]
     for row in range(block.shape[0]):
         values, kept = block[row], nearest[row]
@@ -232,7 +232,7 @@ def keep_smallest(block, own, nearest):
 
 @njit(cache=True, nogil=True)
 def nearest_distinct(indptr, indices, distances, k):
-    """The k nearest different entries of each row by (distance, index); sorts the rows in place.
+    """The k nearest distinct entries of each row by (distance, index); sorts the rows in place.
 
     An index that a row holds several times has the same distance each time.
     """

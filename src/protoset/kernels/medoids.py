@@ -3,13 +3,13 @@
 import numpy as np
 from numba import njit
 
-NEGLIGIBLE = 1e-12
-"""Part of the loss that a swap must save, so that rounding cannot make swaps go in circles."""
+NEGLIGIBLE_SAVING = 1e-12
+"""Share of the loss that a swap must save, so that rounding cannot make swaps cycle."""
 
 
 @njit(cache=True, nogil=True)
 def two_smallest(block):
-    """Columns and values of the two smallest entries of each row; lower columns first among ties."""
+    """Columns and values of the two smallest entries of each row; of ties the lower column first."""
     n, m = block.shape
     columns = np.full((n, 2), -1, np.int64)
     values = np.full((n, 2), np.inf)
@@ -29,7 +29,7 @@ def improving_swap(block, start, is_medoid, nearest, distances, n_medoids):
     """First candidate from ``start`` on that lowers the loss in place of a medoid, and that medoid; (-1, -1) if none.
 
     ``block`` has the distances of all objects to the candidates, a candidate per column. ``nearest``
-    has the positions of each object's two nearest medoids, ``distances`` their distances.
+    has the positions of the two nearest medoids of each object, ``distances`` their distances.
     """
     n = block.shape[0]
     loss = 0.0
@@ -54,14 +54,14 @@ def improving_swap(block, start, is_medoid, nearest, distances, n_medoids):
         for medoid in range(1, n_medoids):
             if change[medoid] < change[leaving]:
                 leaving = medoid
-        if change[leaving] + shared < -NEGLIGIBLE * loss:
+        if change[leaving] + shared < -NEGLIGIBLE_SAVING * loss:
             return candidate, leaving
     return -1, -1
 
 
 @njit(cache=True, nogil=True)
 def take_in(position, column, nearest, distances):
-    """Put the distances to a new medoid among each object's two nearest, where it is nearer."""
+    """Insert a new medoid among the two nearest of each object that it is near enough to."""
     for i in range(column.shape[0]):
         if column[i] < distances[i, 0]:
             nearest[i, 1], distances[i, 1] = nearest[i, 0], distances[i, 0]

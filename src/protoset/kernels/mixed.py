@@ -1,29 +1,28 @@
 """Kernels for objects with numbers and categories (see ``protoset.spaces.mixed``).
 
-``a`` and ``b`` are row and column objects: numbers with NaN where missing, and codes of categories
-with -1 where missing, -2 (in ``a`` only) where the training set does not have the category. Every
-sum goes over the numbers, then over the codes, so that a dissimilarity does not depend on the
-block it is computed in, nor on which of the two objects comes first.
+``a`` and ``b`` are row and column objects: numbers, NaN where missing, and codes of categories, -1 where missing and -2
+(in ``a`` alone) where the training set does not have the category. Every sum runs over the numbers, then over the
+codes, so that a dissimilarity does not depend on its block, nor on the order of the two objects.
 """
 
 import numpy as np
 from numba import njit
 
-# Its square is finite.
-_LARGEST = 1e150
+LARGEST_DIFFERENCE = 1e150
+"""Largest difference in units of the training set; its square is finite."""
 
 
 @njit(cache=True, nogil=True)
 def _scaled(difference, divisor):
-    """Difference of two numbers in units of the training set, where a divisor of 0 says they are all equal."""
+    """Difference of two numbers in units of the training set; a divisor of 0 means that all its values are equal."""
     if divisor == 0.0:
         return 1.0 if difference > 0.0 else 0.0
-    return min(difference / divisor, _LARGEST)
+    return min(difference / divisor, LARGEST_DIFFERENCE)
 
 
 @njit(cache=True, nogil=True)
 def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
-    """Sum of the squared differences of the numbers; 1 for one that is missing in either."""
+    """Sum of the squared differences of the numbers; 1 where a number is missing in either object."""
     total = 0.0
     for k in range(divisors.shape[0]):
         difference = abs(a_numbers[i, k] - b_numbers[j, k])
@@ -34,7 +33,7 @@ def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
 
 @njit(cache=True, nogil=True)
 def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
-    """Mean difference over the attributes known in both; 1 where there are none."""
+    """Mean difference over the attributes known in both objects; 1 where there are none."""
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
@@ -55,7 +54,7 @@ def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
 
 @njit(cache=True, nogil=True)
 def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
-    """Euclidean length of the differences; 1 for an attribute that is missing in either."""
+    """Euclidean length of the differences; 1 for an attribute that is missing in either object."""
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
@@ -68,7 +67,7 @@ def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
 
 @njit(cache=True, nogil=True)
 def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts):
-    """Euclidean length of the differences, of categories by their shares of the classes.
+    """Euclidean length of the differences; categories are compared by their shares of the classes.
 
     Row ``starts[k] + 2 + code`` of ``shares`` belongs to the code of attribute k.
     """

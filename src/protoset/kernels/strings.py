@@ -1,8 +1,7 @@
 """Kernels of the exact neighbour search under the Levenshtein distance.
 
-Strings are numbers of symbols in compressed rows: string ``i`` is ``symbols[starts[i]:starts[i + 1]]``.
-No string is there twice; ``members[member_starts[i]:member_starts[i + 1]]`` are the objects that are
-string ``i``. For one string after the other:
+Strings are symbol numbers in compressed rows: string ``i`` is ``symbols[starts[i]:starts[i + 1]]``. Strings are
+distinct; ``members[member_starts[i]:member_starts[i + 1]]`` are the objects equal to string ``i``. For each string:
 
     signatures ─▶ lower bounds to all ─▶ distances, smallest bounds first ─▶ sorted list
                                          until the bounds pass the last neighbour
@@ -15,33 +14,39 @@ import numpy as np
 from numba import njit
 
 WORD = 64
+"""Bits of a word."""
+
 LARGEST_BOUND = 255
-ONE, TOP = np.uint64(1), np.uint64(63)
-NONE, ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-PAIRS, FOURS, EIGHTS, BYTES = (
-    np.uint64(0x5555555555555555),
-    np.uint64(0x3333333333333333),
-    np.uint64(0x0F0F0F0F0F0F0F0F),
-    np.uint64(0x0101010101010101),
-)
-TWO, FOUR, LAST_BYTE = np.uint64(2), np.uint64(4), np.uint64(56)
+"""Largest lower bound that is told from larger ones; bounds are bytes."""
+
+ONE = np.uint64(1)
+"""Word of 1: the lowest bit."""
+
+TOP = np.uint64(63)
+"""Position of the highest bit."""
+
+NONE = np.uint64(0)
+"""Word without bits."""
+
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""Word of all bits."""
 
 
 @njit(cache=True, nogil=True)
 def _count_bits(word):
-    """Count the bits that are set; LLVM makes one instruction of it."""
-    word = word - ((word >> ONE) & PAIRS)
-    word = (word & FOURS) + ((word >> TWO) & FOURS)
-    word = (word + (word >> FOUR)) & EIGHTS
-    return np.int64((word * BYTES) >> LAST_BYTE)
+    """Count the bits that are set, in pairs, fours and bytes; LLVM makes one instruction of it."""
+    word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(cache=True, nogil=True)
 def lower_bounds(signature, length, signatures, lengths, bounds):
     """Write a lower bound on the distance to every string.
 
-    An edit takes away at most one symbol that the other string lacks, and adds at most one that this
-    one lacks. A signature holds some of the symbols, so that it misses some differences and invents none.
+    An edit removes at most one symbol that the other string lacks, and adds at most one symbol that this string lacks.
+    A signature holds some of the symbols, so that the bound misses some differences and invents none.
     """
     for other in range(signatures.shape[0]):
         lacking = _count_bits(signature & ~signatures[other])
@@ -53,9 +58,9 @@ def lower_bounds(signature, length, signatures, lengths, bounds):
 
 @njit(cache=True, nogil=True)
 def write_masks(pattern, slots, masks):
-    """Write where each symbol of the pattern stands in it: bit ``p`` of the symbol's row of ``masks``.
+    """Write the positions of each symbol of the pattern, as bits of the row of the symbol in ``masks``.
 
-    ``slots`` gives the row of a symbol; row 0 is for all that are not in the pattern.
+    ``slots`` has the row of each symbol; row 0 is for symbols that are not in the pattern.
     """
     n_slots = 0
     for position in range(pattern.shape[0]):
@@ -73,8 +78,8 @@ def _distances_in_one_word(length, symbols, starts, others, slots, masks, distan
     for entry in range(others.shape[0]):
         start, end = starts[others[entry]], starts[others[entry] + 1]
         up, down = ALL, NONE
-        for place in range(start, end):
-            equal = masks[slots[symbols[place]], 0]
+        for position in range(start, end):
+            equal = masks[slots[symbols[position]], 0]
             diagonal = (((equal & up) + up) ^ up) | equal | down
             rise = ((down | ~(diagonal | up)) << ONE) | ONE
             up = ((diagonal & up) << ONE) | ~(diagonal | rise)
@@ -88,8 +93,8 @@ def _distance_in_words(length, symbols, start, end, slots, masks, up, down, cuto
     n_words = (length + WORD - 1) // WORD
     last = np.uint64((length - 1) % WORD)
     distance = length
-    for place in range(start, end):
-        slot = slots[symbols[place]]
+    for position in range(start, end):
+        slot = slots[symbols[position]]
         rise_below, fall_below = ONE, NONE
         for word in range(n_words):
             equal = masks[slot, word] | fall_below
@@ -102,16 +107,16 @@ def _distance_in_words(length, symbols, start, end, slots, masks, up, down, cuto
             top = last if word == n_words - 1 else TOP
             rise_below, fall_below = (rise >> top) & ONE, (fall >> top) & ONE
         distance += np.int64(rise_below) - np.int64(fall_below)
-        if distance - (end - place - 1) > cutoff:
+        if distance - (end - position - 1) > cutoff:
             return -1
     return distance
 
 
 @njit(cache=True, nogil=True)
 def distances_to(length, symbols, starts, others, slots, masks, cutoff, distances):
-    """Write the distances of other strings to the pattern in ``masks``; -1 where one was broken off.
+    """Write the distances of other strings to the pattern in ``masks``; -1 where it was abandoned.
 
-    Only that of a pattern of more than 64 symbols is, once it must exceed ``cutoff``.
+    For a pattern of more than 64 symbols, a distance is abandoned as soon as it must exceed ``cutoff``.
     """
     if length == 0:
         for entry in range(others.shape[0]):
@@ -131,7 +136,7 @@ def collect(bounds, lowest, highest, work, near, ends):
     n_near = 0
     base, width = np.uint8(lowest), np.uint8(min(highest, LARGEST_BOUND) - lowest)
     for other in range(bounds.shape[0]):
-        # Written first and counted after, with one comparison: no branch to guess wrong. Below the base wraps around.
+        # Written first and counted after, without a branch that is hard to predict. Bounds below the base wrap around.
         work[n_near] = other
         n_near += np.int64(np.uint8(bounds[other] - base) <= width)
     ends[:] = 0
@@ -147,14 +152,14 @@ def collect(bounds, lowest, highest, work, near, ends):
 
 @njit(cache=True, nogil=True)
 def _sort_members(found, found_distances, n_found, threshold, within, members, member_starts, indices, distances):
-    """Write the objects of the strings found up to the threshold, by (distance, index); return how many."""
+    """Write the objects of the strings up to the threshold, by (distance, index); return their number."""
     n_objects = members.shape[0]
     keys = np.empty(within, np.int64)
     n_keys = 0
     for entry in range(n_found):
         if found_distances[entry] <= threshold:
-            for place in range(member_starts[found[entry]], member_starts[found[entry] + 1]):
-                keys[n_keys] = found_distances[entry] * n_objects + members[place]
+            for position in range(member_starts[found[entry]], member_starts[found[entry] + 1]):
+                keys[n_keys] = found_distances[entry] * n_objects + members[position]
                 n_keys += 1
     keys.sort()
     kept = min(n_keys, indices.shape[0])
@@ -176,14 +181,14 @@ def nearest_strings(
     Returns
     -------
     kept, closed : ndarray
-        How many each row holds, and whether those are all.
+        Number of objects in each row, and whether no tie was left out.
     abandoned, computed : int
-        Distances that were broken off, and computed to the end.
+        Distances that were abandoned, and computed to the end.
     """
     n_strings = signatures.shape[0]
     lengths, weights = np.diff(starts), np.diff(member_starts)
     longest = lengths.max()
-    slots = np.zeros(n_symbols, np.uint32)  # unsigned: an index that Numba need not check for below 0
+    slots = np.zeros(n_symbols, np.uint32)  # unsigned, so that Numba need not check for negative indices
     masks = np.zeros((longest + 1, max(1, (longest + WORD - 1) // WORD)), np.uint64)
     bounds, ends = np.empty(n_strings, np.uint8), np.empty(LARGEST_BOUND + 2, np.int64)
     work, near = np.empty(n_strings + 1, np.int32), np.empty(n_strings, np.int32)
@@ -198,7 +203,7 @@ def nearest_strings(
         lower_bounds(signatures[row], lengths[row], signatures, lengths, bounds)
         counts[:] = 0
         n_found = within = 0
-        # What the string before needed is a good guess of how far to look.
+        # The threshold of the string before is a good guess.
         bound, collected = 0, -1
         guess, threshold = threshold, longest
         while bound <= min(threshold, LARGEST_BOUND):
@@ -217,7 +222,7 @@ def nearest_strings(
                     n_found += 1
                     counts[distance] += weights[others[entry]]
                     within += weights[others[entry]]
-                    # One more than the neighbours: the string's own member is among them.
+                    # One more than the neighbours: the object itself is among the members of its string.
                     while within - counts[threshold] > n_neighbors:
                         within -= counts[threshold]
                         threshold -= 1
@@ -234,10 +239,10 @@ def nearest_strings(
 
 @njit(cache=True, nogil=True)
 def spread(string_of, list_starts, list_indices, list_distances, starts, indices, distances):
-    """Give each object the list of its string without itself; without the last where it is not in it."""
+    """Give each object the list of its string without itself, or without the last entry if it is not listed."""
     for row in range(string_of.shape[0]):
-        place, end = starts[row], starts[row + 1]
+        target, end = starts[row], starts[row + 1]
         for entry in range(list_starts[string_of[row]], list_starts[string_of[row] + 1]):
-            if list_indices[entry] != row and place < end:
-                indices[place], distances[place] = list_indices[entry], list_distances[entry]
-                place += 1
+            if list_indices[entry] != row and target < end:
+                indices[target], distances[target] = list_indices[entry], list_distances[entry]
+                target += 1

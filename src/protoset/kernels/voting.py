@@ -1,4 +1,7 @@
-"""Kernels for votes of the k nearest: (distance, index) decides who is nearer, the nearest of tied classes wins."""
+"""Kernels for votes of the k nearest neighbours.
+
+Ties: of equally near objects the lower index is nearer; of classes with equal votes that of the nearest neighbour wins.
+"""
 
 import numpy as np
 from numba import njit
@@ -6,10 +9,10 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def winner(neighbors, codes):
-    """Class that most of the neighbours have, that of the nearest among tied ones.
+    """Class of most of the neighbours; of tied classes that of the nearest neighbour.
 
-    They are listed nearest first and end at the first -1; without any the class is -1. For a few
-    neighbours; ``majority`` counts many faster.
+    Neighbours are listed nearest first and end at the first -1; without neighbours the class is -1. For a few
+    neighbours; ``majority`` is faster for many.
     """
     most, winning = 0, np.int64(-1)
     for first in range(neighbors.shape[0]):
@@ -29,45 +32,45 @@ def winner(neighbors, codes):
 
 @njit(cache=True, nogil=True)
 def majority(neighbors, codes):
-    """Class that each row's neighbours vote for, as in ``winner``."""
+    """Class that wins the vote of the neighbours of each row, as in ``winner``."""
     n = neighbors.shape[0]
     winners = np.empty(n, np.int64)
     counts, first = np.zeros(codes.max() + 1, np.int64), np.empty(codes.max() + 1, np.int64)
     for row in range(n):
         leader = -1
-        for place in range(neighbors.shape[1]):
-            if neighbors[row, place] < 0:
+        for position in range(neighbors.shape[1]):
+            if neighbors[row, position] < 0:
                 break
-            leader = _count_vote(codes[neighbors[row, place]], place, leader, counts, first)
+            leader = _count_vote(codes[neighbors[row, position]], position, leader, counts, first)
         winners[row] = leader
-        _forget_votes(neighbors[row], codes, counts)
+        _reset_votes(neighbors[row], codes, counts)
     return winners
 
 
 @njit(cache=True, nogil=True)
 def wins_every_vote(neighbors, codes, own):
-    """Whether the nearest one, the nearest two ... and all neighbours of each row vote for the class ``own``."""
+    """Whether the class ``own`` wins the vote of the nearest, the two nearest, ... and all neighbours of each row."""
     n = neighbors.shape[0]
     wins = np.ones(n, np.bool_)
     counts, first = np.zeros(codes.max() + 1, np.int64), np.empty(codes.max() + 1, np.int64)
     for row in range(n):
         leader = -1
-        for place in range(neighbors.shape[1]):
-            if neighbors[row, place] < 0:
+        for position in range(neighbors.shape[1]):
+            if neighbors[row, position] < 0:
                 break
-            leader = _count_vote(codes[neighbors[row, place]], place, leader, counts, first)
+            leader = _count_vote(codes[neighbors[row, position]], position, leader, counts, first)
             if leader != own[row]:
                 wins[row] = False
                 break
-        _forget_votes(neighbors[row], codes, counts)
+        _reset_votes(neighbors[row], codes, counts)
     return wins
 
 
 @njit(cache=True, nogil=True)
-def _count_vote(code, place, leader, counts, first):
-    """Count one more vote and return the class that leads, among tied ones that of the nearest."""
+def _count_vote(code, position, leader, counts, first):
+    """Count a vote and return the leading class; of tied classes that of the nearest neighbour."""
     if counts[code] == 0:
-        first[code] = place
+        first[code] = position
     counts[code] += 1
     if leader < 0 or counts[code] > counts[leader]:
         return code
@@ -75,19 +78,19 @@ def _count_vote(code, place, leader, counts, first):
 
 
 @njit(cache=True, nogil=True)
-def _forget_votes(neighbors, codes, counts):
-    for place in range(neighbors.shape[0]):
-        if neighbors[place] < 0:
+def _reset_votes(neighbors, codes, counts):
+    for position in range(neighbors.shape[0]):
+        if neighbors[position] < 0:
             break
-        counts[codes[neighbors[place]]] = 0
+        counts[codes[neighbors[position]]] = 0
 
 
 @njit(cache=True, nogil=True)
 def push_nearer(rows, block, columns, neighbors, distances):
-    """Let new objects into the sorted lists of the k nearest, by (distance, index).
+    """Insert new objects into the sorted lists of the k nearest, by (distance, index).
 
     ``block`` has the distances of ``rows`` to the objects ``columns``. Lists end with index -1 at an
-    infinite distance. An object does not enter its own list.
+    infinite distance. An object is not its own neighbour.
     """
     k = neighbors.shape[1]
     for r in range(rows.shape[0]):
@@ -99,14 +102,14 @@ def push_nearer(rows, block, columns, neighbors, distances):
                 continue
             if distance == distances[row, k - 1] and last >= 0 and column > last:
                 continue
-            hole = k - 1
-            while hole > 0 and (
-                neighbors[row, hole - 1] < 0
-                or distances[row, hole - 1] > distance
-                or (distances[row, hole - 1] == distance and neighbors[row, hole - 1] > column)
+            slot = k - 1
+            while slot > 0 and (
+                neighbors[row, slot - 1] < 0
+                or distances[row, slot - 1] > distance
+                or (distances[row, slot - 1] == distance and neighbors[row, slot - 1] > column)
             ):
-                distances[row, hole] = distances[row, hole - 1]
-                neighbors[row, hole] = neighbors[row, hole - 1]
-                hole -= 1
-            distances[row, hole] = distance
-            neighbors[row, hole] = column
+                distances[row, slot] = distances[row, slot - 1]
+                neighbors[row, slot] = neighbors[row, slot - 1]
+                slot -= 1
+            distances[row, slot] = distance
+            neighbors[row, slot] = column

@@ -1,9 +1,9 @@
 """Approximate neighbours of many vectors.
 
-Candidates come from cells and edges (``_cells``), or from pynndescent where faiss is not installed. Their distances
-are computed directly, as in the exact search, so that a list is right in all but who is missing from it. How many are
-missing is measured: a sample of rows is searched among everyone, and rounds follow until ``RECALL_TARGET`` of
-their neighbours are found. Another sample measures what was reached.
+Candidates come from ``_cells``, or from pynndescent where faiss is not installed. Their distances are computed as in
+the exact search, so that the only error of a list is a missing neighbour. The recall is measured: a sample of rows is
+searched exactly, and rounds follow until the share ``RECALL_TARGET`` of their neighbours is found. Another sample
+measures the recall of the result.
 """
 
 from __future__ import annotations
@@ -25,19 +25,28 @@ if TYPE_CHECKING:
     from protoset.spaces.base import Space
 
 APPROXIMATE_FROM = 100_000
-"""Objects from which on ``"auto"`` takes the approximate search where it can."""
+"""Objects from which on ``"auto"`` chooses the approximate search, where there is one."""
 
-RECALL_TARGET, RECALL_WARNING, LEAST_RECALL = 0.97, 0.95, 0.5
-"""Part of the true neighbours that the search works for; below which a fit warns; below which it ends."""
+RECALL_TARGET = 0.97
+"""Share of the true neighbours at which the rounds end."""
 
-TUNING_ROWS, RECALL_ROWS = 200, 500
-"""Rows searched exactly, to tune the search and to measure it."""
+RECALL_WARNING = 0.95
+"""Recall below which a fit warns."""
+
+LEAST_RECALL = 0.5
+"""Recall below which a fit raises an error."""
+
+TUNING_ROWS = 200
+"""Rows searched exactly to decide whether another round follows."""
+
+RECALL_ROWS = 500
+"""Rows searched exactly to measure the recall."""
 
 MEASURED_COLUMNS = 4096
-"""Vectors that the sampled rows are compared with at a time: few enough for the processor's cache."""
+"""Vectors that the sampled rows are compared with at a time: few enough for the cache of the processor."""
 
 MARGIN = 10
-"""Candidates beyond the neighbours asked for."""
+"""Number of candidates beyond ``n_neighbors``."""
 
 
 def approximate_search_bytes(n_neighbors: int, object_bytes: int, n_objects: int, *, on_disk: bool) -> int:
@@ -54,13 +63,13 @@ def approximate_search_bytes(n_neighbors: int, object_bytes: int, n_objects: int
 
 
 class Candidates(Protocol):
-    """Proposes neighbours, without a proof that they are all."""
+    """Proposes neighbours; some may be missing."""
 
     def improve(self) -> bool:
-        """Spend another round; False where that is not possible."""
+        """Run another round; False where there is none."""
 
     def of(self, rows: np.ndarray) -> np.ndarray:
-        """Candidates of the given rows, as many for each; -1 where there are no more."""
+        """Candidates of the given rows, the same number for each; -1 where there are no more."""
 
 
 def approximate_library() -> str | None:
@@ -77,12 +86,12 @@ def approximate_lists(
     n_jobs: int | None,
     progress: ProgressCallback | None = None,
 ) -> RawLists:
-    """Find most of everyone's nearest others; every list has the same length, and none is known to be closed.
+    """Find most nearest neighbours of each object. All lists have the same length; none is marked as closed.
 
     Parameters
     ----------
     space : Space
-        The space of the vectors under the Euclidean distance, which is asked for exact neighbours of samples.
+        The space of the vectors under the Euclidean distance; finds the exact neighbours of the samples.
     vectors : ndarray of shape (n, d)
     n_neighbors : int
     storage : Storage
@@ -101,18 +110,18 @@ def approximate_lists(
             break
     indices = storage.empty("neighbor_indices", (n, k), np.int32)
     distances = storage.empty("neighbor_distances", (n, k), np.float64)
-    for part in row_slices(n, (k + MARGIN) * 28):
-        rows = np.arange(part.start, part.stop)
-        indices[part], distances[part] = _rerank(candidates, vectors, rows, k, space, n_jobs)
+    for block in row_slices(n, (k + MARGIN) * 28):
+        rows = np.arange(block.start, block.stop)
+        indices[block], distances[block] = _rerank(candidates, vectors, rows, k, space, n_jobs)
         if progress is not None:
-            progress(part.stop, n)
+            progress(block.stop, n)
     recall = _recall(distances[measuring], _farthest_neighbors(space, measuring, k, n_jobs))
     counts = np.full(n, k, np.int64)
     return RawLists(counts, indices.reshape(-1), distances.reshape(-1), np.zeros(n, bool), recall=recall)
 
 
 def sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune a search with, and others to measure it with; of very few, some serve for both."""
+    """Rows to tune a search with, and rows to measure it with; they overlap where there are very few rows."""
     drawn = np.random.default_rng(0).permutation(n)[: TUNING_ROWS + RECALL_ROWS]
     n_tuning = min(TUNING_ROWS, max(1, len(drawn) // 3))
     return np.sort(drawn[:n_tuning]), np.sort(drawn[min(n_tuning, len(drawn) - 1) :])
@@ -125,7 +134,7 @@ def _rerank(
     candidates = source.of(rows)
     others = (candidates >= 0) & (candidates != rows[:, None])
     short = np.flatnonzero(others.sum(axis=1) < k)
-    candidates = np.where(candidates >= 0, candidates, rows[:, None])  # which the kernel passes over
+    candidates = np.where(candidates >= 0, candidates, rows[:, None])  # the kernel skips the object itself
     indices, distances = np.empty(candidates.shape, np.int32), np.empty(candidates.shape)
     kernels.euclidean.rerank_candidates(vectors, rows, candidates, np.full(len(rows), np.inf), k, indices, distances)
     if len(short):
@@ -135,38 +144,36 @@ def _rerank(
 
 
 def _farthest_neighbors(space: Space, rows: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
-    """Distance of the last true neighbour of each row, block of columns by block, as rows are few."""
+    """Distance of the last true neighbour of each row, in blocks of columns: there are few rows."""
 
-    def search(part: np.ndarray) -> np.ndarray:
-        nearest = np.full((len(part), k), np.inf)
+    def search(sample: np.ndarray) -> np.ndarray:
+        nearest = np.full((len(sample), k), np.inf)
         for start in range(0, space.shape[1], MEASURED_COLUMNS):
-            block = space.block(part, slice(start, min(start + MEASURED_COLUMNS, space.shape[1])))
-            kernels.lists.keep_smallest(block, part - start, nearest)
+            block = space.block(sample, slice(start, min(start + MEASURED_COLUMNS, space.shape[1])))
+            kernels.lists.keep_smallest(block, sample - start, nearest)
         return nearest[:, -1]
 
-    parts = np.array_split(rows, min(len(rows), 4 * effective_n_jobs(n_jobs)))
-    return np.concatenate(Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(part) for part in parts))
+    samples = np.array_split(rows, min(len(rows), 4 * effective_n_jobs(n_jobs)))
+    return np.concatenate(Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(sample) for sample in samples))
 
 
 def _recall(distances: np.ndarray, farthest: np.ndarray) -> float:
-    """Part of the listed that are as near as the true neighbours; of equally near ones any will do."""
+    """Share of the listed objects that are as near as the true neighbours; ties count as found."""
     return float(np.mean(distances <= farthest[:, None]))
 
 
 class NNDescentCandidates:
-    """The graph of pynndescent, which is built once."""
+    """Candidates from the graph of pynndescent."""
 
     def __init__(self, vectors: np.ndarray, length: int, n_jobs: int | None):
         from pynndescent import NNDescent
 
         centred = np.asarray(vectors - vectors.mean(axis=0, dtype=np.float64), np.float32)
-        found = NNDescent(
-            centred, n_neighbors=length + 1, random_state=0, n_jobs=effective_n_jobs(n_jobs)
-        ).neighbor_graph
-        self._indices = np.asarray(found[0], np.int64)
+        graph = NNDescent(centred, n_neighbors=length + 1, random_state=0, n_jobs=effective_n_jobs(n_jobs))
+        self._indices = np.asarray(graph.neighbor_graph[0], np.int64)
 
     def improve(self) -> bool:
-        """It is built once."""
+        """Return False: the graph is built once."""
         return False
 
     def of(self, rows: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Candidates for the Euclidean neighbours of vectors, from libraries that trade the last digits for speed.
+"""Candidates for the Euclidean neighbours of vectors, from fast libraries that lose the last digits.
 
-Each says how far off its squared distances may be, so that the caller can prove what it takes from
-them: at most ``error`` * (|x| + |y|)^2 + ``vanished``.
+Each source of candidates has a bound on the error of its squared distances, ``error`` * (|x| + |y|)^2 + ``vanished``,
+so that the caller can prove that no neighbour is missing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from joblib import effective_n_jobs
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-FAISS_FEATURES, FAISS_OBJECTS = 32, 2000
-"""From this many features and objects on faiss is used where it is installed."""
+FAISS_FEATURES = 32
+"""Features from which on faiss is used, where it is installed."""
+
+FAISS_OBJECTS = 2000
+"""Objects from which on faiss is used, where it is installed."""
 
 TREE_FEATURES = 7
-"""Up to this many features a tree is worth while; scikit-learn's own choice is up to 15, where it takes seven times as
-long as comparing everyone with everyone (40,000 objects, 14 features)."""
+"""Features up to which a tree is used. scikit-learn uses trees up to 15 features, where they take seven times as long
+as comparing all pairs (40,000 objects, 14 features)."""
 
 
 class Candidates(Protocol):
@@ -32,7 +35,7 @@ class Candidates(Protocol):
     vanished: float
 
     def width(self, n_neighbors: int) -> int:
-        """How many candidates are worth while for so many neighbours, the object itself included."""
+        """Number of candidates to search for ``n_neighbors`` neighbours, the object itself included."""
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Approximate distances and indices of the nearest objects of the given rows, nearest first."""
@@ -49,13 +52,13 @@ def make_candidates(centred: np.ndarray, n_jobs: int | None) -> Candidates:
 def rounding(n_features: int, epsilon: float) -> float:
     """Bound on the error of a squared distance from inner products, over the squared sum of norms.
 
-    Each of the three sums is off by at most n_features * epsilon / 2 of its terms' sizes; this is twice that.
+    The relative error of each of the three sums is at most n_features * epsilon / 2; the bound is twice that.
     """
     return (n_features + 16) * epsilon
 
 
 class SklearnCandidates:
-    """scikit-learn's pairwise reductions, or a tree in few dimensions."""
+    """Candidates from the pairwise reductions of scikit-learn, or from a tree in few dimensions."""
 
     vanished = 0.0
 
@@ -66,7 +69,7 @@ class SklearnCandidates:
         self.error = rounding(centred.shape[1], float(np.finfo(np.float64).eps))
 
     def width(self, n_neighbors: int) -> int:
-        """A few more, as the proof needs a gap behind the last neighbour."""
+        """Add a few: the proof needs a gap after the last neighbour."""
         return n_neighbors + 4
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,12 +79,12 @@ class SklearnCandidates:
 
 
 class FaissCandidates:
-    """faiss, in single precision."""
+    """Candidates from faiss, in single precision."""
 
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._faiss = faiss = import_faiss()
         self._n_jobs = n_jobs
-        # Scaled, so that no square overflows; what vanishes beside the largest number is accounted for.
+        # Scaled, so that no square overflows; ``vanished`` bounds what underflows.
         self._unit = float(np.abs(centred).max()) or 1.0
         self._vectors = np.ascontiguousarray(centred / self._unit, np.float32)
         self._index = faiss.IndexFlatL2(centred.shape[1])
@@ -90,7 +93,7 @@ class FaissCandidates:
         self.vanished = centred.shape[1] * 1e-36 * self._unit**2
 
     def width(self, n_neighbors: int) -> int:
-        """A quarter more, as the proof needs a wider gap behind the last neighbour."""
+        """Add a quarter: in single precision the proof needs a wider gap after the last neighbour."""
         return n_neighbors + max(16, n_neighbors // 4)
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
@@ -106,10 +109,10 @@ class FaissCandidates:
 
 
 def import_faiss() -> Any:
-    """Import faiss when scikit-learn has listed the libraries that it holds to one thread while it searches.
+    """Import faiss, after scikit-learn has listed the libraries that it limits to one thread while it searches.
 
-    Among these would be the BLAS of faiss, which takes its threads from OpenMP: with it, scikit-learn would hold its
-    own search to one thread too. Where somebody else has imported it before, that cannot be helped.
+    The BLAS of faiss takes its threads from OpenMP. If it were in the list, scikit-learn would limit its own search to
+    one thread too. If faiss was imported before protoset, this cannot be avoided.
     """
     if "faiss" not in sys.modules:
         few = np.zeros((2, 1))
@@ -118,7 +121,7 @@ def import_faiss() -> Any:
 
 
 def openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]:
-    """Hold scikit-learn's reductions and BLAS to ``n_jobs`` threads; with None they use their own default."""
+    """Limit the reductions of scikit-learn and BLAS to ``n_jobs`` threads; with None they use their own default."""
     if n_jobs is None:
         return contextlib.nullcontext()
     return threadpool_limits(limits=effective_n_jobs(n_jobs))

@@ -1,8 +1,8 @@
-"""A function on pairs of objects, called in this process, in worker processes or in threads.
+"""Calls of a function on pairs of objects, in this process, in worker processes or in threads.
 
     pairs -> tasks of about a quarter of a second -> outcomes in order
 
-How pairs are dealt out to tasks depends on the time they take; what a pair gives does not.
+The size of the tasks depends on measured times; the values do not.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 TASK_SECONDS = 0.25
-"""Time that a task should take: long enough to be worth sending, short enough to be lost."""
+"""Time that a task should take: much more than sending it, and little work to lose."""
 
 LARGEST_TASK = 2**16
-"""Pairs in a task at most."""
+"""Largest number of pairs in a task."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class PairEvaluator:
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield the dissimilarities of the pairs ``rows[left]``, ``columns[right]``, some at a time and in order.
 
-        ``naming`` is what the two objects of a pair are called in errors.
+        ``naming`` are the words for the two objects of a pair in errors.
         """
-        # After a failure no more pairs are dealt out, but those under way are brought home: joblib warns of results
-        # that nobody takes, and a memory keeps them.
+        # After a failure no more tasks start, but the results of running tasks are consumed: joblib warns of results
+        # that are not consumed, and a memory keeps them.
         end = [len(left)]
         failed: tuple[Failure, str] | None = None
         for outcome in self._outcomes(rows, columns, left, right, end):
@@ -87,30 +87,30 @@ class PairEvaluator:
     def _outcomes(
         self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, end: list[int]
     ) -> Iterator[Outcome]:
-        parts = self._parts(end)
+        blocks = self._blocks(end)
         if effective_n_jobs(self.n_jobs) == 1:
-            yield from (self._task(rows, columns, left, right, part)() for part in parts)
+            yield from (self._task(rows, columns, left, right, block)() for block in blocks)
             return
         used = [rows[i] for i in np.unique(left)] + [columns[j] for j in np.unique(right)]
         in_processes = all(_can_pickle(thing) for thing in (self.function, self.arguments, *used))
         where = {"prefer": "processes"} if in_processes else {"require": "sharedmem"}
         run = _run_remote if in_processes else Task.__call__
         workers = Parallel(n_jobs=self.n_jobs, batch_size=1, return_as="generator", **where)
-        yield from workers(delayed(run)(self._task(rows, columns, left, right, part)) for part in parts)
+        yield from workers(delayed(run)(self._task(rows, columns, left, right, block)) for block in blocks)
 
-    def _parts(self, end: list[int]) -> Iterator[slice]:
+    def _blocks(self, end: list[int]) -> Iterator[slice]:
         start = 0
         while start < end[0]:
             stop = min(start + self._task_size, end[0])
             yield slice(start, stop)
             start = stop
 
-    def _task(self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, part: slice) -> Task:
-        # Only the objects that it needs: a task may be sent to another process.
-        used_rows, i = np.unique(left[part], return_inverse=True)
-        used_columns, j = np.unique(right[part], return_inverse=True)
+    def _task(self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, block: slice) -> Task:
+        # With the objects that it needs alone: a task may be sent to another process.
+        used_rows, i = np.unique(left[block], return_inverse=True)
+        used_columns, j = np.unique(right[block], return_inverse=True)
         objects = [rows[row] for row in used_rows], [columns[column] for column in used_columns]
-        return Task(self.function, self.arguments, part.start, *objects, i.tolist(), j.tolist())
+        return Task(self.function, self.arguments, block.start, *objects, i.tolist(), j.tolist())
 
     def _learn(self, n_pairs: int, seconds: float) -> None:
         wanted = n_pairs * TASK_SECONDS / max(seconds, 1e-9)
@@ -130,21 +130,21 @@ class Task:
     j: list[int]
 
     def __call__(self) -> Outcome:
-        """Call the function on one pair after the other."""
+        """Call the function on each pair in turn."""
         began, values = time.perf_counter(), np.empty(len(self.i))
-        for place, (i, j) in enumerate(zip(self.i, self.j, strict=True)):
+        for position, (i, j) in enumerate(zip(self.i, self.j, strict=True)):
             try:
                 returned = self.function(self.rows[i], self.columns[j], **self.arguments)
             except Exception as error:
-                return Outcome(self.start, values[:place], 0.0, Failure(error))
-            values[place] = as_dissimilarity(returned)
-            if math.isnan(values[place]):
-                return Outcome(self.start, values[:place], 0.0, Failure(None, _shown(returned)))
+                return Outcome(self.start, values[:position], 0.0, Failure(error))
+            values[position] = as_dissimilarity(returned)
+            if math.isnan(values[position]):
+                return Outcome(self.start, values[:position], 0.0, Failure(None, _shown(returned)))
         return Outcome(self.start, values, time.perf_counter() - began)
 
 
 def as_dissimilarity(returned: Any) -> float:
-    """Return what a function returned as a float; NaN where it is not a finite number of at least 0."""
+    """Convert the result of a function to float; NaN where it is not a finite number of at least 0."""
     if isinstance(returned, (str, bytes, bytearray)) or returned is np.ma.masked:
         return math.nan
     if isinstance(returned, np.ndarray):
@@ -182,7 +182,7 @@ def _run_remote(task: Task) -> Outcome:
 
 
 def _can_pickle(thing: Any) -> bool:
-    # Objects may raise anything here; then threads do the work.
+    # Objects may raise any exception here; then threads are used.
     try:
         pickle.dumps(thing)
     except Exception:

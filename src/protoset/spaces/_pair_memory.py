@@ -1,10 +1,10 @@
-"""Dissimilarities of pairs that are known already, in a file.
+"""A file of dissimilarities that were computed before.
 
     function, its arguments          -> the name of a file
     content of two objects           -> a key of 16 bytes in it
 
-A file is an SQLite database in WAL mode, written in whole batches: a process may be killed at any
-moment, and several may use it at once.
+A file is an SQLite database in WAL mode, written in whole batches: a process may be killed at any moment, and several
+processes may use a file at once.
 """
 
 from __future__ import annotations
@@ -25,12 +25,16 @@ from typing import Any
 import joblib
 import numpy as np
 
-LAYOUT = 1
+PAIR_FILE_LAYOUT = 1
+"""Version of the layout; part of the name of a file."""
+
 BUSY_SECONDS = 60.0
-"""How long to wait for another process that writes to the same file."""
+"""Time to wait for another process that writes to the same file."""
 
 KEYS_PER_QUERY = 500
-SCALARS = (bool, bytes, float, int, str, type(None))
+"""Keys in a query of the database."""
+
+HASHED_SCALARS = (bool, bytes, float, int, str, type(None))
 
 
 class PairFile:
@@ -39,10 +43,10 @@ class PairFile:
     Parameters
     ----------
     folder : path-like
-        Made if it is not there.
+        Created if it does not exist.
     function : callable
     arguments : dict
-        What the function is called with besides the two objects.
+        Arguments of the function besides the two objects.
     symmetric : bool
         Whether a pair stands for both its orders.
     """
@@ -61,19 +65,19 @@ class PairFile:
         self.path = os.path.join(os.fspath(folder), f"{name[:60]}-{key}.sqlite3")
 
     def read(self, keys: list[bytes]) -> dict[bytes, float]:
-        """Those of the keys that are known, with their values."""
-        found: dict[bytes, float] = {}
+        """Values of those keys that are in the file."""
+        values: dict[bytes, float] = {}
         with self._connection() as connection:
             for start in range(0, len(keys), KEYS_PER_QUERY):
-                part = keys[start : start + KEYS_PER_QUERY]
-                places = ",".join("?" * len(part))
-                found.update(connection.execute(f"SELECT pair, value FROM pairs WHERE pair IN ({places})", part))
-        if not all(type(value) is float and 0 <= value < math.inf for value in found.values()):
+                batch = keys[start : start + KEYS_PER_QUERY]
+                marks = ",".join("?" * len(batch))
+                values.update(connection.execute(f"SELECT pair, value FROM pairs WHERE pair IN ({marks})", batch))
+        if not all(type(value) is float and 0 <= value < math.inf for value in values.values()):
             raise self._damaged("it holds other values than dissimilarities")
-        return found
+        return values
 
     def write(self, keys: list[bytes], values: np.ndarray) -> None:
-        """Keep the values of keys, all of them or none."""
+        """Store the values of keys, all of them or none."""
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             pairs = zip(keys, values.tolist(), strict=True)
@@ -101,12 +105,12 @@ class PairFile:
     def _damaged(self, why: str) -> ValueError:
         return ValueError(
             f"metric_params: memory: {self.path!r} is damaged ({why}); delete it, "
-            "with the files beside it that end in -wal and -shm, and what it held is computed anew"
+            "with the files beside it that end in -wal and -shm; its values are then computed again"
         )
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    # Of two that make the file at the same moment one is sent away at once, without the wait of other statements.
+    # If two processes create the file at the same moment, one fails at once, without the timeout of other statements.
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -123,7 +127,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 class DiskMemory:
-    """Dissimilarities between row and column objects that a file knows.
+    """Dissimilarities between row and column objects that are in a file.
 
     Parameters
     ----------
@@ -138,22 +142,22 @@ class DiskMemory:
 
     @functools.cached_property
     def _row_digests(self) -> list[bytes]:
-        return [_object_digest(place, thing) for place, thing in enumerate(self._rows)]
+        return [_object_digest(index, thing) for index, thing in enumerate(self._rows)]
 
     @functools.cached_property
     def _column_digests(self) -> list[bytes]:
         if self._columns is self._rows:
             return self._row_digests
-        return [_object_digest(place, thing) for place, thing in enumerate(self._columns)]
+        return [_object_digest(index, thing) for index, thing in enumerate(self._columns)]
 
     def lookup(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Values of pairs, NaN where they are not known."""
+        """Values of pairs, NaN where unknown."""
         keys = self._keys(left, right)
         known = self.file.read(keys) if keys else {}
         return np.array([known.get(key, math.nan) for key in keys], np.float64)
 
     def store(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
-        """Keep the values of pairs."""
+        """Store the values of pairs."""
         if len(values):
             self.file.write(self._keys(left, right), values)
 
@@ -166,25 +170,25 @@ class DiskMemory:
         return [hashlib.blake2b(a + b, digest_size=16).digest() for a, b in pairs]
 
 
-def _object_digest(place: int, thing: Any) -> bytes:
+def _object_digest(index: int, thing: Any) -> bytes:
     try:
         return bytes.fromhex(joblib.hash(canonical(thing)))
     # Objects that cannot be pickled raise almost anything.
     except Exception as error:
         raise TypeError(
-            f"metric_params: memory recognises objects by their content, but object {place} of the type "
-            f"{type(thing).__name__} cannot be hashed ({error}); make it one that can be pickled, or leave memory out"
+            f"metric_params: memory recognises objects by their content, but object {index} of the type "
+            f"{type(thing).__name__} cannot be hashed ({error}); pass objects that can be pickled, or leave memory out"
         ) from error
 
 
 def canonical(thing: Any) -> Any:
-    """Return plain containers in a form that depends on what they hold alone, other things as they are.
+    """Return plain containers in a form that depends on their content alone, other objects unchanged.
 
-    The order of a set changes from one process to the next, and two lists that hold one object twice
-    or two equal ones are pickled differently.
+    The order of a set differs between processes, and a list with one object twice is pickled differently from a list
+    with two equal objects.
     """
     kind = type(thing)
-    if kind in SCALARS:
+    if kind in HASHED_SCALARS:
         return thing
     if kind in (list, tuple):
         return kind.__name__, [canonical(part) for part in thing]
@@ -199,19 +203,19 @@ def canonical(thing: Any) -> Any:
 
 
 def _sort_key(part: Any) -> tuple[str, str]:
-    if type(part) in SCALARS:
+    if type(part) in HASHED_SCALARS:
         return type(part).__name__, repr(part)
     return "", joblib.hash(part)
 
 
 def function_digest(function: Callable[..., Any], arguments: Mapping[str, Any], symmetric: bool) -> str:
-    """Return what tells a function with its arguments from others: names, bytecode, defaults, closure.
+    """Digest of a function with its arguments: names, bytecode, defaults, closure.
 
-    Functions that it calls and global variables that it reads do not count.
+    Functions that it calls and global variables that it reads are not part of the digest.
     """
     try:
         described = _describe(function, ()), {name: _describe(value, ()) for name, value in arguments.items()}
-        return joblib.hash(canonical((LAYOUT, sys.implementation.cache_tag, symmetric, *described)))
+        return joblib.hash(canonical((PAIR_FILE_LAYOUT, sys.implementation.cache_tag, symmetric, *described)))
     except Exception as error:
         raise TypeError(
             f"metric_params: memory recognises a function by its code, arguments and closure, but {function!r} "
@@ -220,7 +224,7 @@ def function_digest(function: Callable[..., Any], arguments: Mapping[str, Any], 
 
 
 def _describe(thing: Any, inside: tuple[int, ...]) -> Any:
-    """Describe functions by what they do, other things by themselves; ``inside`` are those that lead here."""
+    """Describe functions by their code, other objects by themselves; ``inside`` are ids of the enclosing objects."""
     if id(thing) in inside:
         return "again", inside.index(id(thing))
     inside = (*inside, id(thing))

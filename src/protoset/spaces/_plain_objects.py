@@ -1,4 +1,4 @@
-"""Objects made of plain values as JSON values and arrays of numbers, and back, type by type.
+"""Encoding of objects made of plain values as JSON values and arrays of numbers, and decoding.
 
 None, bool, int, float, str, list      as they are in JSON
 tuple, set, frozenset                  {"tuple": [...]}, ...
@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
-SCALARS = (bool, float, int, str, type(None))
+JSON_SCALARS = (bool, float, int, str, type(None))
+"""Types that JSON holds as they are."""
+
 CONTAINERS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
-NUMBERS = "fiub"
-"""Kinds of NumPy's types that a file may hold."""
+"""Containers by their names in a file."""
+
+NUMBER_KINDS = "fiub"
+"""Kinds of NumPy dtypes that a file may hold."""
 
 
 class Encoder:
@@ -34,27 +38,27 @@ class Encoder:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Return the numbers of all arrays, one array per dtype."""
-        return {name: np.concatenate(parts) for name, parts in self.numbers.items()}
+        return {name: np.concatenate(arrays) for name, arrays in self.numbers.items()}
 
     def encode(self, thing: Any) -> Any:
-        """Return an object as JSON values; raises ``TypeError`` where it is not made of plain ones."""
+        """Return an object as JSON values; raises ``TypeError`` where it is not made of plain values."""
         kind = type(thing)
-        if kind in SCALARS:
+        if kind in JSON_SCALARS:
             return thing
         if kind is list:
-            return [self.encode(part) for part in thing]
+            return [self.encode(item) for item in thing]
         if kind is tuple:
-            return {"tuple": [self.encode(part) for part in thing]}
+            return {"tuple": [self.encode(item) for item in thing]}
         if kind in (set, frozenset):
-            # In an order of their own, so that equal objects make equal files.
-            return {kind.__name__: [self.encode(part) for part in sorted(thing, key=repr)]}
+            # Sorted, so that equal objects make equal files.
+            return {kind.__name__: [self.encode(item) for item in sorted(thing, key=repr)]}
         if kind is dict:
             return {"dict": [[self.encode(key), self.encode(value)] for key, value in thing.items()]}
-        if (kind is np.ndarray or isinstance(thing, np.generic)) and thing.dtype.kind in NUMBERS:
+        if (kind is np.ndarray or isinstance(thing, np.generic)) and thing.dtype.kind in NUMBER_KINDS:
             return {"array": self._put(thing)}
         raise TypeError(
             f"the type {kind.__name__} cannot be written without pickle; make the objects of numbers, strings, "
-            "lists, tuples, sets, dicts and arrays of numbers, and let the metric make of them what it needs"
+            "lists, tuples, sets, dicts and arrays of numbers, and let the metric convert them"
         )
 
     def _put(self, thing: Any) -> list[Any]:
@@ -68,26 +72,26 @@ class Encoder:
 
 
 def decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Inverse of ``Encoder.encode``; raises ``ValueError``, ``KeyError`` or ``TypeError`` where something is amiss."""
-    if type(value) in SCALARS:
+    """Inverse of ``Encoder.encode``; raises ``ValueError``, ``KeyError`` or ``TypeError`` where a value is invalid."""
+    if type(value) in JSON_SCALARS:
         return value
     if isinstance(value, list):
-        return [decode(part, arrays) for part in value]
+        return [decode(item, arrays) for item in value]
     if not isinstance(value, dict) or len(value) != 1:
-        raise ValueError("it holds an object of a kind that is not known")
+        raise ValueError("it holds an object of an unknown kind")
     [(kind, content)] = value.items()
     if kind == "array":
         name, start, shape = content
         return _take(arrays[name], name, start, shape)
     if kind == "dict":
-        return {decode(key, arrays): decode(part, arrays) for key, part in content}
-    return CONTAINERS[kind](decode(part, arrays) for part in content)
+        return {decode(key, arrays): decode(item, arrays) for key, item in content}
+    return CONTAINERS[kind](decode(item, arrays) for item in content)
 
 
 def _take(flat: np.ndarray, name: str, start: int, shape: list[int] | None) -> Any:
     lengths = [] if shape is None else shape
     if not all(type(number) is int and number >= 0 for number in (start, *lengths)):
-        raise ValueError("it holds an array without a place or a shape")
+        raise ValueError("it holds an array without a start or a shape")
     size = int(np.prod(lengths, dtype=object))
     if flat.ndim != 1 or flat.dtype.str[1:] != name or start + size > len(flat):
         raise ValueError("it holds an array that reaches beyond its numbers")

@@ -1,4 +1,4 @@
-"""What workers do for the search by regions (see ``_regions``): functions of what tasks carry, without a state."""
+"""Tasks of the workers in the search by regions (see ``_regions``): functions without state."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from protoset.spaces._approximate import approximate_library
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces.vectors import VectorSpace
 
-APPROXIMATE_ROWS, APPROXIMATE_FEATURES = 20_000, 5
-"""Rows and features from which on the approximate search of one process is the faster one within a region."""
+APPROXIMATE_ROWS = 20_000
+"""Rows of a region from which on it is searched approximately."""
+
+APPROXIMATE_FEATURES = 5
+"""Features from which on a region is searched approximately."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +29,7 @@ class Visits:
     ----------
     indptr : ndarray of int64, shape (n_regions + 1,)
     rows : ndarray of int32
-        The rows in each region, ascending, by their places in the block.
+        The rows in each region, ascending, as positions in the block.
     """
 
     indptr: np.ndarray
@@ -40,7 +43,7 @@ class Members:
     Attributes
     ----------
     rows : ndarray of int64
-        Their numbers among everyone, ascending.
+        Their indices among all rows, ascending.
     space : VectorSpace
     """
 
@@ -55,9 +58,9 @@ class PartialLists:
     Attributes
     ----------
     rows : ndarray of int64
-        Whose lists these are, ascending.
+        The rows that the lists belong to, ascending.
     lists : RawLists
-        Neighbours by their numbers among everyone.
+        Neighbours as indices among all rows.
     """
 
     rows: np.ndarray
@@ -65,7 +68,7 @@ class PartialLists:
 
 
 def visit(block: VectorSpace, centres: np.ndarray, n_visited: int) -> Visits:
-    """Find the regions that each row of a block is in: those whose centres are nearest."""
+    """Find the regions of each row of a block: those with the nearest centres."""
     n, n_regions = block.shape[0], len(centres)
     pair = VectorSpace("euclidean", block.images, centres)
     regions = np.empty((n, n_visited), np.int32)
@@ -84,14 +87,14 @@ def count(visits: Visits) -> np.ndarray:
 
 
 def pick(block: VectorSpace, visits: Visits, start: int, region: int, part: int, n_parts: int) -> Members:
-    """Take the rows of a block, whose first has the number ``start``, that are in a part of a region."""
+    """Take the rows of a block that are in a part of a region; ``start`` is the index of the first row of the block."""
     rows = visits.rows[visits.indptr[region] : visits.indptr[region + 1]].astype(np.int64)
     rows = rows[(start + rows) % n_parts == part]
     return Members(start + rows, block.subset(rows))
 
 
 def search_region(n_neighbors: int, approximately: bool, *members: Members) -> PartialLists:
-    """Find the nearest of the members of a region, which come from consecutive blocks, to each of them."""
+    """Find the nearest neighbours among the members of a region, which come from consecutive blocks."""
     rows = np.concatenate([part.rows for part in members])
     images = np.concatenate([part.space.images for part in members])
     k = min(n_neighbors, len(rows) - 1)
@@ -101,7 +104,9 @@ def search_region(n_neighbors: int, approximately: bool, *members: Members) -> P
     space = VectorSpace(members[0].space.metric, images, images)
     if approximately and len(rows) >= APPROXIMATE_ROWS and images.shape[1] >= APPROXIMATE_FEATURES:
         if approximate_library() != "faiss":
-            raise RuntimeError("a worker lacks faiss, which another has: install it on all workers or on none")
+            raise RuntimeError(
+                "faiss is missing on a worker, but installed on another; install it on all workers or on none"
+            )
         raw = space.approximate_kneighbors(k, storage=Storage(), n_jobs=1)
     else:
         raw = space.kneighbors(k, limit=k, n_jobs=1)
@@ -109,11 +114,11 @@ def search_region(n_neighbors: int, approximately: bool, *members: Members) -> P
 
 
 def share(found: PartialLists, start: int, stop: int) -> PartialLists:
-    """Take the lists of the rows of a block, which has the rows from ``start`` to ``stop``; by places in it."""
+    """Take the lists of the rows of a block, which has the rows ``start`` to ``stop``; as positions in the block."""
     first, last = np.searchsorted(found.rows, [start, stop])
     indptr = row_pointers(found.lists.counts)
     entries = slice(indptr[first], indptr[last])
-    # Copies, which do not keep the lists of the region alive.
+    # Copies, so that the lists of the region can be freed.
     counts, indices, distances, closed = (
         values.copy()
         for values in (
@@ -127,7 +132,7 @@ def share(found: PartialLists, start: int, stop: int) -> PartialLists:
 
 
 def merge(n_rows: int, n_neighbors: int, lists: RawLists | None, *shares: PartialLists) -> RawLists:
-    """Lists of a block from those that there are and from what regions found: the nearest of all of them, each once."""
+    """Merge the lists of a block with those from regions: the nearest distinct neighbours."""
     parts = [PartialLists(np.arange(n_rows), lists)] if lists is not None else []
     parts += shares
     counts = np.zeros(n_rows, np.int64)
@@ -146,9 +151,9 @@ def merge(n_rows: int, n_neighbors: int, lists: RawLists | None, *shares: Partia
 
 
 def nearest_distances(block: VectorSpace, images: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
-    """Distances of some vectors to the k nearest of a block; infinite where it has no more.
+    """Distances of some vectors to the k nearest vectors of a block; infinite where it has no more.
 
-    ``own`` are the places of the vectors themselves, which do not count, in the block; those of others lie outside.
+    ``own`` are the positions of the vectors themselves, which are left out; outside the block for other vectors.
     """
     pair = VectorSpace(block.metric, images, block.images)
     nearest = np.full((len(images), k), np.inf)
@@ -167,7 +172,7 @@ def closest(k: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def count_listed(lists: RawLists, rows: np.ndarray, farthest: np.ndarray) -> int:
-    """Count what is listed for some rows at a distance of at most ``farthest``."""
+    """Count the listed neighbours of some rows at a distance of at most ``farthest``."""
     indptr = row_pointers(lists.counts)
     return sum(
         int(np.count_nonzero(lists.distances[indptr[row] : indptr[row + 1]] <= last))

@@ -4,14 +4,13 @@
                                                                                                         |
     lists of a block, the nearest kept <-- what each region found for the rows of the block <-----------+
 
-The centres of the regions are learned here, from a sample. Each row is in the ``VISITED`` regions whose centres are
-nearest; two rows can find each other if they share one of them. Within a region the search is that of one process.
-What the regions found for a row is merged, and rounds with other regions follow until ``RECALL_TARGET`` of the
-neighbours of a sample of rows, searched among everyone, are found. Another sample measures what was reached.
+The centres of the regions are learned in this process, from a sample. Each row is in the ``VISITED_REGIONS`` regions
+with the nearest centres; two rows can be neighbours in the lists if they share a region. A region is searched as in one
+process. The lists of a row from several regions are merged. Rounds with other regions follow until the share
+``RECALL_TARGET`` of the neighbours of a sample, searched exactly, is found. Another sample measures the recall.
 
-Which regions a row is in is decided by distances that are the same on all processors of a kind, as are those of the
-lists, and the nearest of several lists do not depend on their order: so the result does not depend on how many workers
-there are, or on what was computed twice.
+The distances that decide the regions and the lists are the same on all processors of a kind, and merging does not
+depend on the order. So the result does not depend on the number of workers, or on tasks that were computed twice.
 """
 
 from __future__ import annotations
@@ -42,24 +41,38 @@ from protoset.spaces.vectors import VectorSpace
 if TYPE_CHECKING:
     from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
-REGION_ROWS, MOST_REGIONS, GROWN_ROWS = 50_000, 200, 500_000
-"""Rows of a region, with those that are in others too. From so many regions on they grow instead, because a region and
-a block of rows make two tasks; up to so many rows, because a worker has to hold them."""
+REGION_ROWS = 50_000
+"""Rows of a region, including rows that are also in other regions."""
 
-VISITED = 4
-"""Regions that a row is in; fewer where there are few."""
+MOST_REGIONS = 200
+"""Number of regions from which on regions grow instead: each region makes two tasks per block of rows."""
 
-LARGEST = 3
-"""A region of more than so many times the usual rows is cut into parts: workers have to hold it."""
+GROWN_ROWS = 500_000
+"""Rows up to which regions grow: a worker must hold a region."""
 
-SAMPLED_PER_REGION, SAMPLE_BYTES, LLOYD_STEPS = 200, 256 * 2**20, 2
-"""Rows that a centre is learned from, and steps of that. More steps make the regions of all rounds alike."""
+VISITED_REGIONS = 4
+"""Regions that a row is in; fewer where there are few regions."""
 
-MERGED = 32
-"""Regions whose lists are merged before those of the next: what waits for that takes memory on the workers."""
+LARGEST_REGION = 3
+"""A region of more than so many times the usual rows is split: a worker must hold it."""
 
-MOST_ROUNDS, LEAST_GAIN = 6, 0.005
-"""How often rows are searched in other regions, and the recall that the last time must have gained."""
+SAMPLED_PER_REGION = 200
+"""Rows per region that the centres are learned from."""
+
+SAMPLE_BYTES = 256 * 2**20
+"""Largest memory of the rows that the centres are learned from."""
+
+LLOYD_STEPS = 2
+"""Steps of k-means. With more steps the regions of all rounds become similar."""
+
+MERGED_REGIONS = 32
+"""Regions whose lists are merged together: lists that wait for a merge take memory on the workers."""
+
+REGION_ROUNDS = 6
+"""Largest number of rounds."""
+
+LEAST_REGION_GAIN = 0.005
+"""Rounds end when a round gains less recall."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +82,9 @@ class Plan:
     Attributes
     ----------
     n_regions, n_visited : int
-        Regions, and how many of them a row is in.
+        Number of regions, and number of regions that a row is in.
     most_rows : int
-        Rows of a region from which on it is cut into parts.
+        Number of rows from which on a region is split.
     n_neighbors : int
     approximately : bool
         Whether the search within a large region is approximate: where the workers have faiss.
@@ -93,9 +106,9 @@ class ClusterLists:
     blocks : list of Future
         Lists of each block of rows.
     recall : float or None
-        Part of the true neighbours that are listed, measured on a sample of rows; None where all are.
+        Share of the true neighbours that are listed, measured on a sample of rows; None for exact lists.
     recall_by_round : tuple of float
-        The same of another sample, after each round.
+        Recall of another sample, after each round.
     """
 
     blocks: list[Any]
@@ -104,12 +117,12 @@ class ClusterLists:
 
 
 def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterLists:
-    """Find most of everyone's nearest others; none of the lists is known to be closed.
+    """Find most nearest neighbours of each row; no list is marked as closed.
 
     Parameters
     ----------
     space : DistributedVectorSpace
-        Vectors whose images' distances are all there is to those of the metric.
+        The metric must be the distance between the images of the vectors.
     n_neighbors : int
     """
     plan = make_plan(space, n_neighbors)
@@ -130,33 +143,33 @@ def make_plan(space: DistributedVectorSpace, n_neighbors: int) -> Plan:
     n_regions = n_visited = 1
     if n > REGION_ROWS:
         # Among few regions, two objects share one sooner.
-        n_visited = min(VISITED, 1 + math.ceil(math.log2(n / REGION_ROWS)))
+        n_visited = min(VISITED_REGIONS, 1 + math.ceil(math.log2(n / REGION_ROWS)))
         rows = n * n_visited
         n_regions = max(n_visited + 1, min(MOST_REGIONS, rows // REGION_ROWS), rows // max(GROWN_ROWS, REGION_ROWS))
     library = gather(space.client, [submit(space.client, approximate_library)])[0]
-    most_rows = LARGEST * max(REGION_ROWS, -(-n * n_visited // n_regions))
+    most_rows = LARGEST_REGION * max(REGION_ROWS, -(-n * n_visited // n_regions))
     return Plan(n_regions, n_visited, most_rows, min(n_neighbors, n - 1), library == "faiss")
 
 
 def _is_worthwhile(reached: list[float], plan: Plan) -> bool:
     """Whether another round may help."""
-    if reached[-1] >= RECALL_TARGET or plan.n_regions == 1 or len(reached) >= MOST_ROUNDS:
+    if reached[-1] >= RECALL_TARGET or plan.n_regions == 1 or len(reached) >= REGION_ROUNDS:
         return False
-    return len(reached) < 2 or reached[-1] - reached[-2] >= LEAST_GAIN
+    return len(reached) < 2 or reached[-1] - reached[-2] >= LEAST_REGION_GAIN
 
 
 def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, seed: int) -> list[Any]:
-    """Add what one set of regions finds to the lists of each block.
+    """Merge the neighbours from one set of regions into the lists of each block.
 
-    Regions are searched group by group, each as soon as its rows are together: the priorities see to that.
+    Regions are searched group by group, each as soon as its rows are gathered; the priorities of the tasks ensure this.
     """
     client, blocks, starts = space.client, space.blocks, space.starts
     centres = send(client, _learn_centres(space, plan.n_regions, seed))
     visits = [submit(client, visit, block, centres, plan.n_visited) for block in blocks]
     counts = np.stack(gather(client, [submit(client, count, part) for part in visits]))
-    for group, first in enumerate(range(0, plan.n_regions, MERGED)):
+    for group, first in enumerate(range(0, plan.n_regions, MERGED_REGIONS)):
         shares: list[list[Any]] = [[] for _ in blocks]
-        for region in range(first, min(first + MERGED, plan.n_regions)):
+        for region in range(first, min(first + MERGED_REGIONS, plan.n_regions)):
             for b, found in _search_one(space, visits, counts[:, region], region, plan, priority=-group):
                 shares[b].append(found)
         lists = [
@@ -169,7 +182,7 @@ def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, s
 def _search_one(
     space: DistributedVectorSpace, visits: list[Any], counts: np.ndarray, region: int, plan: Plan, *, priority: int
 ) -> Iterator[tuple[int, Any]]:
-    """Search a region; what it finds, block by block. A very large one is searched in parts, each row in one."""
+    """Search a region; yield its lists block by block. A very large region is split; each row is in one part."""
     client, starts, owners = space.client, space.starts.tolist(), np.flatnonzero(counts).tolist()
     n_parts = -(-int(counts.sum()) // plan.most_rows)
     for part in range(n_parts):
@@ -196,7 +209,7 @@ def _learn_centres(space: DistributedVectorSpace, n_regions: int, seed: int) -> 
 
 
 def _farthest_neighbors(space: DistributedVectorSpace, rows: np.ndarray, k: int) -> np.ndarray:
-    """Distance of the last true neighbour of each of some rows, among everyone."""
+    """Distance of the last true neighbour of the given rows."""
     client = space.client
     sent = send(client, space.fetch(rows).images)
     nearest = [
@@ -209,7 +222,7 @@ def _farthest_neighbors(space: DistributedVectorSpace, rows: np.ndarray, k: int)
 def _recall(
     space: DistributedVectorSpace, lists: list[Any], rows: np.ndarray, farthest: np.ndarray, n_neighbors: int
 ) -> float:
-    """Part of the true neighbours that are listed; of equally near ones any will do."""
+    """Share of the true neighbours that are listed; ties count as found."""
     owner = np.searchsorted(space.starts, rows, side="right") - 1
     tasks = [
         submit(space.client, count_listed, lists[b], rows[owner == b] - space.starts[b], farthest[owner == b])

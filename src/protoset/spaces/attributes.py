@@ -1,13 +1,11 @@
-"""Tables whose columns are numbers or categories, read into one matrix of each.
+"""Reading of tables into a matrix of numbers and a matrix of categories.
 
-A DataFrame says which of its columns hold numbers: those of an integer or floating dtype. Columns
-of the dtypes category, bool, string and object are categorical, and so are those that the user
-names. Of an array or a list of rows only the named columns are categorical; truth values in the
-others are 0 and 1. A column of dates is neither, unless it is named.
+In a DataFrame, columns of an integer or floating dtype are numeric. Columns of the dtypes category, bool, string and
+object are categorical, and so are columns that the user names. In an array or a list of rows, the named columns alone
+are categorical; truth values in other columns are 0 and 1. A column of dates is an error, unless it is named.
 
-Categories are equal where Python says so: 1, 1.0 and True are one category, "1" is another. They
-are numbered in the order in which they appear and never sorted, as a column may mix types. NaN,
-None, pandas.NA and NaT are missing values.
+Categories are equal if Python says so: 1, 1.0 and True are one category, "1" is another. They are numbered in the order
+in which they appear and never sorted, because a column may mix types. NaN, None, pandas.NA and NaT are missing values.
 """
 
 from __future__ import annotations
@@ -23,8 +21,11 @@ from scipy import sparse
 from protoset._validation import LARGEST, did_you_mean, is_count, name_rows, refuse_masked
 from protoset.spaces.base import Rows
 
-MISSING, UNSEEN = -1, -2
-"""Codes of values that are missing, and of categories that the training set does not have."""
+MISSING = -1
+"""Code of a missing value."""
+
+UNSEEN = -2
+"""Code of a category that is not in the training set."""
 
 STORED_TYPES = {kind.__name__: kind for kind in (str, int, float, bool)}
 """Types of the categories that a file can hold."""
@@ -39,7 +40,7 @@ class Table:
     numbers : ndarray of float64, shape (n_objects, n_numeric)
         NaN where missing.
     codes : ndarray of int32, shape (n_objects, n_categorical)
-        ``MISSING`` or ``UNSEEN``, or a place among the attribute's categories.
+        Code of the category in its attribute, ``MISSING`` or ``UNSEEN``.
     """
 
     numbers: np.ndarray
@@ -55,7 +56,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of what the user passed.
+    """A column of the table that the user passed.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class Column:
         Its name in a DataFrame, else its position.
     values : ndarray or Series
     framed : bool
-        Whether it comes from a DataFrame, and so has a dtype of its own.
+        Whether the column comes from a DataFrame, and so has its own dtype.
     """
 
     label: Any
@@ -72,19 +73,19 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """Kind of the dtype, as NumPy writes it; "O" for most of pandas' own."""
+        """Kind of the dtype, as in NumPy; "O" for most dtypes of pandas."""
         return self.values.dtype.kind
 
     def objects(self) -> list[Any]:
         """Return the values as Python objects."""
-        # NumPy would turn dates into integers.
+        # NumPy would convert dates to integers.
         values = list(self.values) if self.kind in "mM" else self.values.tolist()
         return [_plain(value) for value in values] if self.kind in "OUT" else values
 
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """What the training set says of its columns.
+    """Kinds of the columns of the training set, and their categories.
 
     Attributes
     ----------
@@ -105,8 +106,8 @@ class Attributes:
         ----------
         X : DataFrame, array-like or list of rows
         categorical : list of names or positions, mask or None
-            Columns that are categorical besides those that a DataFrame says are. What is both a
-            name and a position is taken as a name.
+            Columns that are categorical besides those with a categorical dtype. An entry that is both a name and a
+            position is a name.
         metric : str
             For messages.
         """
@@ -165,7 +166,7 @@ class Attributes:
 
 
 def _columns(X: Any, metric: str) -> list[Column]:
-    """Cut what the user passed into columns."""
+    """Split the table of the user into columns."""
     if sparse.issparse(X):
         raise TypeError(f"metric={metric!r} does not take a sparse matrix; pass a DataFrame, or X.toarray()")
     refuse_masked(X)
@@ -198,7 +199,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _from_rows(rows: list[Any] | tuple[Any, ...]) -> np.ndarray:
-    """Put values of any types into an array as they are: NumPy would turn numbers beside text into text."""
+    """Make an array of objects of the values: NumPy would convert numbers beside text to text."""
     lengths = np.array([len(row) for row in rows])
     other = np.flatnonzero(lengths != lengths[0])
     if len(other):
@@ -211,7 +212,7 @@ def _from_rows(rows: list[Any] | tuple[Any, ...]) -> np.ndarray:
 
 
 def _named(categorical: Any, labels: list[Any], framed: bool) -> set[int]:
-    """Positions of the columns that the user says are categorical."""
+    """Positions of the columns that the user names as categorical."""
     if categorical is None:
         return set()
     if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
@@ -262,7 +263,7 @@ def _numbers(column: Column, learn: bool) -> np.ndarray:
 
 
 def _dense(series: Any) -> np.ndarray:
-    """Values of a numeric pandas column; nullable and sparse dtypes know how to become plain ones."""
+    """Values of a numeric pandas column; nullable and sparse dtypes are converted to plain dtypes."""
     plain = isinstance(series.dtype, np.dtype)
     return series.to_numpy() if plain else series.astype(object).to_numpy(np.float64, na_value=np.nan)
 
@@ -299,7 +300,7 @@ def _as_float(value: Any) -> float:
 
 
 def _codes(column: Column, categories: dict[Any, int], learn: bool) -> np.ndarray:
-    """Codes of the values of a categorical column; new categories are added where ``learn`` says so."""
+    """Codes of the values of a categorical column; with ``learn`` new categories are added."""
     objects = column.objects()
     codes = np.full(len(objects), MISSING, np.int32)
     try:
@@ -314,7 +315,7 @@ def _codes(column: Column, categories: dict[Any, int], learn: bool) -> np.ndarra
 
 
 def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None:
-    """Refuse a DataFrame's column of numbers where the categories are text: columns changed places, most likely."""
+    """Raise an error for a DataFrame column of numbers where the categories are text: columns are probably swapped."""
     if not (column.framed and column.kind in "iuf" and categories and all(isinstance(c, str) for c in categories)):
         return
     if not all(_is_missing(value) for value in column.objects()):
@@ -325,14 +326,14 @@ def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None
 
 
 def _is_missing(value: Any) -> bool:
-    # pandas.NA and NaT by their names: pandas need not be installed.
+    # pandas.NA and NaT are recognised by their names: pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
 
 
 def _plain(value: Any) -> Any:
-    """Turn NumPy's scalars into Python's, which files can hold."""
+    """Convert scalars of NumPy to scalars of Python, which files can hold."""
     return value.item() if isinstance(value, (np.bool_, np.integer, np.floating, np.str_)) else value
 
 

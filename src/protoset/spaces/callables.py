@@ -1,7 +1,7 @@
 """Any objects under any function d(a, b).
 
-The function is called on one pair at a time, in workers where the user asks for them. What is known
-of a training set is kept while it is in use, and in files where the user gives a folder.
+The function is called on one pair at a time, in ``n_jobs`` workers. The dissimilarities of a training set are kept in
+memory while it is in use, and in files if the user gives a folder.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from protoset.spaces._plain_objects import Encoder, decode
 from protoset.spaces.base import Dissimilarity, Rows, Space
 
 KNOWN_BYTES = 256 * 2**20
-"""Memory that the dissimilarities of a training set may take to be kept while it is in use."""
+"""Largest memory of the matrix of dissimilarities of a training set."""
 
 STEP_PAIRS = 2**20
-"""Pairs that are listed at a time."""
+"""Pairs whose indices are listed at a time."""
 
 
 class CallableSpace(Space):
@@ -38,14 +38,14 @@ class CallableSpace(Space):
     function : callable
         ``function(object, prototype, **arguments)`` returns a finite number of at least 0.
     rows, columns : list
-        The objects; one and the same list in the space of a training set, where the dissimilarity of
-        an object from itself is 0 by definition.
+        The objects. In the space of a training set both are the same list, and the dissimilarity of an object to
+        itself is 0 by definition.
     arguments : dict
         Further arguments of the function.
     symmetric : bool
         Whether d(a, b) = d(b, a); then each pair of a training set is computed once.
     memory : path-like, optional
-        Folder of files in which what was computed is kept.
+        Folder of files that keep the computed values.
     """
 
     def __init__(
@@ -62,15 +62,15 @@ class CallableSpace(Space):
         self._function, self._arguments = function, dict(arguments)
         self._symmetric, self._memory = symmetric, memory
         self._evaluator = PairEvaluator(function, arguments)
-        self._told: Callable[[int], None] | None = None
-        # Shared with the copies that searches work with.
+        self._report: Callable[[int], None] | None = None
+        # Shared with the copies of the space that searches use.
         self._memories: dict[str, Any] = {}
 
     @classmethod
     def from_objects(cls, X: Any, metric: Any, parameters: Mapping[str, Any], y: Any = None) -> Self:
         """Make the space of a sequence of objects; ``metric`` is the function."""
         if not callable(metric):
-            raise ValueError(f"metric={metric!r} is no function; pass the function itself, metric=function")
+            raise ValueError(f"metric={metric!r} is not a function; pass the function itself, metric=function")
         arguments = dict(parameters)
         symmetric, memory = arguments.pop("symmetric", False), arguments.pop("memory", None)
         if not isinstance(symmetric, (bool, np.bool_)):
@@ -85,22 +85,22 @@ class CallableSpace(Space):
         return self._rows is self._columns
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """Call the function on each pair; in the space of a training set on no object with itself."""
+        """Call the function on each pair; in a training set never on an object and itself."""
         return self._block(np.arange(len(self._rows))[rows], np.arange(len(self._columns))[columns])
 
     def upper_block(self, rows: slice) -> np.ndarray:
-        """Call the function on the pairs of consecutive rows with later objects; 0 for the others."""
-        every = np.arange(len(self._rows))
-        return self._block(every[rows], every[rows.start :], upper=True)
+        """Call the function on the pairs of consecutive rows with later objects; other entries are 0."""
+        indices = np.arange(len(self._rows))
+        return self._block(indices[rows], indices[rows.start :], upper=True)
 
     def _block(self, rows: np.ndarray, columns: np.ndarray, upper: bool = False) -> np.ndarray:
         block = np.zeros((len(rows), len(columns)))
         step = max(1, STEP_PAIRS // max(1, len(columns)))
         for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            wanted = self._wanted(part[:, None], columns, upper)
+            some_rows = rows[start : start + step]
+            wanted = self._wanted(some_rows[:, None], columns, upper)
             i, j = np.nonzero(wanted)
-            block[start : start + step][wanted] = self._values(part[i], columns[j])
+            block[start : start + step][wanted] = self._values(some_rows[i], columns[j])
         return block
 
     def _wanted(self, rows: np.ndarray, columns: np.ndarray, upper: bool) -> np.ndarray:
@@ -109,7 +109,7 @@ class CallableSpace(Space):
         return rows != columns if self._is_training else np.ones((len(rows), len(columns)), bool)
 
     def _values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Dissimilarities of pairs, each of them computed once."""
+        """Dissimilarities of pairs; each distinct pair is computed once."""
         if not (self._symmetric and self._is_training):
             return self._distinct_values(left, right)
         codes, where = np.unique(
@@ -124,20 +124,20 @@ class CallableSpace(Space):
             unknown = np.flatnonzero(np.isnan(values))
             values[unknown] = disk.lookup(left[unknown], right[unknown])
         unknown = np.flatnonzero(np.isnan(values))
-        self._tell(len(values) - len(unknown))
-        left_out, right_out = left[unknown], right[unknown]
-        for part, found in self._evaluator.evaluate(self._rows, self._columns, left_out, right_out, self._naming):
-            values[unknown[part]] = found
+        self._report_pairs(len(values) - len(unknown))
+        pairs = left[unknown], right[unknown]
+        for block, computed in self._evaluator.evaluate(self._rows, self._columns, *pairs, self._naming):
+            values[unknown[block]] = computed
             if disk is not None:
-                disk.store(left_out[part], right_out[part], found)
-            self._tell(len(found))
+                disk.store(pairs[0][block], pairs[1][block], computed)
+            self._report_pairs(len(computed))
         if known is not None:
             known.store(left, right, values)
         return values
 
-    def _tell(self, n_pairs: int) -> None:
-        if self._told is not None:
-            self._told(n_pairs)
+    def _report_pairs(self, n_pairs: int) -> None:
+        if self._report is not None:
+            self._report(n_pairs)
 
     @property
     def _naming(self) -> tuple[str, str]:
@@ -154,7 +154,7 @@ class CallableSpace(Space):
         if self._memory is None:
             return None
         if "disk" not in self._memories:
-            # Not every Python has SQLite.
+            # Imported here: not every Python has SQLite.
             from protoset.spaces._pair_memory import DiskMemory, PairFile
 
             file = PairFile(self._memory, self._function, self._arguments, self._symmetric)
@@ -162,11 +162,11 @@ class CallableSpace(Space):
         return self._memories["disk"]
 
     def cross(self, queries: Any) -> Self:
-        """Space from new objects to the columns of this one."""
+        """Space from new objects to the columns of this space."""
         return self._like(_check_objects(queries), self._columns)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given objects."""
+        """Space without rows, whose columns are the given objects."""
         # A row of an array is a view that would keep the whole array alive.
         kept = (self._columns[index] for index in np.asarray(indices).tolist())
         return self._like([], [thing.copy() if isinstance(thing, np.ndarray) else thing for thing in kept])
@@ -176,19 +176,19 @@ class CallableSpace(Space):
         return type(self)(self._function, rows, columns, self._arguments, **options)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the column objects, and the function's name and arguments; the function is not kept."""
+        """Return the column objects, and the name and the arguments of the function; the function is not stored."""
         encoder = Encoder()
         values = {
             "function": name_of(self._function),
             "symmetric": self._symmetric,
             "arguments": _encode(encoder, self._arguments, "metric_params"),
-            "objects": [_encode(encoder, thing, f"prototype {place}") for place, thing in enumerate(self._columns)],
+            "objects": [_encode(encoder, thing, f"prototype {index}") for index, thing in enumerate(self._columns)],
         }
         return values, encoder.arrays()
 
     @classmethod
     def from_state(cls, metric: Any, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored objects; ``metric`` is the function."""
+        """Space without rows, whose columns are the stored objects; ``metric`` is the function."""
         arguments, objects = decode(values["arguments"], arrays), decode(values["objects"], arrays)
         if not isinstance(arguments, dict) or not isinstance(objects, list) or not objects:
             raise ValueError("it holds no objects, or no arguments of its function")
@@ -205,7 +205,7 @@ class CallableSpace(Space):
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Neighbours with every pair computed once, where the function is symmetric for both of its objects."""
+        """Find neighbours; every pair is computed once, for both objects if the function is symmetric."""
         n = len(self._rows)
         if self._symmetric:
             at_work = self._at_work(n_jobs, progress, n * (n - 1) // 2)
@@ -214,23 +214,23 @@ class CallableSpace(Space):
         return at_work.kneighbors_by_block(np.arange(n), n_neighbors, limit=limit, n_jobs=1)
 
     def _at_work(self, n_jobs: int | None, progress: ProgressCallback | None = None, n_pairs: int = 0) -> Self:
-        """Copy whose blocks are computed one after the other, each by all workers."""
+        """Copy of the space that computes one block at a time, each by all workers."""
         space = copy.copy(self)
         space._evaluator = PairEvaluator(self._function, self._arguments, n_jobs)
         done = 0
 
-        def tell(n_more: int) -> None:
+        def report(n_more: int) -> None:
             nonlocal done
             done += n_more
             if progress is not None and n_more:
                 progress(done, n_pairs)
 
-        space._told = tell
+        space._report = report
         return space
 
 
 class KnownMatrix:
-    """Dissimilarities between n objects that were computed before, NaN where they were not.
+    """Matrix of the dissimilarities between n objects that are known, NaN elsewhere.
 
     Parameters
     ----------
@@ -244,11 +244,11 @@ class KnownMatrix:
         self._symmetric = symmetric
 
     def lookup(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Values of pairs, NaN where they are not known."""
+        """Values of pairs, NaN where unknown."""
         return self._values[left, right]
 
     def store(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
-        """Keep the values of pairs."""
+        """Store the values of pairs."""
         self._values[left, right] = values
         if self._symmetric:
             self._values[right, left] = values
@@ -278,7 +278,7 @@ def _check_objects(X: Any) -> list[Any]:
         )
     if sparse.issparse(X):
         raise TypeError("X is a sparse matrix, and a function as metric compares single objects; pass list(X.tocsr())")
-    # A set or dict has no order that labels could follow, and the characters of a string are hardly meant.
+    # A set or dict has no order for the labels, and the characters of a string are hardly meant.
     is_sequence = hasattr(X, "__len__") and hasattr(X, "__getitem__") and getattr(X, "ndim", 1) > 0
     if isinstance(X, (str, bytes, Mapping)) or not is_sequence:
         raise TypeError(f"X={reprlib.repr(X)} is not a sequence of objects; pass a list")
@@ -294,7 +294,9 @@ def _check_memory(memory: Any) -> None:
     if not isinstance(memory, (str, os.PathLike)):
         raise TypeError(f"metric_params: memory={memory!r} must be the path of a folder, or None")
     if os.path.lexists(memory) and not os.path.isdir(memory):
-        raise NotADirectoryError(f"metric_params: memory={os.fspath(memory)!r} is there and not a folder; pass another")
+        raise NotADirectoryError(
+            f"metric_params: memory={os.fspath(memory)!r} exists and is not a folder; pass another path"
+        )
 
 
 def _check_arguments(function: Callable[..., Any], arguments: dict[str, Any]) -> None:
@@ -306,8 +308,8 @@ def _check_arguments(function: Callable[..., Any], arguments: dict[str, Any]) ->
         signature.bind(None, None, **arguments)
     except TypeError as error:
         raise ValueError(
-            f"metric_params={arguments!r}: {name_of(function)} cannot be called with two objects and these ({error}); "
-            "'symmetric' and 'memory' are for the search, all others are passed on to the function"
+            f"metric_params={arguments!r}: {name_of(function)} cannot be called with two objects and these arguments "
+            f"({error}); 'symmetric' and 'memory' are for the search, all others are passed on to the function"
         ) from error
 
 

@@ -2,9 +2,9 @@
 
     strings ─▶ each string once ─▶ symbols as numbers, signatures ─▶ lists of the strings ─▶ lists of the objects
 
-A signature is a word whose bits say that the string has some symbol at least so many times. Bits
-that one string has and the other lacks are a lower bound on their distance, which takes a
-nanosecond and passes over nearly all pairs; ``kernels/strings.py`` has the rest.
+A bit of a signature says that the string has a certain symbol at least a certain number of times. The number of bits
+that one string has and the other lacks is a lower bound on their distance. It takes a nanosecond and discards nearly
+all pairs. The distances are in ``kernels/strings.py``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists, SearchCounters
 
 SIGNATURE_BITS = 64
+"""Bits of a signature: one word."""
 
 STRINGS_AT_ONCE = 512
-"""Strings that a worker searches for at once; it has few megabytes of arrays to set up."""
+"""Strings that a worker searches at once: each time it sets up a few megabytes of arrays."""
 
-ENTRY_BYTES = 8
-"""A neighbour and its distance, as the kernel writes them."""
+KERNEL_ENTRY_BYTES = 8
+"""Memory of a neighbour and its distance, as the kernel writes them."""
 
 
 def search_levenshtein(
@@ -38,9 +39,9 @@ def search_levenshtein(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> RawLists:
-    """Nearest others of every object, with all that tie with the last one.
+    """Find the nearest neighbours of every object, with all ties of the last one.
 
-    The counters are of ordered pairs of different strings: what is there twice is searched once.
+    The counters count ordered pairs of distinct strings: equal objects are searched once.
 
     Parameters
     ----------
@@ -51,9 +52,9 @@ def search_levenshtein(
     """
     n_neighbors = min(n_neighbors, len(texts) - 1)
     limit = min(max(limit, n_neighbors), len(texts) - 1)
-    # By length, so that one distance after the other takes as many steps; then alike strings are near each other.
+    # Sorted by length, so that consecutive distances take equally many steps, then by content.
     distinct: list[Any] = sorted(set(texts), key=lambda text: (len(text), text))
-    position = {text: place for place, text in enumerate(distinct)}
+    position = {text: number for number, text in enumerate(distinct)}
     string_of = np.array([position[text] for text in texts])
     starts = row_pointers(np.array([len(text) for text in distinct]))
     symbols, n_symbols = number_symbols(distinct)
@@ -69,15 +70,15 @@ def search_levenshtein(
         listed = np.arange(limit + 1) < counts[:, None]
         return counts, closed, indices[listed], distances[listed], abandoned, computed
 
-    step = max(1, min(STRINGS_AT_ONCE, _blocks.BLOCK_BYTES // (ENTRY_BYTES * (limit + 1))))
+    step = max(1, min(STRINGS_AT_ONCE, _blocks.BLOCK_BYTES // (KERNEL_ENTRY_BYTES * (limit + 1))))
     edges = [*range(0, len(distinct), step), len(distinct)]
     workers = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-    parts = []
-    for part, last in zip(workers(delayed(search)(*ends) for ends in pairwise(edges)), edges[1:], strict=True):
-        parts.append(part)
+    blocks = []
+    for block, last in zip(workers(delayed(search)(*ends) for ends in pairwise(edges)), edges[1:], strict=True):
+        blocks.append(block)
         if progress is not None:
             progress(last, len(distinct))
-    counts, closed, indices, distances, abandoned, computed = zip(*parts, strict=True)
+    counts, closed, indices, distances, abandoned, computed = zip(*blocks, strict=True)
     n_pairs = len(distinct) * (len(distinct) - 1)
     counters = SearchCounters(n_pairs, n_pairs - sum(abandoned) - sum(computed), sum(abandoned), sum(computed))
     joined = [np.concatenate(arrays) for arrays in (counts, indices, distances, closed)]
@@ -85,7 +86,7 @@ def search_levenshtein(
 
 
 def _spread(lists: RawLists, string_of: np.ndarray) -> RawLists:
-    """Lists of the objects from those of their strings, which count every object among its own neighbours."""
+    """Lists of the objects from the lists of their strings, where every object is its own neighbour."""
     counts = lists.counts[string_of] - 1
     starts = row_pointers(counts)
     indices, distances = np.empty(starts[-1], np.int32), np.empty(starts[-1])
@@ -95,7 +96,7 @@ def _spread(lists: RawLists, string_of: np.ndarray) -> RawLists:
 
 
 def number_symbols(texts: list[Any]) -> tuple[np.ndarray, int]:
-    """Number the symbols of all texts, one text after the other; return also how many symbols there are."""
+    """Number the symbols of all texts, one text after the other; return also the number of distinct symbols."""
     if isinstance(texts[0], str):
         flat = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     elif isinstance(texts[0], bytes):
@@ -107,18 +108,18 @@ def number_symbols(texts: list[Any]) -> tuple[np.ndarray, int]:
 
 
 def make_signatures(symbols: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Words whose bits say: the string has this symbol at least so many times.
+    """Words whose bits say that the string has a certain symbol at least a certain number of times.
 
-    Of all symbols and numbers of times those get a bit that split the strings most evenly.
+    The bits are for those symbols and numbers of times that split the strings most evenly.
     """
     n_strings, row = len(starts) - 1, row_numbers(starts)
     signatures = np.zeros(n_strings, np.uint64)
     if len(symbols) == 0:
         return signatures
     ordered = symbols[np.lexsort((symbols, row))].astype(np.int64)
-    place = np.arange(len(ordered))
-    starts_anew = np.r_[True, (np.diff(ordered) != 0) | (np.diff(row) != 0)]
-    times = place - np.maximum.accumulate(np.where(starts_anew, place, 0))
+    entry = np.arange(len(ordered))
+    is_first = np.r_[True, (np.diff(ordered) != 0) | (np.diff(row) != 0)]
+    times = entry - np.maximum.accumulate(np.where(is_first, entry, 0))
     _, kind, holders = np.unique(ordered * (times.max() + 1) + times, return_inverse=True, return_counts=True)
     chosen = np.argsort(-holders * (n_strings - holders), kind="stable")[:SIGNATURE_BITS]
     bit = np.full(len(holders), -1)

@@ -1,30 +1,31 @@
 """Objects with mixed attributes: numbers and categories, some of them missing.
 
-With the difference of two values of a categorical attribute 0 if they are equal, else 1, and of a
-numeric one |x - y| / range over the training set:
+The difference of two categories is 0 if they are equal, else 1. The difference of two numbers is |x - y| / range, with
+the range over the training set.
 
 gower
-    The mean difference over the attributes that both objects have. Differences of a query beyond
-    the training range count 1. Where the objects have no attribute in common: 1.
+    Mean difference over the attributes known in both objects; 1 if there are none. A difference of more than the
+    training range counts 1.
 heom
-    The square root of the sum of the squared differences; an attribute missing in either object
-    counts 1 (Wilson and Martinez, 1997). A query beyond the training range may count more.
+    Square root of the sum of the squared differences. An attribute missing in either object counts 1 (Wilson and
+    Martinez, 1997). A difference of more than the training range counts more than 1.
 hvdm
-    As heom, with numeric differences |x - y| / (4 sigma), where sigma is the standard deviation
-    over the training set (divided by n), and categories compared by their classes: the square of
-    their difference is the sum over the classes c of (P(c | x) - P(c | y))^2, the paper's
-    normalized_vdm2. A missing category is a value of its own, a missing number counts 1.
+    As heom, with numeric differences |x - y| / (4 sigma), where sigma is the standard deviation over the training set
+    (divided by n). The squared difference of two categories is the sum over the classes c of
+    (P(c | x) - P(c | y))^2, the paper's normalized_vdm2. A missing category is a category of its own; a missing
+    number counts 1.
 overlap
-    The share of the attributes that differ, numbers too; missing equals missing.
+    Share of the attributes that differ, numbers included; two missing values are equal.
 
-Ranges, sigmas, categories and shares of classes come from the training set alone. A numeric
-attribute with one known value there, or none, counts 0 where two values are equal and 1 where they
-differ. A category that the training set does not have differs from all that it has, and P(c | x)
-is 0 for it, as it is for the missing value of an attribute that is known throughout the training
-set. Two such categories never meet, as columns are always training objects. In "gower" and "heom"
-a missing value counts as just described also between an object and itself or its duplicate.
+Ranges, sigmas, categories and shares of classes come from the training set alone. Special cases:
 
-How tables are read, and which columns are categorical, is in ``protoset.spaces.attributes``.
+* A numeric attribute with one known training value, or none: the difference is 0 if two values are equal, else 1.
+* A category that is not in the training set differs from all training categories, and its P(c | x) is 0. The same
+  holds for a missing category if the training set has no missing value of the attribute. Two such categories are never
+  compared, because columns are training objects.
+* In "gower" and "heom" a missing value counts as above also between an object and itself or its duplicate.
+
+``protoset.spaces.attributes`` reads tables and decides which columns are categorical.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from protoset.spaces.attributes import MISSING, Attributes, Table
 from protoset.spaces.base import Dissimilarity, Rows, Space
 
 Learned = dict[str, np.ndarray]
-"""What a dissimilarity learned: "divisors" of the numbers, "shares" of the classes in each category."""
+"""Arrays learned from the training set: "divisors" of the numbers, "shares" of the classes in each category."""
 
 
 class MixedSpace(Space):
@@ -56,7 +57,7 @@ class MixedSpace(Space):
     attributes : Attributes
         Kinds of the attributes and their categories.
     learned : dict of ndarray
-        What the kernel of the metric takes besides the objects.
+        Arguments of the kernel of the metric besides the objects.
     """
 
     def __init__(self, metric: str, rows: Table, columns: Table, attributes: Attributes, learned: Learned):
@@ -98,26 +99,26 @@ class MixedSpace(Space):
         return kernels.mixed.overlap_block(*objects)
 
     def cross(self, queries: Any) -> Self:
-        """Space from new objects to the columns of this one."""
+        """Space from new objects to the columns of this space."""
         table = self._attributes.read(queries, self.metric)
         return type(self)(self.metric, table, self._columns, self._attributes, self._learned)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given objects."""
+        """Space without rows, whose columns are the given objects."""
         kept = self._columns.take(indices)
         return type(self)(self.metric, kept.take(slice(0, 0)), kept, self._attributes, self._learned)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the column objects, the categories and what was learned; categories are str, int, float or bool."""
+        """Return the column objects, the categories and the learned arrays; categories are str, int, float or bool."""
         arrays = {"numbers": self._columns.numbers, "codes": self._columns.codes}
         return {"categories": self._attributes.state()}, arrays | self._learned
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored objects."""
+        """Space without rows, whose columns are the stored objects."""
         attributes = Attributes.from_state(values["categories"])
         columns = Table(arrays["numbers"], arrays["codes"])
-        learned = {name: arrays[name] for name in LEARNED[metric]}
+        learned = {name: arrays[name] for name in LEARNED_ARRAYS[metric]}
         _check_stored(columns, attributes)
         _check_learned(learned, columns, attributes)
         return cls(metric, columns.take(slice(0, 0)), columns, attributes, learned)
@@ -125,7 +126,7 @@ class MixedSpace(Space):
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Neighbours with every pair computed once."""
+        """Find neighbours; every pair is computed once."""
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
@@ -155,12 +156,12 @@ def _deviations(numbers: np.ndarray) -> np.ndarray:
 
 
 def _starts(sizes: list[int]) -> np.ndarray:
-    """First row of each attribute in the shares: a category that is not known, a missing one, then the categories."""
+    """First row of each attribute in the shares: the unseen category, the missing category, then the categories."""
     return row_pointers(np.array(sizes, np.int64) + 2)[:-1].astype(np.int64)
 
 
 def _class_shares(codes: np.ndarray, sizes: list[int], labels: np.ndarray, n_classes: int) -> np.ndarray:
-    """P(class | category), one row per category of each attribute (see ``_starts``); 0 where it has no objects."""
+    """P(class | category), one row per category of each attribute (see ``_starts``); 0 without objects."""
     counts = np.zeros((sum(sizes) + 2 * len(sizes), n_classes))
     for attribute, start in enumerate(_starts(sizes)):
         np.add.at(counts, (start + 2 + codes[:, attribute], labels), 1.0)
@@ -168,7 +169,7 @@ def _class_shares(codes: np.ndarray, sizes: list[int], labels: np.ndarray, n_cla
 
 
 def _check_stored(table: Table, attributes: Attributes) -> None:
-    """Refuse objects from a file that the kernels could not read."""
+    """Raise an error for stored objects that the kernels cannot read."""
     sizes = np.array(attributes.sizes(), np.int64)
     numbers, codes = table.numbers, table.codes
     n_numeric = len(attributes.categories) - len(sizes)
@@ -179,11 +180,11 @@ def _check_stored(table: Table, attributes: Attributes) -> None:
     if (np.abs(numbers) > LARGEST).any():
         raise ValueError("its numbers are infinite or too large")
     if (codes < MISSING).any() or (codes >= sizes).any():
-        raise ValueError("its codes are not those of categories")
+        raise ValueError("its codes are not codes of its categories")
 
 
 def _check_learned(learned: Learned, table: Table, attributes: Attributes) -> None:
-    """Refuse what a metric cannot have learned."""
+    """Raise an error for stored arrays that the metric cannot have learned."""
     for name, array in learned.items():
         if array.dtype != np.float64 or not np.isfinite(array).all() or (array < 0).any():
             raise ValueError(f"its {name} are not finite numbers of at least 0")
@@ -195,9 +196,10 @@ def _check_learned(learned: Learned, table: Table, attributes: Attributes) -> No
             raise ValueError("its shares of classes do not fit its attributes")
 
 
-LEARNED = {"gower": ("divisors",), "heom": ("divisors",), "hvdm": ("divisors", "shares"), "overlap": ()}
+LEARNED_ARRAYS = {"gower": ("divisors",), "heom": ("divisors",), "hvdm": ("divisors", "shares"), "overlap": ()}
+"""Names of the arrays that each metric learns."""
 
 METRICS = tuple(
     Dissimilarity(name, MixedSpace, "mixed attributes", ("categorical",), needs_fitting=bool(learned))
-    for name, learned in LEARNED.items()
+    for name, learned in LEARNED_ARRAYS.items()
 )

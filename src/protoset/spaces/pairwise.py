@@ -1,6 +1,6 @@
-"""Vectors under the other distances that scikit-learn's pairwise machinery knows, block by block.
+"""Vectors under the other pairwise distances of scikit-learn, block by block.
 
-SciPy computes them pair by pair, so that a distance does not depend on the block it is computed in.
+SciPy computes each pair on its own, so that a distance does not depend on its block.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 CITYBLOCK = ("cityblock", "manhattan", "l1")
+"""Names of the city-block distance."""
+
 BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
-OTHERS = ("braycurtis", "canberra", "chebyshev", "hamming", "haversine", "minkowski", "nan_euclidean")
+"""Distances between vectors of truth values."""
+
+OTHER_DISTANCES = ("braycurtis", "canberra", "chebyshev", "hamming", "haversine", "minkowski", "nan_euclidean")
+"""Further distances between vectors of numbers."""
 
 
 class PairwiseSpace(Space):
@@ -63,33 +68,33 @@ class PairwiseSpace(Space):
             return DistanceMetric.get_metric("haversine").pairwise(a, b)
         name = "cityblock" if self.metric in CITYBLOCK else self.metric
         if self.metric == "minkowski":
-            # In units of the largest number, so that no power overflows or vanishes.
+            # In units of the largest number, so that no power overflows or underflows.
             unit = float(np.abs(self._columns).max()) or 1.0
             return cdist(a / unit, b / unit, name, **self._parameters) * unit
         block = cdist(a, b, name, **self._parameters)
         if self.metric in BOOLEAN or self.metric == "braycurtis":
-            block[np.isnan(block)] = 0.0  # nothing in either: no difference
+            block[np.isnan(block)] = 0.0  # two vectors of zeros do not differ
         return block
 
     def cross(self, queries: Any) -> Self:
-        """Space from new vectors to the columns of this one."""
+        """Space from new vectors to the columns of this space."""
         queries = _check(queries, self.metric, queries=True)
         check_width(queries.shape[1], self.n_features, self.metric)
         return type(self)(self.metric, queries, self._columns, self._parameters)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given vectors."""
+        """Space without rows, whose columns are the given vectors."""
         chosen = self._columns[indices]
         return type(self)(self.metric, chosen[:0], chosen, self._parameters)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the column vectors and the metric's arguments."""
+        """Return the column vectors and the arguments of the metric."""
         weights = {"w": self._parameters["w"]} if "w" in self._parameters else {}
         return {"p": self._parameters.get("p")}, {"vectors": self._columns} | weights
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored vectors; of sparse vectors where they were sparse."""
+        """Space without rows, whose columns are the stored vectors, sparse or dense."""
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
         vectors = _check(arrays["vectors"], metric)
@@ -99,7 +104,7 @@ class PairwiseSpace(Space):
         return cls(metric, vectors[:0], vectors, parameters)
 
     def central_member(self, members: np.ndarray) -> int | None:
-        """Return the member nearest to the mean of the members; None where a mean is no such vector."""
+        """Return the member nearest to the mean of the members; None where the metric has no use for a mean."""
         if self.metric in (*BOOLEAN, "hamming", "haversine", "nan_euclidean"):
             return None
         mean = self._columns[members].mean(axis=0, keepdims=True, dtype=np.float64)
@@ -108,7 +113,7 @@ class PairwiseSpace(Space):
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Neighbours with every pair computed once."""
+        """Find neighbours; every pair is computed once."""
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
@@ -126,7 +131,7 @@ def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:
         return X.astype(bool)
     negative = np.flatnonzero((X < 0).any(axis=1))
     if metric == "braycurtis" and len(negative):
-        raise ValueError(f"metric='braycurtis' compares amounts, but X holds negative ones in {name_rows(negative)}")
+        raise ValueError(f"metric='braycurtis' compares amounts, but X holds negative numbers in {name_rows(negative)}")
     if metric == "haversine" and X.shape[1] != 2:
         raise ValueError(f"metric='haversine' needs 2 features, latitude and longitude in radians, got {X.shape[1]}")
     return X.astype(np.float64, copy=False)
@@ -165,5 +170,5 @@ METRICS = tuple(
         ("p", "w") if name == "minkowski" else (),
         sparse=name in SparseVectorSpace.METRICS,
     )
-    for name in (*CITYBLOCK, *BOOLEAN, *OTHERS)
+    for name in (*CITYBLOCK, *BOOLEAN, *OTHER_DISTANCES)
 )

@@ -1,8 +1,8 @@
 """Ready-made dissimilarities: a matrix, a condensed vector, or a sparse neighbour graph.
 
-Matrices keep the type they have, memory-mapped ones stay on disk; only blocks are converted.
-The diagonal is never used. A query side may have one column per training object, as
-scikit-learn slices it, or one per column of the space (the prototypes alone).
+Matrices keep their dtype, and memory-mapped matrices stay on disk; blocks are converted. The diagonal is never used.
+Queries have one column per training object, as scikit-learn slices them, or one per column of the space (the prototypes
+alone).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class PrecomputedSpace(Space):
     Parameters
     ----------
     matrix : ndarray or sparse matrix
-        What rows are read from.
+        Row i has the dissimilarities of object or query i.
     columns : ndarray of int
-        Which columns of the matrix are the columns of the space.
+        Columns of the matrix that are the columns of the space.
     n_training : int
         Number of columns that a query has for ``cross``.
     training_columns : ndarray of int
-        Which of these are the columns of the space.
+        Positions of the columns of the space among these.
     """
 
     def __init__(self, matrix: Any, columns: np.ndarray, n_training: int, training_columns: np.ndarray):
@@ -65,8 +65,8 @@ class PrecomputedSpace(Space):
     @classmethod
     def of(cls, matrix: Any) -> Self:
         """Make the space of a checked square matrix."""
-        everything = np.arange(matrix.shape[0])
-        return cls(matrix, everything, len(everything), everything)
+        columns = np.arange(matrix.shape[0])
+        return cls(matrix, columns, len(columns), columns)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -115,17 +115,17 @@ class PrecomputedSpace(Space):
         return kind(matrix, columns, self._n_training, self._training_columns)
 
     def prototypes(self, indices: np.ndarray) -> PrecomputedSpace:
-        """Space without rows, and without a matrix: queries bring their dissimilarities."""
+        """Space without rows and without a matrix: queries are given by their dissimilarities."""
         columns = self._training_columns[indices]
         return PrecomputedSpace(np.empty((0, len(columns))), np.arange(len(columns)), self._n_training, columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Which columns of a query the space reads; the matrix itself is not needed to predict."""
+        """Return the columns of a query that the space reads; the matrix is not needed to predict."""
         return {"n_training": self._n_training}, {"training_columns": self._training_columns}
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to ``cross`` from."""
+        """Space without rows, for ``cross``."""
         columns, n_training = arrays["training_columns"], values["n_training"]
         if columns.ndim != 1 or columns.dtype.kind != "i" or not isinstance(n_training, int):
             raise ValueError("training_columns must be a list of positions")
@@ -170,22 +170,22 @@ class CondensedSpace(PrecomputedSpace):
 
 
 class GraphSpace(PrecomputedSpace):
-    """Dissimilarities to listed neighbours only; every other object is farther than all of them."""
+    """Dissimilarities to listed neighbours alone; every other object is farther than all of them."""
 
     partial = True
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Listed dissimilarities, infinity elsewhere."""
         chosen = self._columns[columns]
-        part = self._matrix[rows].tocsc()[:, chosen].tocoo()
-        block = np.full(part.shape, np.inf)
-        block[part.row, part.col] = part.data
+        entries = self._matrix[rows].tocsc()[:, chosen].tocoo()
+        block = np.full(entries.shape, np.inf)
+        block[entries.row, entries.col] = entries.data
         return block
 
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Return the listed neighbours, cut after ``n_neighbors`` and what ties with the last one."""
+        """Return the first ``n_neighbors`` listed neighbours, with all ties of the last one."""
         indptr = self._matrix.indptr.astype(np.int64)
         indices = self._matrix.indices.astype(np.int32)
         distances = self._matrix.data.astype(np.float64)
@@ -194,13 +194,13 @@ class GraphSpace(PrecomputedSpace):
         tied_in = kernels.lists.rank_rows(indptr, distances, 0) <= n_neighbors
         kept = tied_in & (np.arange(len(indices)) - indptr[row] < max(limit, n_neighbors))
         counts, listed = np.bincount(row[kept], minlength=self.shape[0]), np.diff(indptr)
-        # Where all that is listed is kept, what is not listed may be as near as the last.
+        # If the whole list is kept, an object that is not listed may be as near as the last neighbour.
         cut_between = (counts == np.bincount(row[tied_in], minlength=self.shape[0])) & (counts < listed)
         return RawLists(counts, indices[kept], distances[kept], cut_between | (counts == self.shape[0] - 1))
 
 
 def _check_numeric(X: Any) -> np.ndarray:
-    """Return a numeric array without copying it; a memory map stays one."""
+    """Return a numeric array without a copy; a memory map stays a memory map."""
     refuse_masked(X)
     try:
         array = X if isinstance(X, np.ndarray) else np.asarray(X)
@@ -215,7 +215,7 @@ def _check_numeric(X: Any) -> np.ndarray:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"metric='precomputed' needs numbers, but X holds other things: {error}") from error
+            raise type(error)(f"metric='precomputed' needs numbers, but X holds other values: {error}") from error
     if array.dtype.kind == "c":
         raise ValueError(
             "Complex data not supported: metric='precomputed' needs real dissimilarities; take their modulus"
@@ -231,7 +231,7 @@ def _check_numeric(X: Any) -> np.ndarray:
 
 
 def _check_entries(matrix: np.ndarray, **names: str) -> None:
-    """Refuse NaN, infinity and negative dissimilarities, reading the matrix block by block."""
+    """Raise an error for NaN, infinity and negative dissimilarities; the matrix is read block by block."""
     not_finite = _rows_where(lambda block: ~np.isfinite(block), matrix)
     if len(not_finite):
         raise ValueError(
@@ -242,15 +242,15 @@ def _check_entries(matrix: np.ndarray, **names: str) -> None:
     if len(negative):
         raise ValueError(
             f"Negative values in data: X holds negative dissimilarities in {name_rows(negative, **names)}; "
-            "if these are similarities, turn them round first, for example X.max() - X; "
+            "if these are similarities, convert them first, for example X.max() - X; "
             "if only the diagonal is affected, put 0 there, it is never used"
         )
 
 
 def _rows_where(test: Callable[[np.ndarray], np.ndarray], matrix: np.ndarray) -> np.ndarray:
     rows = [
-        part.start + np.flatnonzero(test(matrix[part]).any(axis=1))
-        for part in row_slices(matrix.shape[0], matrix.shape[1] * 8)
+        block.start + np.flatnonzero(test(matrix[block]).any(axis=1))
+        for block in row_slices(matrix.shape[0], matrix.shape[1] * 8)
     ]
     return np.concatenate(rows)
 
@@ -265,7 +265,7 @@ def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
         X.check_format(full_check=True)
     entries = X.tocoo()
     pairs = entries.row.astype(np.int64) * X.shape[1] + entries.col
-    # Before anything else: other formats add up what is listed twice as they are made.
+    # Checked first: conversions to other formats add up duplicates.
     if len(np.unique(pairs)) != len(pairs):
         raise ValueError("the graph lists some pairs twice; keep one distance of each pair")
     graph = sparse.csr_matrix(entries)
@@ -288,10 +288,10 @@ def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
         return graph
     others = row != graph.indices
     if not others.any():
-        raise ValueError("the graph lists no neighbours; pass the distances of each object to its nearest others")
+        raise ValueError("the graph lists no neighbours; pass the distances of each object to its nearest neighbours")
     if (graph.data == 1).all():
         warnings.warn(
-            "every entry of the graph is 1: it seems to say who is a neighbour, not how far away, so that all "
+            "every entry of the graph is 1: it seems to hold connections in place of distances, so that all "
             "neighbours tie; pass distances, as kneighbors_graph(mode='distance') makes them",
             ManyTiesWarning,
             stacklevel=2,
@@ -301,7 +301,7 @@ def _check_graph(X: Any, *, square: bool) -> sparse.csr_matrix:
 
 
 def _refuse_unknown(graph: sparse.csr_matrix, columns: np.ndarray) -> None:
-    """Refuse queries of which not one dissimilarity to the columns is listed."""
+    """Raise an error for queries without any listed dissimilarity to the columns."""
     wanted = np.zeros(graph.shape[1], bool)
     wanted[columns] = True
     listed = np.bincount(row_numbers(graph.indptr)[wanted[graph.indices]], minlength=graph.shape[0])

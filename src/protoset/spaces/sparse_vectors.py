@@ -1,4 +1,4 @@
-"""Sparse vectors: distances by merging the entries of two rows, so that nothing cancels."""
+"""Sparse vectors: distances by merging the entries of two rows, without loss of digits by cancellation."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SparseVectorSpace(Space):
         absolute = self.metric in ("cityblock", "manhattan", "l1")
         sums = kernels.sparse.difference_block(a.indptr, a.indices, a.data, b.indptr, b.indices, b.data, absolute)
         if self.metric == "cosine":
-            # A row without entries has no direction; its distance is 1 to all that have one.
+            # A row without entries has no direction; its distance is 1 to all rows with a direction.
             empty = np.diff(a.indptr)[:, None] == 0
             other = np.diff(b.indptr)[None, :] == 0
             return np.where(empty == other, sums / 2, 1.0)
@@ -67,7 +67,7 @@ class SparseVectorSpace(Space):
         return int(members[type(self)(self.metric, mean, self._columns).block(slice(None), members).argmin()])
 
     def cross(self, queries: Any) -> Self:
-        """Space from new vectors, sparse or dense, to the columns of this one."""
+        """Space from new vectors, sparse or dense, to the columns of this space."""
         if not sparse.issparse(queries):
             queries = sparse.csr_matrix(check_vectors(queries, queries=True))
         queries = _check_sparse(queries, self.metric)
@@ -75,7 +75,7 @@ class SparseVectorSpace(Space):
         return type(self)(self.metric, queries, self._columns)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given vectors."""
+        """Space without rows, whose columns are the given vectors."""
         chosen = self._columns[indices]
         return type(self)(self.metric, chosen[:0], chosen)
 
@@ -87,16 +87,16 @@ class SparseVectorSpace(Space):
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored vectors."""
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        columns = sparse.csr_matrix(parts, shape=(len(arrays["indptr"]) - 1, values["n_features"]))
+        """Space without rows, whose columns are the stored vectors."""
+        entries = (arrays["data"], arrays["indices"], arrays["indptr"])
+        columns = sparse.csr_matrix(entries, shape=(len(arrays["indptr"]) - 1, values["n_features"]))
         columns = _check_sparse(columns, metric)
         return cls(metric, columns[:0], columns)
 
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Neighbours with every pair computed once."""
+        """Find neighbours; every pair is computed once."""
         return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 

@@ -1,6 +1,6 @@
 """Strings, bytes and lists of tokens under edit distances, computed by rapidfuzz.
 
-The neighbour search of "levenshtein" is our own: it is exact, and passes over nearly all pairs.
+The neighbour search of "levenshtein" is in ``levenshtein_search``: it is exact, and discards nearly all pairs.
 """
 
 from __future__ import annotations
@@ -18,32 +18,34 @@ from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.levenshtein_search import search_levenshtein
 
 Text = str | bytes | tuple[int, ...]
-"""An object as rapidfuzz and the search see it; tokens are numbered."""
+"""An object as it is compared; tokens are replaced by numbers."""
 
-KINDS = ("str", "bytes", "tokens")
+TEXT_KINDS = ("str", "bytes", "tokens")
+"""Kinds of objects; a space has objects of one kind."""
 
-NAMES = ("levenshtein", "normalized_levenshtein", "damerau_levenshtein", "jaro_winkler", "string_hamming")
+STRING_METRICS = ("levenshtein", "normalized_levenshtein", "damerau_levenshtein", "jaro_winkler", "string_hamming")
+"""Names of the edit distances."""
 
 
 class StringSpace(Space):
     """Edit distances between strings, between bytes, or between lists of tokens.
 
-    "levenshtein" counts insertions, deletions and substitutions; "normalized_levenshtein" divides
-    the count by the length of the longer one; "damerau_levenshtein" counts exchanges of neighbours
-    as well; "jaro_winkler" is 1 - similarity; "string_hamming" counts the places that differ, and
-    each place beyond the end of the shorter one.
+    "levenshtein" counts insertions, deletions and substitutions. "normalized_levenshtein" divides this count by the
+    length of the longer string. "damerau_levenshtein" also counts exchanges of adjacent symbols. "jaro_winkler" is
+    1 - similarity. "string_hamming" counts the positions that differ, and each position beyond the end of the shorter
+    string.
 
-    From an empty string to another one the distance is the length of the other for the three that
-    count, and 1 for "normalized_levenshtein" and "jaro_winkler"; between two empty ones it is 0.
+    The distance of an empty string to another string is the length of the other for the three counts, and 1 for
+    "normalized_levenshtein" and "jaro_winkler". Two empty strings have the distance 0.
 
-    Tokens are the same if Python says so: 1, 1.0 and True are one token.
+    Tokens are equal if Python says so: 1, 1.0 and True are one token. Tokens unseen in training differ from all others.
 
     Parameters
     ----------
     metric : str
     kind : {"str", "bytes", "tokens"}
     rows, columns : list
-        All of this kind; tokens as their numbers.
+        Objects of this kind; tokens as numbers.
     numbers : dict
         Number of each token of the columns; empty for the other kinds.
     """
@@ -74,17 +76,17 @@ class StringSpace(Space):
         return cdist(a, b, scorer=scorer, scorer_kwargs=arguments, dtype=np.float64, workers=1)
 
     def cross(self, queries: Any) -> Self:
-        """Space from new objects of the same kind to the columns of this one."""
+        """Space from new objects of the same kind to the columns of this space."""
         objects = _as_list(queries, self.metric)
         kind = _check_kind(objects)
         if kind != self._kind:
             raise TypeError(f"X holds {kind}, but the training objects are {self._kind}; convert X to {self._kind}")
-        # Tokens that training did not see get numbers of their own, which nothing else needs to know.
+        # Tokens unseen in training get numbers of their own, in a copy.
         rows = _encode(objects, kind, dict(self._numbers))
         return type(self)(self.metric, kind, rows, self._columns, self._numbers)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given objects."""
+        """Space without rows, whose columns are the given objects."""
         return type(self)(self.metric, self._kind, [], _take(self._columns, indices), self._numbers)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -101,11 +103,11 @@ class StringSpace(Space):
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored objects."""
+        """Space without rows, whose columns are the stored objects."""
         kind, objects = values["kind"], values["objects"]
         wanted: type = list if kind == "tokens" else str
-        if kind not in KINDS or not isinstance(objects, list) or not objects:
-            raise ValueError(f"its prototypes are not a list of one of {list(KINDS)}")
+        if kind not in TEXT_KINDS or not isinstance(objects, list) or not objects:
+            raise ValueError(f"its prototypes are not a list of one of {list(TEXT_KINDS)}")
         if not all(type(item) is wanted for item in objects):
             raise ValueError(f"its prototypes are not all {kind}")
         if kind == "bytes":
@@ -118,9 +120,9 @@ class StringSpace(Space):
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Neighbours, for "levenshtein" by bounds and in ``n_jobs`` threads; for the others each pair is computed once.
+        """Find neighbours: for "levenshtein" by lower bounds, for the other metrics with every pair computed once.
 
-        rapidfuzz computes one block at a time, so that ``n_jobs`` speeds up "levenshtein" alone.
+        ``n_jobs`` speeds up "levenshtein" alone: rapidfuzz computes one block at a time.
         """
         if self.metric != "levenshtein":
             return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
@@ -128,7 +130,7 @@ class StringSpace(Space):
 
 
 def _rapidfuzz(metric: str) -> tuple[Callable[..., np.ndarray], Any, dict[str, Any]]:
-    """Return rapidfuzz's all-pairs function, the metric's scorer, and the arguments of the scorer."""
+    """Return the all-pairs function of rapidfuzz, the scorer of the metric, and the arguments of the scorer."""
     try:
         from rapidfuzz import distance, process
     except ImportError as error:
@@ -150,7 +152,7 @@ def _take(texts: Sequence[Text], which: Rows) -> list[Text]:
 
 
 def _as_list(X: Any, metric: str) -> list[Any]:
-    """Return the objects one by one."""
+    """Return the objects as a list."""
     refuse_masked(X)
     if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not hasattr(X, "__getitem__"):
         raise TypeError(
@@ -161,7 +163,7 @@ def _as_list(X: Any, metric: str) -> list[Any]:
     if hasattr(X, "columns"):
         if n_columns != 1:
             raise ValueError(
-                f"metric={metric!r} compares strings, and X has {n_columns} columns; pass the one that holds them"
+                f"metric={metric!r} compares strings, and X has {n_columns} columns; pass the column of strings"
             )
         X = X.iloc[:, 0]
     elif n_columns == 1:
@@ -184,24 +186,24 @@ def _kind(item: Any) -> str:
 
 
 def _check_kind(objects: list[Any]) -> str:
-    """Return the one kind that all objects are of."""
+    """Return the kind of the objects; raise an error if there are several."""
     kinds = np.array([_kind(item) for item in objects])
-    strange = np.flatnonzero(~np.isin(kinds, KINDS))
-    if len(strange):
-        found = ", ".join(sorted(set(kinds[strange].tolist())))
+    unknown = np.flatnonzero(~np.isin(kinds, TEXT_KINDS))
+    if len(unknown):
+        names = ", ".join(sorted(set(kinds[unknown].tolist())))
         raise TypeError(
-            f"X must hold strings, bytes or token lists, but {name_rows(strange)} hold {found} (missing values?); "
+            f"X must hold strings, bytes or token lists, but {name_rows(unknown)} hold {names} (missing values?); "
             "remove those rows or fill them in"
         )
-    present = [kind for kind in KINDS if kind in kinds]
+    present = [kind for kind in TEXT_KINDS if kind in kinds]
     if len(present) > 1:
-        places = "; ".join(f"{kind} in {name_rows(np.flatnonzero(kinds == kind))}" for kind in present)
-        raise TypeError(f"X mixes objects that cannot be compared: {places}; convert them to one kind")
+        listing = "; ".join(f"{kind} in {name_rows(np.flatnonzero(kinds == kind))}" for kind in present)
+        raise TypeError(f"X mixes objects that cannot be compared: {listing}; convert them to one kind")
     return present[0]
 
 
 def _encode(objects: list[Any], kind: str, numbers: dict[Hashable, int]) -> list[Text]:
-    """Return the objects as they are compared; tokens that have no number yet are added to ``numbers``."""
+    """Return the objects as they are compared; new tokens are added to ``numbers``."""
     if kind == "str":
         return objects
     if kind == "bytes":
@@ -228,5 +230,5 @@ def _plain(token: Any) -> str | int | float | bool:
 
 METRICS = tuple(
     Dissimilarity(name, StringSpace, "strings", ragged=True, bounds=name == "levenshtein", requires="strings")
-    for name in NAMES
+    for name in STRING_METRICS
 )

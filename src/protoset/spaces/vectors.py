@@ -1,18 +1,17 @@
-"""Vectors under the Euclidean distance, and under those that are Euclidean after a change of coordinates.
+"""Vectors under the Euclidean distance, and under distances that are Euclidean after a change of coordinates.
 
-    euclidean, l2     as they are
+    euclidean, l2     the vectors as they are
     sqeuclidean       the distance is squared
     cosine            vectors are scaled to length 1; half the squared distance
-    correlation       each vector's mean is subtracted first, then as cosine
+    correlation       the mean of each vector is subtracted first, then as cosine
     seuclidean        coordinates are divided by their deviations in the training set
-    mahalanobis       coordinates are whitened by the training set's covariance
+    mahalanobis       coordinates are whitened by the covariance of the training set
 
-The search is scikit-learn's (its pairwise reductions, or a tree in few dimensions), or for many
-features that of faiss where it is installed. They are fast because they work with inner products,
-which cost the last digits of small distances. So they only propose candidates: their distances are
-computed directly, and a row is accepted when the bound on the rounding error proves that no
-neighbour, and no tie, was missed. The rare other rows are searched again, wider, and at last against
-every object.
+The transformed vectors are called images. scikit-learn searches candidates (by its pairwise reductions, or by a tree in
+few dimensions), or faiss for many features where it is installed. Both are fast because they use inner products, which
+lose the last digits of small distances. So the distances of the candidates are computed directly, and a row is accepted
+if the bound on the rounding error proves that no neighbour and no tie is missing. The few other rows are searched again
+with more candidates, and at last against every object.
 """
 
 from __future__ import annotations
@@ -38,6 +37,7 @@ from protoset.spaces.base import ApproximateSearch, Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
+"""Candidates of the second search, as a multiple of the neighbours."""
 
 
 class VectorSpace(Space):
@@ -77,7 +77,7 @@ class VectorSpace(Space):
 
     @property
     def images(self) -> np.ndarray:
-        """What distances are computed from: the column vectors, or what the metric makes of them."""
+        """The transformed column vectors, from which distances are computed."""
         return self._columns
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
@@ -90,41 +90,41 @@ class VectorSpace(Space):
         return self._measure_pairs(distances, a[:, -1:], b[:, -1])
 
     def distances_to(self, column: int) -> np.ndarray:
-        """Distances by direct differences, from a copy of the rows feature by feature, which is kept."""
-        one = self._columns[column]
-        distances = kernels.euclidean.distances_by_feature(self._features, one)
-        return self._measure_pairs(distances, self._rows[:, -1], one[-1])
+        """Distances by direct differences, from a transposed copy of the rows, which is kept."""
+        image = self._columns[column]
+        distances = kernels.euclidean.distances_by_feature(self._features, image)
+        return self._measure_pairs(distances, self._rows[:, -1], image[-1])
 
     @cached_property
     def _features(self) -> np.ndarray:
         return np.ascontiguousarray(self._rows.T)
 
     def _has_directions(self) -> bool:
-        """Whether distances of images are all there is to those of the metric."""
+        """Whether every vector has a direction, so that the metric depends on the distance of the images alone."""
         return self.metric not in ANGULAR or not (self._rows[:, -1].any() or self._columns[:, -1].any())
 
     def _measure(self, distances: np.ndarray) -> np.ndarray:
-        """Turn Euclidean distances of images into those of the metric."""
+        """Convert Euclidean distances of images to the metric."""
         if self.metric in ANGULAR:
             return distances**2 / 2
         return distances**2 if self.metric == "sqeuclidean" else distances
 
     def _measure_pairs(self, distances: np.ndarray, of_rows: np.ndarray, of_columns: np.ndarray) -> np.ndarray:
-        """Also where some images, whose last features are given, have no direction."""
+        """As ``_measure``, also for images without direction; their last features are given."""
         measured = self._measure(distances)
         if self.metric in ANGULAR:
-            # Exactly, where one of two has none, so that these tie.
+            # Exactly 1 if one of the two has no direction, so that such pairs tie.
             measured[(of_rows > 0) != (of_columns > 0)] = 1.0
         return measured
 
     def cross(self, queries: Any) -> Self:
-        """Space from new vectors to the columns of this one."""
+        """Space from new vectors to the columns of this space."""
         queries = check_vectors(queries, queries=True)
         check_width(queries.shape[1], self.n_features, self.metric)
         return type(self)(self.metric, _images(queries, self.metric, self._learned), self._columns, self._learned)
 
     def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, to the given vectors."""
+        """Space without rows, whose columns are the given vectors."""
         chosen = self._columns[indices]
         return type(self)(self.metric, chosen[:0], chosen, self._learned)
 
@@ -134,19 +134,19 @@ class VectorSpace(Space):
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, to the stored vectors; of sparse vectors where they were sparse."""
+        """Space without rows, whose columns are the stored vectors, sparse or dense."""
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
         images, learned = check_vectors(arrays["images"], queries=True), arrays.get("learned")
         wanted = {"seuclidean": images.shape[1:], "mahalanobis": images.shape[1:] * 2}.get(metric)
         if (None if learned is None else learned.shape) != wanted:
-            raise ValueError("what was learned does not fit the vectors")
+            raise ValueError("its learned array does not fit the vectors")
         return cls(metric, images[:0], images, learned)
 
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns to each row; inner products screen, true distances decide."""
+        """Nearest of the columns to each row: inner products screen, exact distances decide; of ties the first."""
         if not self._has_directions():
             return super().nearest(rows, columns, n_jobs=n_jobs)
         wanted, among = self._rows[rows], self._columns[columns]
@@ -177,7 +177,7 @@ class VectorSpace(Space):
     def kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Exact neighbours by proposing candidates and proving them complete."""
+        """Find exact neighbours: search candidates, then prove that none is missing."""
         if not self._has_directions():
             return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
@@ -218,7 +218,7 @@ class VectorSpace(Space):
         if not len(open_rows):
             return narrow
         if not isinstance(candidates, SklearnCandidates):
-            candidates = SklearnCandidates(centred, n_jobs)  # for what single precision leaves open
+            candidates = SklearnCandidates(centred, n_jobs)  # in double precision
         wide = self._propose(candidates, centred, open_rows, min(WIDER * (k + 1), limit + 1, n), k, limit)
         rest = open_rows[wide.counts < 0]
         images = VectorSpace("euclidean", self._rows, self._columns)
@@ -234,7 +234,7 @@ class VectorSpace(Space):
         k: int,
         limit: int,
     ) -> RawLists:
-        """Search ``width`` candidates for each row; rows that stay unproved have the count -1."""
+        """Search ``width`` candidates for each row; the count is -1 where the proof fails."""
         parts = []
         for part in row_slices(len(rows), width * 28):
             approximate, candidates = source.nearest(rows[part], width)
@@ -253,7 +253,7 @@ class VectorSpace(Space):
 
 
 def _floor_outside(last: np.ndarray, queries: np.ndarray, error: float, vanished: float) -> np.ndarray:
-    """Distance that no object outside a row's candidates can be below.
+    """Lower bound on the distances of each row to objects that are not its candidates.
 
     An object y outside has an approximate distance of at least ``last`` to the query x. Its error
     is at most e(|x| + |y|)^2. That is at most 9 e|x|^2 if |y| < 2|x|; otherwise the distance is at
@@ -264,7 +264,7 @@ def _floor_outside(last: np.ndarray, queries: np.ndarray, error: float, vanished
 
 
 def _interleave(narrow: RawLists, open_rows: np.ndarray, wide: RawLists, full: RawLists | None) -> RawLists:
-    """Put the rows that were searched again in their places."""
+    """Merge the lists of the rows that were searched again."""
     counts, closed = narrow.counts.copy(), narrow.closed.copy()
     sources = [(np.flatnonzero(counts >= 0), narrow), (open_rows[wide.counts >= 0], wide)]
     if full is not None:
@@ -283,6 +283,7 @@ def _interleave(narrow: RawLists, open_rows: np.ndarray, wide: RawLists, full: R
 
 
 ANGULAR = ("cosine", "correlation")
+"""Metrics that depend on the directions of the vectors alone."""
 
 
 def _images(X: np.ndarray, metric: str, learned: np.ndarray | None) -> np.ndarray:
@@ -292,24 +293,24 @@ def _images(X: np.ndarray, metric: str, learned: np.ndarray | None) -> np.ndarra
     if learned is None:
         return X
     X = X.astype(np.float64, copy=False)
-    # Not by BLAS, whose last digits depend on how many vectors there are.
+    # Not by BLAS, whose last digits depend on the number of vectors.
     images = X / np.sqrt(learned) if learned.ndim == 1 else kernels.euclidean.transform(X, np.linalg.cholesky(learned))
     if not np.abs(images).max() <= LARGEST:
         raise ValueError(
-            f"metric={metric!r} makes of X numbers above {LARGEST:g}; scale X, or pass other metric_params"
+            f"metric={metric!r} transforms X to numbers above {LARGEST:g}; scale X, or pass other metric_params"
         )
     return images
 
 
 def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
-    """Vectors scaled to length 1. What has no direction gets one of its own, at a right angle to all others."""
+    """Vectors scaled to length 1. A zero vector gets a direction of its own, at a right angle to all others."""
     X = X.astype(np.float64)
     if centred:
         constant = X.max(axis=1) == X.min(axis=1)
         X -= X.mean(axis=1, keepdims=True)
         X[constant] = 0.0
     largest = np.abs(X).max(axis=1, keepdims=True)
-    X /= np.where(largest > 0, largest, 1.0)  # first, so that no square overflows or vanishes
+    X /= np.where(largest > 0, largest, 1.0)  # first, so that no square overflows or underflows
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
     return np.hstack([X / np.where(lengths > 0, lengths, 1.0), lengths == 0])
 
@@ -317,7 +318,7 @@ def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
 def _variances(X: np.ndarray, V: Any) -> np.ndarray:
     if V is None:
         varies = X.max(axis=0) > X.min(axis=0)
-        return np.where(varies, np.var(X, axis=0, ddof=1, dtype=np.float64), 1.0)  # a constant sets nothing apart
+        return np.where(varies, np.var(X, axis=0, ddof=1, dtype=np.float64), 1.0)  # a constant feature counts nothing
     V = as_numbers("metric_params: V", V)
     if V.shape != (X.shape[1],) or not (V > 0).all() or not np.isfinite(V).all():
         raise ValueError(f"metric_params: V must be {X.shape[1]} variances above 0, got {V!r}")
