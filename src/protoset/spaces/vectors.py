@@ -196,7 +196,7 @@ class VectorSpace(Space):
     def approximate_kneighbors(
         self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Most neighbours, from cells and introductions."""
+        """Find most neighbours, see ``protoset.spaces._approximate``."""
         images = VectorSpace("euclidean", self._rows, self._columns)
         raw = approximate_lists(images, self._columns, n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
         for part in row_slices(len(raw.distances), 8):
