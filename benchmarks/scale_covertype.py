@@ -53,12 +53,13 @@ def main(folder: str, n: str | None = None) -> None:
             classifier = PrototypeClassifier(selector).fit(X, y)
         cpu, whole[name] = time.process_time() - started[0], time.perf_counter() - started[1]
         errors[name] = float(np.mean(classifier.predict(held_out) != truth))
-        recall = getattr(classifier.selector_, "neighbor_recall_", 1.0)
+        ranked = getattr(classifier.selector_, "selector_", classifier.selector_)
+        recall = getattr(ranked, "neighbor_recall_", 1.0)
         kept, peak = len(classifier.sample_indices_), peak_gigabytes()
         print(f"{name:8} error {errors[name]:.4f}  {kept:,} kept  CPU {cpu:.1f} s, wall {whole[name]:.1f} s")
         print(f"         recall {recall:.3f}  peak {peak:.2f} GB  {clock.line()}", flush=True)
         if name == "refined":
-            print(f"estimate {classifier.selector_.memory_estimate_}")
+            print(f"estimate {ranked.memory_estimate_}")
     for name in ("REPS", "refined"):
         print(f"{name}, fit with approximate lists, wall: {verdict(whole[name] / 60, 20, at_most=True)} minutes")
     print(f"peak memory: {verdict(peak_gigabytes(), 6, at_most=True)} GB")
@@ -67,7 +68,7 @@ def main(folder: str, n: str | None = None) -> None:
     nearest = KNeighborsClassifier(1, algorithm="brute", n_jobs=2).fit(X, y)
     wrong = nearest.predict(held_out[sample]) != truth[sample]
     print(f"error of 1-NN on everything, {len(sample):,} queries: {wrong.mean():.4f}")
-    overlap = classifier.selector_.prototype_overlap_
+    overlap = ranked.prototype_overlap_
     print(f"prototypes that approximate and exact lists share, on a sample: {verdict(overlap, 0.9, at_most=False)}")
 
 

@@ -49,7 +49,7 @@ def measure_one(n: int, refine: bool) -> None:
     with StageClock() as clock:
         classifier = PrototypeClassifier(make_selector(RATE, "auto", refine)).fit(X, y)
     cpu, wall = time.process_time() - started[0], time.perf_counter() - started[1]
-    selector = classifier.selector_
+    selector = classifier.selector_.selector_ if refine else classifier.selector_
     started = time.process_time(), time.perf_counter()
     error = float(np.mean(classifier.predict(queries) != truth))
     predicted = time.process_time() - started[0]
