@@ -55,9 +55,9 @@ _ROOMS = {
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        found = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
-        globals()[name] = found
-        return found
+        thing = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+        globals()[name] = thing
+        return thing
     if not name.startswith("_") and name in {module.name for module in iter_modules(__path__)}:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
 """Classification with a prototype set.
 
-Every rule puts the prototypes in order for a query and answers with the class of the first one.
+Every rule orders the prototypes for a query and answers with the class of the first.
 "nearest" orders by distance. "adjusted" orders by rank among the prototypes + degradation, so that
-a prototype that misled its neighbours in training is passed over for the next one.
+a prototype that misled its neighbours in training comes later.
 """
 
 from __future__ import annotations
@@ -273,15 +273,15 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         own = np.zeros(len(self._codes)) if self.degradations_ is None else self.degradations_
 
         def show(decision: Decision) -> tuple[np.ndarray, ...]:
-            places = np.argsort(decision.adjusted_ranks, axis=1, kind="stable")[:, :n_neighbors]
-            shown = np.take_along_axis(decision.order, places, axis=1)
+            first = np.argsort(decision.adjusted_ranks, axis=1, kind="stable")[:, :n_neighbors]
+            shown = np.take_along_axis(decision.order, first, axis=1)
             return (
                 self.sample_indices_[shown],
                 self.prototype_labels_[shown],
-                np.take_along_axis(decision.distances, places, axis=1),
-                np.take_along_axis(decision.ranks, places, axis=1),
+                np.take_along_axis(decision.distances, first, axis=1),
+                np.take_along_axis(decision.ranks, first, axis=1),
                 own[shown],
-                np.take_along_axis(decision.adjusted_ranks, places, axis=1),
+                np.take_along_axis(decision.adjusted_ranks, first, axis=1),
             )
 
         parts = self._map(queries, show)
@@ -314,10 +314,11 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         names = self.feature_names_in_
         expected = (names if len(columns) == len(names) else names[self.sample_indices_]).tolist()
         if columns != expected:
-            place = next(place for place, pair in enumerate(zip(columns, expected, strict=True)) if len(set(pair)) == 2)
+            pairs = enumerate(zip(columns, expected, strict=True))
+            position = next(position for position, pair in pairs if len(set(pair)) == 2)
             raise ValueError(
-                f"The feature names should match those that were passed during fit: column {place} of X is "
-                f"{columns[place]!r} where {expected[place]!r} was expected; put the columns in the order of fit"
+                f"The feature names should match those that were passed during fit: column {position} of X is "
+                f"{columns[position]!r} where {expected[position]!r} was expected; put the columns in the order of fit"
             )
 
     def _map(self, queries: Dissimilarities, function: Any) -> list[Any]:
@@ -362,5 +363,5 @@ def _predict_named(classifier: PrototypeClassifier, names: list[str], rows: np.n
 
 
 def _winners(decision: Decision) -> np.ndarray:
-    places = decision.adjusted_ranks.argmin(axis=1)
-    return decision.order[np.arange(len(places)), places]
+    first = decision.adjusted_ranks.argmin(axis=1)
+    return decision.order[np.arange(len(first)), first]

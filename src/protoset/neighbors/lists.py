@@ -41,8 +41,8 @@ class NeighborLists:
     closed : ndarray of bool, shape (n,)
         Whether the list is known to hold everything at the distance of its last neighbour.
     ties : {"min", "average", "ordinal"}
-        How equal distances are ranked: with the best of their places, with the mean of their
-        places, or one after the other by index.
+        How equal distances are ranked: all with the best of their ranks, all with the mean, or one after the other
+        by index.
     counters : SearchCounters or None
         What the search did with the pairs of objects, where it passes over some of them.
     recall : float or None

@@ -53,8 +53,8 @@ def build_lists_on_workers(
     cluster, n = space.cluster, space.shape[0]
     n_neighbors = min(n_neighbors, n - 1)
     if search == "approximate":
-        found = cluster.approximate_on_workers(n_neighbors)
-        check_recall(found.recall)
+        lists = cluster.approximate_on_workers(n_neighbors)
+        check_recall(lists.recall)
     else:
-        found = cluster.kneighbors_on_workers(n_neighbors, limit=tied_limit(n_neighbors, n))
-    return WorkerLists(cluster.client, found.blocks, cluster.starts, ties, found.recall)
+        lists = cluster.kneighbors_on_workers(n_neighbors, limit=tied_limit(n_neighbors, n))
+    return WorkerLists(cluster.client, lists.blocks, cluster.starts, ties, lists.recall)

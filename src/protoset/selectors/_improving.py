@@ -1,16 +1,16 @@
-"""Refinement: better prototypes for the same budget, by swaps that lower a smooth leave-one-out error.
+"""The search of the refinement: swaps that lower a smooth leave-one-out error, for the same budget.
 
     sum over objects i of  1 / (1 + exp(-s (d+ - d-) / (d+ + d-)))
 
-d+ is the distance of i to the nearest prototype of its class other than i itself, d- that to the nearest
-prototype of another class. As the steepness s rises, the sum becomes the number of leave-one-out errors;
-a small s looks at margins. So s rises in steps, each until no move helps: a swap of a prototype for any
-other object, a prototype that leaves, an object that takes a free place.
+d+ is the distance of object i to the nearest prototype of its class other than i itself, d- the distance to the nearest
+prototype of another class. With a large steepness s the sum is the number of leave-one-out errors; with a small s it
+measures margins. So s rises in steps. Each step makes moves until no move helps: a prototype is swapped for another
+object, a prototype is removed, or an object takes a free slot.
 
-Each object knows its two nearest prototypes on either side. So one pass over the objects that see a
-candidate prices it in place of all prototypes at once, as FasterPAM does for k-medoids. Everyone sees
-everyone as long as the matrix of distances is small (256 MB); beyond, objects see the candidates in
-their neighbour lists. What a move seems to save is computed exactly before it is made.
+Each object keeps its two nearest prototypes of its class and of the other classes. So one pass over the objects near a
+candidate gives the change of the loss for a swap with every prototype at once, as in FasterPAM for k-medoids. While the
+matrix of distances is small (256 MB), a candidate is compared with all objects; beyond, with the objects that have it
+in their neighbour lists. A move that seems to help is computed exactly before it is made.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Refinement:
     objective_before, objective_after : float
         Mean loss per object at the last steepness, of the given set and of the refined one.
     n_swaps : int
-        Moves made: swaps, prototypes that left, objects that took a free place; over all starts.
+        Moves made, over all starts: swaps, removed prototypes, objects that took a free slot.
     n_passes : int
         Passes over the candidates, over all starts.
     n_distances : int
-        Dissimilarities asked for; a search for everyone's neighbours asks for each pair once.
+        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
     n_objects : int
         Objects that were looked at, and that the objectives are means over: all, or a sample of many.
     """
@@ -122,7 +122,7 @@ def improve(
             if limits.reason is not None:
                 break
     if search.latest is not None:
-        # An interruption may come in the middle of a move: what the last whole one left is judged anew.
+        # An interruption may come in the middle of a move: the set after the last complete move is judged again.
         best = _better(best, make(search.latest, steps[-1]))
     lowest, indices = best
     limits.warn(search.n_done, search.n_steps)
@@ -178,15 +178,15 @@ class _Search:
         number = tried = 0
         before = prototypes.objective
         while tried < n:
-            found, place = prototypes.next_move(order, number)
-            candidate = order[found] if 0 <= found < n else -1
-            if found < n and prototypes.move(candidate, place):
+            position, slot = prototypes.next_move(order, number)
+            candidate = order[position] if 0 <= position < n else -1
+            if position < n and prototypes.move(candidate, slot):
                 self.latest = prototypes.indices
                 self.n_swaps += 1
                 tried = 0
             else:
-                tried += max(found - number, 0) + 1
-            number = number if found < 0 else found + 1
+                tried += max(position - number, 0) + 1
+            number = number if position < 0 else position + 1
             accuracy = prototypes.accuracy if self._limits.is_watched else np.nan
             if self._limits.reached(self.n_done, self.n_steps, accuracy, prototypes.size):
                 return False

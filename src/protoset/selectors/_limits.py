@@ -1,4 +1,4 @@
-"""Long searches: how far they are, and how they end early with the best found so far."""
+"""Long searches: their progress, and how they end early with the best set so far."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SearchLimits:
 
     @property
     def is_watched(self) -> bool:
-        """Whether anybody is told the accuracy."""
+        """Whether a callback needs the accuracy."""
         return self._callback is not None
 
     def reached(self, n_evaluations: float, max_evaluations: float, accuracy: float, n_prototypes: int) -> bool:
@@ -133,7 +133,7 @@ def _first_cause(error: BaseException) -> BaseException:
 
 
 def _levels_to_caller() -> int:
-    """Frames from the function that calls this one up to the first outside the library."""
+    """Number of frames from the calling function to the first frame outside the library."""
     frame, levels = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "protoset":
         frame, levels = frame.f_back, levels + 1

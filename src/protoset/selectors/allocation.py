@@ -1,4 +1,4 @@
-"""How the places of a prototype set are shared among the classes, and who takes them."""
+"""How a prototype set is shared among the classes, and which objects it takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from protoset._validation import check_count, is_count, is_number
 Allocation = Literal["proportional", "equal", "global"]
 ALLOCATIONS: tuple[Allocation, ...] = ("proportional", "equal", "global")
 STRATIFIED: tuple[Allocation, ...] = ("proportional", "equal")
-"""The allocations that give every class its places."""
+"""The allocations that keep every class."""
 
 
 def check_size(n_prototypes: Any, *, automatic: bool = False) -> None:
@@ -46,7 +46,7 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
 
 
 def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:
-    """Share places among the classes; each class that has members gets at least one.
+    """Share the prototypes among the classes; each class with members gets at least one.
 
     Parameters
     ----------
@@ -55,20 +55,20 @@ def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation)
     class_sizes : ndarray of int
     allocation : {"proportional", "equal"}
         ``"proportional"`` to the class sizes by largest remainder, or ``"equal"`` as far as the
-        members go; a place left over goes to the larger class, then to the earlier one.
+        members go; a prototype left over goes to the larger class, then to the earlier one.
     """
     if allocation == "equal":
         quota = _level(n_prototypes, class_sizes)
     else:
         quota = n_prototypes * class_sizes / class_sizes.sum()
-    places = np.minimum(np.maximum(np.floor(quota).astype(int), 1), class_sizes)
+    counts = np.minimum(np.maximum(np.floor(quota).astype(int), 1), class_sizes)
     preference = np.lexsort((np.arange(len(class_sizes)), -class_sizes))
-    while (missing := n_prototypes - int(places.sum())) != 0:
-        claim = (quota - places) * np.sign(missing)
-        claim[places >= class_sizes if missing > 0 else places <= 1] = -np.inf
+    while (missing := n_prototypes - int(counts.sum())) != 0:
+        claim = (quota - counts) * np.sign(missing)
+        claim[counts >= class_sizes if missing > 0 else counts <= 1] = -np.inf
         winner = preference[np.argmax(np.round(claim[preference], 12))]
-        places[winner] += np.sign(missing)
-    return places
+        counts[winner] += np.sign(missing)
+    return counts
 
 
 def _level(n_prototypes: int, class_sizes: np.ndarray) -> np.ndarray:
@@ -92,8 +92,8 @@ def cut(ranking: np.ndarray, codes: np.ndarray, n_prototypes: int, allocation: A
     """Return the best objects of a ranking, within the allocation, in ascending order."""
     if allocation == "global":
         return np.sort(ranking[:n_prototypes])
-    places = allocate(n_prototypes, np.bincount(codes), allocation)
+    counts = allocate(n_prototypes, np.bincount(codes), allocation)
     by_class = np.argsort(codes[ranking], kind="stable")
     ordered = codes[ranking][by_class]
-    place = np.arange(len(ranking)) - np.searchsorted(ordered, ordered)
-    return np.sort(ranking[by_class[place < places[ordered]]])
+    position = np.arange(len(ranking)) - np.searchsorted(ordered, ordered)
+    return np.sort(ranking[by_class[position < counts[ordered]]])

@@ -281,20 +281,23 @@ class REPS(BaseSelector):
     ) -> np.ndarray:
         """Rank all objects and cut the ranking.
 
-        ``measure_sizes`` takes the place of the own size curve where the size is automatic.
+        ``measure_sizes`` replaces the own size curve where the size is automatic.
         """
         automatic = self.n_prototypes == "auto"
         self._check_fit(space, codes, lists)
         estimate = self._estimate_memory(space, given=lists is not None, sized=automatic and measure_sizes is None)
         self._check_memory(space, estimate)
-        found = self._find_lists(space, lists)
+        neighbor_lists = self._find_lists(space, lists)
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
-        self._store(self._rank(found, codes), codes)
+        self._store(self._rank(neighbor_lists, codes), codes)
         self.size_curve_ = None
         n_prototypes: Any = self.n_prototypes
         if automatic:
             report(self.verbose, "measuring the error at each size by cross-validation")
-            curve = self._size_curve(space, found, codes) if measure_sizes is None else measure_sizes(space, codes)
+            if measure_sizes is None:
+                curve = self._size_curve(space, neighbor_lists, codes)
+            else:
+                curve = measure_sizes(space, codes)
             self.size_curve_, n_prototypes = curve, int(curve.sizes[curve.chosen])
         self.prototype_overlap_ = self._overlap(space, codes, n_prototypes)
         return self._cut(n_prototypes, codes, self.allocation)
@@ -401,7 +404,7 @@ class REPS(BaseSelector):
         return estimate.with_stage("size", sizing_bytes(n, n_entries)) if sized else estimate
 
     def _check_memory(self, space: TrainingSpace, estimate: MemoryEstimate) -> None:
-        """Note how much memory a fit will need, and refuse one that does not fit."""
+        """Note how much memory the fit will need, and refuse it where there is less."""
         self.memory_estimate_ = estimate
         search, on_cluster = NeighborSearch.of(self.search), self.solver == "distributed"
         where = "in this process" if on_cluster else "beyond X"

@@ -128,9 +128,9 @@ def _solve_auto(
     def run(method: Callable[..., Solution], start: np.ndarray | None) -> Solution:
         nonlocal n_iter
         passes = max(1, min(PATIENCE, max_iter - n_iter))
-        found = method(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=passes, start=start)
-        n_iter += found.n_iter
-        return found
+        solution = method(features, rho, bound, tol=tol, weight_tol=weight_tol, max_iter=passes, start=start)
+        n_iter += solution.n_iter
+        return solution
 
     def solved(solution: Solution) -> bool:
         return solution.gap <= tol and solution.weight_error <= weight_tol

@@ -1,17 +1,17 @@
-"""The max-margin problem and what a solution of it is.
+"""The max-margin problem, its dual, and certified solutions.
 
 Every solver works on one canonical form,
 
     minimise over w >= 0   1/2 |w|^2 + bound * sum_i max(0, rho_i - r_i . w),
 
-whose dual is smooth and has only limits on single variables,
+whose dual is smooth and only bounds each variable,
 
     maximise over 0 <= l <= bound   rho . l - 1/2 |max(0, r'l)|^2,   with w = max(0, r'l).
 
-The gap between the two values proves how far a solution is from the best one, and, because the
-objective is strongly convex, how far its weights are from the best ones: |w - w*|^2 <= 2 gap. The
-second proof is the one that matters here: with a small bound the weights decide only a tiny part of
-the objective, and a relative gap of 1e-6 alone says nothing about them.
+The gap between the two values bounds the distance of a solution from the optimum. Because the
+objective is strongly convex, it also bounds the distance of the weights: |w - w*|^2 <= 2 gap. The
+second bound is the one that matters: with a small bound on the dual variables the weights decide only a tiny part of
+the objective, and a relative gap of 1e-6 says nothing about them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 EPSILON = float(np.finfo(np.float64).eps)
+"""Rounding error of a double."""
 
 CANCELLED = 1e-13
 """A sum this small beside the sum of its terms' sizes is a rounding error."""
@@ -40,13 +41,13 @@ class Solution:
     primal, dual : float
         Objective of the weights, and the lower bound on every objective.
     gap : float
-        (primal - dual) / primal: how far the objective is from the optimum at most, relatively.
+        (primal - dual) / primal: bound on the relative distance of the objective from the optimum.
     weight_error : float
-        How far the weights are from the optimal ones at most, relatively (in the 2-norm).
+        Bound on the relative distance of the weights from the optimal ones (in the 2-norm).
     n_iter : int
         Iterations, in the solver's own unit.
     solver : str
-        Name of the method that found it.
+        Name of the solver.
     """
 
     weights: np.ndarray

@@ -2,8 +2,8 @@
 
 One step changes one dual variable. Along it the dual is concave with a curvature of at most
 |r_i|^2, so the step gradient / |r_i|^2, cut at the limits, never lowers the dual. Most variables
-end at a limit; those whose gradient says that they will stay there are set aside, and come back
-before the gap is measured on everything.
+end at a limit. Variables whose gradient keeps them at a limit are set aside (shrinking), and come
+back before the gap is measured on all variables.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from protoset import kernels
 from protoset._arrays import row_sums
 from protoset.solvers.base import Solution, certify, dot, prove, starting_point
 
-REDUCTION, FAR = 0.7, 0.1
-"""The active part is worked on until its gradients are this part of those of everything; a small one until far less."""
+REDUCTION = 0.7
+"""Work on the active variables ends when their gradients are this part of the gradients of all variables."""
+
+SMALL_REDUCTION = 0.1
+"""The same while less work was done than one pass over all variables."""
 
 
 def solve_coordinate(
@@ -54,7 +57,7 @@ def solve_coordinate(
     dual = starting_point(features, rho, bound) if start is None else start.copy()
     n_iter = 0
     while True:
-        # Afresh: the rounding errors of the steps add up, and where the steps were large they hide small weights.
+        # Computed from scratch: rounding errors of the steps add up, and large steps would hide small weights.
         v = features.T @ dual
         weights = np.maximum(v, 0.0)
         products = features @ weights
@@ -65,13 +68,13 @@ def solve_coordinate(
         if proof.reaches(tol, weight_tol) or n_iter >= max_iter or smallest == largest:
             return certify(features, rho, bound, dual, n_iter, "coordinate")
         seen, swept = largest - smallest, 0
-        # What is set aside sits at a limit with a gradient beyond anything that still moves.
+        # A variable set aside is at a limit, with a gradient beyond those of all variables that still move.
         low, high = smallest or -np.inf, largest or np.inf
         aside = ((dual <= 0) & (gradient < low)) | ((dual >= bound) & (gradient > high))
         order = np.flatnonzero(possible & ~aside)
         size = len(order)
-        # A proof costs about as much as a pass over everything: after that much work any progress is proved.
-        while n_iter < max_iter and largest - smallest > (REDUCTION if swept >= len(rho) else FAR) * seen:
+        # A certificate costs about as much as a pass over all variables: after that much work progress is certified.
+        while n_iter < max_iter and largest - smallest > (REDUCTION if swept >= len(rho) else SMALL_REDUCTION) * seen:
             swept += size
             kernels.coordinate.shuffle(order, size, n_iter)
             size, smallest, largest = kernels.coordinate.sweep(*rows, curvature, bound, dual, v, order, size, low, high)

@@ -1,8 +1,8 @@
-"""The cutting-plane algorithm of the paper (its Algorithm 2) with w >= 0: the third way.
+"""The cutting-plane algorithm of the paper (its Algorithm 2) with w >= 0.
 
-All slacks are one: for every subset of the objects, the mean violation over that subset is at most
-xi. The working set starts empty. Each round solves the problem over the subsets found so far and
-adds the one that the solution violates most: the objects whose constraint it violates.
+There is one slack xi for all constraints: for every subset of the objects, the mean violation over the subset is at
+most xi. The working set starts empty. Each round solves the problem over the subsets found so far and
+adds the subset that the solution violates most: the objects whose constraint it violates.
 
 The small problem of each round is solved to about eight digits of the objective. That limits what
 can be reached: with a small C, weights that are a millionth of the objective stay unproved, and with

@@ -1,4 +1,4 @@
-"""L-BFGS-B on the dual: the second way, from SciPy, slower and independent of our kernels."""
+"""L-BFGS-B of SciPy on the dual: slower than coordinate ascent, and independent of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from scipy.optimize import minimize
 from protoset.solvers.base import Solution, certify, dot, starting_point
 
 CHECK_EVERY = 5
+"""Iterations between two checks of the gap."""
 
 STALLED = 1e-16
-"""Gain between two checks, in squared weights, that is rounding: the weights are known to 1e-8 then."""
+"""Gain between two checks, relative to the squared weights, that counts as rounding; weights are then known to 1e-8."""
 
 
 class _Reached(Exception):  # noqa: N818 - not an error: leaves SciPy's loop
@@ -31,7 +32,7 @@ def solve_quasi_newton(
     """Solve by a bounded quasi-Newton method on the dual; parameters as for ``solve_coordinate``."""
     transposed = features.T.tocsr()
     best = starting_point(features, rho, bound) if start is None else start
-    # In units of where it starts, so that the method sees numbers around 1.
+    # Scaled by the starting point, so that the method sees numbers around 1.
     unit = float(best.max()) or bound
     best = best / unit
     scale = unit * float(rho.sum()) or 1.0
@@ -45,9 +46,9 @@ def solve_quasi_newton(
         n_iter += 1
         best = share.copy()
         if n_iter % CHECK_EVERY == 0:
-            found = certify(features, rho, bound, unit * share, n_iter, "lbfgs")
-            n_stalled = n_stalled + 1 if checked - latest <= STALLED * dot(found.weights, found.weights) else 0
-            if (found.gap <= tol and found.weight_error <= weight_tol) or n_stalled >= 3:
+            solution = certify(features, rho, bound, unit * share, n_iter, "lbfgs")
+            n_stalled = n_stalled + 1 if checked - latest <= STALLED * dot(solution.weights, solution.weights) else 0
+            if (solution.gap <= tol and solution.weight_error <= weight_tol) or n_stalled >= 3:
                 raise _Reached
             checked = latest
 

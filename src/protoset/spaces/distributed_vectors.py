@@ -37,10 +37,13 @@ STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
 """Metrics that learn nothing from the training set."""
 
 MOST_ROWS = int(np.iinfo(np.int32).max)
-"""Rows that lists can number."""
+"""Rows that 32-bit indices can number."""
 
-BLOCK_ROWS, MOST_BLOCKS = 16_384, 200
-"""Rows of a block of an array in memory; from so many blocks on they grow instead, because every two make a task."""
+BLOCK_ROWS = 16_384
+"""Rows of a block of an array in memory."""
+
+MOST_BLOCKS = 200
+"""Blocks from which on the blocks grow instead, because every pair of blocks makes a task."""
 
 
 class DistributedVectorSpace(TrainingSpace):
@@ -187,8 +190,8 @@ class DistributedVectorSpace(TrainingSpace):
             for number in numbers
         ]
         positions, distances = np.empty(len(wanted), np.int64), np.empty(len(wanted))
-        for number, (found, far) in zip(numbers, gather(self.client, futures), strict=True):
-            positions[owner == number], distances[owner == number] = found, far
+        for number, (nearest, far) in zip(numbers, gather(self.client, futures), strict=True):
+            positions[owner == number], distances[owner == number] = nearest, far
         return positions, distances
 
     def fetch(self, members: np.ndarray) -> VectorSpace:
@@ -217,8 +220,8 @@ class DistributedVectorSpace(TrainingSpace):
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns, both of which come here: for few."""
         of_rows, of_columns = (np.arange(self.shape[0])[which] for which in (rows, columns))
-        members, place = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
-        return self.fetch(members).block(place[: len(of_rows)], place[len(of_rows) :])
+        members, position = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
+        return self.fetch(members).block(position[: len(of_rows)], position[len(of_rows) :])
 
 
 def is_distributable(X: Any, metric: Any) -> bool:
@@ -268,16 +271,16 @@ def _extend(
     """Add the columns of a block, the ``first`` on, to the lists of the rows of a block, on a worker."""
     pair = VectorSpace(rows.metric, rows.images, columns.images)
     n_rows, n_columns = pair.shape
-    found = []
+    blocks = []
     for part in row_slices(n_rows, n_columns * 8):
         own = np.arange(n_rows)[part] if is_own else np.full(part.stop - part.start, -1)
         n_others = n_columns - is_own
         if n_others == 0:
             empty = np.zeros(part.stop - part.start, np.int64)
-            found.append(RawLists(empty, np.empty(0, np.int32), np.empty(0), np.ones(len(empty), bool)))
+            blocks.append(RawLists(empty, np.empty(0, np.int32), np.empty(0), np.ones(len(empty), bool)))
         else:
-            found.append(smallest_of(pair.block(part, slice(None)), own, min(k, n_others), limit))
-    raw = RawLists.concatenate(found)
+            blocks.append(smallest_of(pair.block(part, slice(None)), own, min(k, n_others), limit))
+    raw = RawLists.concatenate(blocks)
     raw = RawLists(raw.counts, raw.indices + np.int32(first), raw.distances, raw.closed)
     return raw if lists is None else merge_lists(lists, raw, k, limit)
 
