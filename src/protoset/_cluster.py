@@ -230,8 +230,6 @@ def as_done(
 
     Parameters
     ----------
-    client : distributed.Client
-    jobs : iterable
     submit : callable
         Returns a future for a job.
     remedy : str

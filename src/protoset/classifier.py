@@ -238,11 +238,10 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict how clearly each class wins.
 
-        A class is represented by its best prototype. Its share is beta to the minus adjusted rank
-        of that prototype, divided by the sum over the classes (beta is the selector's, 2 if it has
-        none). With beta = 2 a class whose best prototype is one rank behind has half the share. It
-        is the margin of the decision in ranks, not a calibrated frequency; where classes tie
-        exactly, ``predict`` takes the nearest prototype, the lowest index among equals.
+        A class is represented by its best prototype. Its share is beta to the minus adjusted rank of that prototype,
+        divided by the sum over the classes (beta is the selector's, 2 if it has none). With beta = 2 a class whose best
+        prototype is one rank behind has half the share. It is the margin of the decision in ranks, not a calibrated
+        frequency; where classes tie exactly, ``predict`` takes the nearest prototype, the lowest index among equals.
 
         Returns
         -------
@@ -339,8 +338,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
     """Warn of classes that the adjusted rule cannot answer with, whatever the query.
 
-    At best a prototype of the class has rank 1; at worst the best prototype of another class has the
-    last rank.
+    At best a prototype of the class has rank 1; at worst the best prototype of another class has the last rank.
     """
     best = np.array([degradations[codes == code].min(initial=np.inf) for code in range(len(classes))])
     others = np.array([np.delete(best, code).min() for code in range(len(classes))])

@@ -51,7 +51,6 @@ class RankExponential:
         Bound on the sum of beta^-rank over the objects that are not in the list.
     best_ranks : ndarray of shape (n,)
         Smallest rank at which each object is listed by another one; infinite where none lists it.
-    beta : float
     """
 
     features: sparse.csr_matrix
@@ -95,7 +94,6 @@ def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0)
 
     Parameters
     ----------
-    lists : NeighborLists
     codes : ndarray of int, shape (n,)
         Class of each object.
     beta : float
@@ -131,10 +129,9 @@ def tail_of_rows(
 ) -> np.ndarray:
     """Bound on the mass of beta^-rank that each list leaves out.
 
-    Past a list of m come ranks from m + 1. One after the other they sum to at most
-    beta^-m / (beta - 1), and mean ranks to no more. Ranked "min", all that is left out may share
-    rank m + 1. Where a list is not known to be closed, what is left out may share the rank of the
-    last listed, and the mean rank of the group that was cut is too small.
+    Past a list of m come ranks from m + 1. One after the other they sum to at most beta^-m / (beta - 1), and mean ranks
+    to no more. Ranked "min", all that is left out may share rank m + 1. Where a list is not known to be closed, what is
+    left out may share the rank of the last listed, and the mean rank of the group that was cut is too small.
     """
     listed = np.diff(indptr)
     left_out = n_objects - 1 - listed

@@ -56,7 +56,6 @@ def working(what: str, quiet: bool) -> Iterator[Tell]:
     ----------
     what : str
         Name of the work, in a few words.
-    quiet : bool
     """
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None

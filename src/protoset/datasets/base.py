@@ -43,8 +43,6 @@ class Layout:
         The lines before the data; empty if the format has none.
     target : int
         Position of the label among the values of a row.
-    target_name : str
-    delimiter : str
     condensed : bool
         Whether a matrix is stored as the part above its diagonal.
     keys : tuple of str
@@ -117,7 +115,6 @@ class Format:
 
     Attributes
     ----------
-    name : str
     extensions : tuple of str
         Endings of file names, without ``.gz``.
     kinds : tuple of str

@@ -58,7 +58,6 @@ def fetch(
 
     Parameters
     ----------
-    url : str
     path : Path
         The file to write. Its folder is made; a file that exists is replaced.
     sha256 : str, optional

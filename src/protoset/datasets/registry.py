@@ -20,7 +20,6 @@ class Record:
         Name in the archive.
     paper_name : str
         Name in the paper.
-    archive : {"keel", "ucr"}
     n_objects, n_attributes, n_classes : int
         Numbers in the file; ``n_attributes`` is the length of a series.
     n_train : int or None

@@ -17,13 +17,7 @@ differ in their last digits."""
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of results without missing values.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-    columns : tuple of str
-    """
+    """A table of results without missing values."""
 
     values: np.ndarray
     columns: tuple[str, ...]
@@ -36,7 +30,6 @@ def as_table(
 
     Parameters
     ----------
-    table : array-like or DataFrame of shape (n_rows, n_columns)
     names : sequence of str, optional
         Names of the columns; by default those of a DataFrame, or their positions.
     least_columns : int

@@ -104,8 +104,6 @@ class _Computers:
 
     Parameters
     ----------
-    client : distributed.Client
-    load : Loader
     groups : sequence of Group
         All groups that will be submitted.
     """

@@ -75,8 +75,6 @@ def compute_plan(
 
     Parameters
     ----------
-    plan : Plan
-    load : Loader
     receive : callable
         Called with each result as it is done.
     sizes : dict, optional

@@ -36,10 +36,6 @@ class MatrixSpace(PrecomputedSpace):
 
     Unlike a space made from a matrix alone, it still knows which object is nearest to the mean of others. So a method
     selects the same objects here as on the space that it was made from.
-
-    Parameters
-    ----------
-    space : Space
     """
 
     def __init__(self, space: Space):
@@ -81,14 +77,7 @@ class Fold:
 
 
 class DatasetFolds:
-    """The folds of a data set under one distance.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    distance : Distance
-    folds : Folds
-    """
+    """The folds of a data set under one distance."""
 
     def __init__(self, dataset: Dataset, distance: Distance, folds: Folds):
         self._dataset, self._distance, self._folds = dataset, distance, folds

@@ -56,11 +56,6 @@ class Journal:
     """An open journal.
 
     Use :meth:`to_write` and :meth:`to_read`; it closes at the end of a ``with`` block.
-
-    Attributes
-    ----------
-    path : Path
-    plan : Plan
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: BaseFileLock | None = None):

@@ -36,7 +36,6 @@ class Source:
 
     Attributes
     ----------
-    name : str
     path : str or None
         The file, where the data are not known by their name.
     target : str, int or None
@@ -91,7 +90,6 @@ class Distance:
 
     Attributes
     ----------
-    label : str
     metric : str
         As in ``protoset.models.prepare``.
     parameters : dict

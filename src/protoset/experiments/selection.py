@@ -41,7 +41,6 @@ class Selection:
         Other numbers that the method counted.
     parameters : dict
         All parameters of the method.
-    cpu_seconds, wall_seconds : float
     """
 
     kept: np.ndarray
@@ -66,12 +65,7 @@ class Selection:
 
 
 class FoldSelector:
-    """Selects prototypes by any method on one fold.
-
-    Parameters
-    ----------
-    fold : Fold
-    """
+    """Selects prototypes by any method on one fold."""
 
     def __init__(self, fold: Fold):
         self.fold = fold

@@ -45,10 +45,6 @@ def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbor
         Whether each object is kept, and its k + 1 nearest kept neighbours; updated.
     head, following
         Chains of associates, see ``protoset.kernels.associates``; updated.
-
-    Returns
-    -------
-    Position at which to continue after lists that ran out are refilled; the length of ``order`` at the end.
     """
     width = neighbors.shape[1]
     voters = np.empty(width - 1, neighbors.dtype)

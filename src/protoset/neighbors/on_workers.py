@@ -18,7 +18,6 @@ class WorkerLists:
 
     Attributes
     ----------
-    client : distributed.Client
     blocks : list of Future
         ``RawLists``, one per block of rows.
     starts : ndarray of int

@@ -255,7 +255,6 @@ def choose_search(
 
     Parameters
     ----------
-    space : TrainingSpace
     search : {"auto", "exact", "approximate"}
         ``"auto"`` takes the approximate search from ``large`` objects on, where the space has one and faiss or
         pynndescent is installed; a Dask cluster needs neither.

@@ -27,7 +27,6 @@ class Finding:
     ----------
     agrees : bool or None
         None if the paper has nothing to compare with.
-    statement : str
     """
 
     agrees: bool | None

@@ -28,12 +28,10 @@ class Measured:
 
     Attributes
     ----------
-    data, methods : tuple of str
     error_table, rate_table : ndarray of shape (n_data, n_methods)
         NaN where a cell failed or is missing.
     n_train, n_test : ndarray of shape (n_data,)
         Training objects of one fold, and test objects of all folds together; 0 without results.
-    missing : tuple of Missing
     """
 
     data: tuple[str, ...]
@@ -119,7 +117,6 @@ class Choice:
     ----------
     labels : tuple of str
         The variant on each data set; empty if it has no results.
-    error, rate : ndarray of shape (n_data,)
     """
 
     labels: tuple[str, ...]

@@ -51,7 +51,6 @@ class TestRow:
 
     Attributes
     ----------
-    title : str
     tests : dict of str to Comparison
         By baseline.
     with_counts : bool

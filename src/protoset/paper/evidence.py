@@ -40,7 +40,6 @@ class Case:
 
     Attributes
     ----------
-    name : str
     series, labels, distances : ndarray
         Training series, their labels and all pairwise distances.
     kept : ndarray of int
@@ -66,10 +65,8 @@ class Evidence:
     ----------
     scaling : str
         Scaling of the vector studies.
-    vectors, sensitivity, mixture, mixture_reps, series : Measured or None
     windows : dict of int to Measured
         By radius, without the radius of the series study.
-    cases : tuple of Case
     states : dict of str to Status
         By name of the plan.
     """
@@ -90,7 +87,6 @@ def read_evidence(output: str | os.PathLike[str], scaling: str | None = None) ->
 
     Parameters
     ----------
-    output : path-like
     scaling : {"z", "minmax", "raw"}, optional
         Scaling of the vector studies; by default the first of these that the folder has.
     """

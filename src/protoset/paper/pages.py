@@ -32,7 +32,6 @@ class Page:
         Markdown blocks of the page.
     tables : dict of str to (header, rows)
         CSV tables by name.
-    figures : dict of str to Figure
     """
 
     images: str = "."

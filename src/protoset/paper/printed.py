@@ -25,13 +25,7 @@ METHODS = (*BASELINES, "REPS")
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """A printed table.
-
-    Attributes
-    ----------
-    rows, columns : tuple of str
-    values : ndarray of shape (n_rows, n_columns)
-    """
+    """A printed table."""
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]

@@ -27,8 +27,6 @@ class Study:
 
     Attributes
     ----------
-    name : str
-    title : str
     plans : tuple of str
         Names of its plans; the plan of a slow method ends with the method's name.
     scaled : bool
@@ -115,7 +113,6 @@ def mixture_document(rates: Mapping[str, Mapping[str, float]], data: Sequence[st
     ----------
     rates : dict of str to dict
         By label of the baseline: its selection rate on each data set.
-    data : sequence of str
     """
     vectors = plan_document("vectors", data=data)
     plain: list[dict[str, Any]] = [

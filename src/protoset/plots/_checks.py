@@ -16,10 +16,8 @@ class MarkedObjects:
 
     Attributes
     ----------
-    classes : list
     codes : ndarray of int
         Position of the class of each object in ``classes``.
-    kept : ndarray of bool
     """
 
     classes: list[Any]
@@ -28,13 +26,7 @@ class MarkedObjects:
 
 
 def mark_objects(labels: Any, kept: Any) -> MarkedObjects:
-    """Check labels and kept objects.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_objects,)
-    kept : array-like of int, or of bool of shape (n_objects,)
-    """
+    """Check labels and kept objects."""
     values = np.asarray(labels)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"labels has the shape {values.shape}; pass one label per object, and at least one object")
@@ -65,7 +57,6 @@ class CheckedDissimilarities:
 
     Parameters
     ----------
-    source : array-like of shape (n_objects, n_objects), or Space
     n_objects : int
         Number of labels.
     """

@@ -26,10 +26,8 @@ def label_points(
 
     Parameters
     ----------
-    ax : matplotlib axes
     points : ndarray of shape (n, 2)
         In data coordinates.
-    labels : sequence of str
     size, gap : float
         Size of the type and distance from the point, in typographic points.
     avoid : ndarray of shape (m, 2)

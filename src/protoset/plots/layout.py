@@ -73,10 +73,8 @@ def untangle(points: np.ndarray, edges: np.ndarray, box: tuple[float, float], *,
     ----------
     points : ndarray of shape (n, 2)
         First coordinates, in the unit square.
-    edges : ndarray of int, shape (n_edges, 2)
     box : (float, float)
         Width and height of the drawing at each point, in the same unit.
-    n_steps : int
 
     Returns
     -------

@@ -22,9 +22,6 @@ class ReportInputs:
 
     Attributes
     ----------
-    train : Dataset
-    test : Dataset or None
-    selector : BaseSelector
     rule : {"nearest", "adjusted"}
         Rule of the classifier.
     space : TrainingSpace
@@ -35,7 +32,6 @@ class ReportInputs:
         Classes of the training set, then the classes of test objects only.
     codes, test_codes : ndarray of int
         Class of each object.
-    ids, test_ids : list of str
     transform_name : str
         Name of the transform of the objects; empty without one.
     """

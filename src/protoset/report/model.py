@@ -34,9 +34,6 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
 
     Parameters
     ----------
-    inputs : ReportInputs
-    title : str, optional
-    created : str
     most_objects : int
         Objects that the page holds at most.
     """

@@ -58,8 +58,6 @@ def find_nearest(
     ----------
     space : Dissimilarities
         From the rows to the training objects.
-    rows : ndarray of int
-    stops : sequence of Stop
     n_nearest : int
         Number of prototypes to list at each stop.
     leave_out_self : bool

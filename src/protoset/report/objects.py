@@ -40,7 +40,6 @@ def describe_objects(dataset: Dataset, rows: np.ndarray, *, share: float = 1.0) 
 
     Parameters
     ----------
-    dataset : Dataset
     rows : ndarray of int
         The objects to return.
     share : float

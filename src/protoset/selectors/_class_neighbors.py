@@ -34,17 +34,15 @@ LONGEST_QUEUE = 64
 class NeighborQueue:
     """The nearest members of some objects, in a set of members that shrinks.
 
-    At first each object has one neighbour. An object that has lost all its neighbours gets the next ones,
-    each time twice as many: where a set shrinks from its border, many objects lose their nearest member
-    again and again.
+    At first each object has one neighbour. An object that has lost all its neighbours gets the next ones, each time
+    twice as many: where a set shrinks from its border, many objects lose their nearest member again and again.
 
     Attributes
     ----------
     rows : ndarray of int64
         The objects, ascending.
     indices : ndarray of int32, shape (n_rows, length)
-        Nearest members when the queue was filled, nearest first, without the object itself; -1 after the
-        last.
+        Nearest members when the queue was filled, nearest first, without the object itself; -1 after the last.
     distances : ndarray of shape (n_rows, length)
         Distances of these members; infinite after the last.
     cursors : ndarray of int64
@@ -165,10 +163,8 @@ def nearest_among(
 
     Parameters
     ----------
-    space : TrainingSpace
     rows, members : ndarray of int
         Ascending; rows may be members.
-    n_jobs : int, optional
 
     Returns
     -------

@@ -22,7 +22,6 @@ def nearest_enemies(
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of all training objects.
     codes : ndarray of int

@@ -37,10 +37,8 @@ class BlockConstraints:
 
     Attributes
     ----------
-    features : csr_matrix
     row_values : (ndarray, float)
         rho of the rows, and the sum of the mass that their lists cut off.
-    sums : ColumnSums
     """
 
     features: sparse.csr_matrix

@@ -26,13 +26,6 @@ MAX_CHUNK = 32
 class Climber:
     """A set of members, the nearest members of each object, and swaps that improve the set.
 
-    Parameters
-    ----------
-    space : TrainingSpace
-    codes : ndarray of int
-    start : ndarray of int
-    n_neighbors : int
-
     Attributes
     ----------
     members, outsiders : ndarray of int
@@ -98,10 +91,6 @@ class Climber:
 
 class DistanceColumns:
     """Distances of all objects to single objects, kept as far as memory allows.
-
-    Parameters
-    ----------
-    space : TrainingSpace
 
     Attributes
     ----------

@@ -57,7 +57,6 @@ class SearchLimits:
         Seconds.
     callback : callable, optional
         Called as ``callback(SearchProgress)``; the search ends when it returns True.
-    verbose : int
     what : str
         Name of the unit of work, for the lines of ``verbose``.
 

@@ -47,16 +47,12 @@ def prototype_overlap(
 
     Parameters
     ----------
-    space : TrainingSpace
-    codes : ndarray of int
     rate : float
         Part of the objects that is kept.
-    allocation : {"proportional", "equal", "global"}
     recall : float
         Part of the neighbours that the search found.
     rank : callable
         Maps lists and the codes of their objects to a ranking, best first.
-    search : NeighborSearch
     beta, ties, n_jobs
         As in :class:`REPS`.
     """

@@ -16,10 +16,6 @@ class Threshold:
     It rises after ``STALLED_GENERATIONS`` in which the best set gained no accuracy, and falls after as
     many generations in which the best set did not shrink. If both are due, a coin decides which change
     comes first; the other change follows in the next generation.
-
-    Attributes
-    ----------
-    value : int
     """
 
     def __init__(self) -> None:
@@ -45,9 +41,6 @@ class Population:
 
     Parameters
     ----------
-    evaluator : SetEvaluator
-    n_objects : int
-    size : int
     state : ndarray of one uint64
         State of the random numbers that draw the first sets; updated in place.
     """

@@ -46,12 +46,7 @@ def plan_candidates(n_objects: int, n_neighbors: int) -> tuple[int, int]:
 
 
 class CandidateDistances:
-    """Distances to the candidates: a matrix of all, or those in neighbour lists.
-
-    Attributes
-    ----------
-    arrays : protoset.kernels.refining.CandidateArrays
-    """
+    """Distances to the candidates: a matrix of all, or those in neighbour lists."""
 
     def __init__(self, space: TrainingSpace, *, n_neighbors: int, n_jobs: int | None):
         n = space.shape[0]
@@ -97,7 +92,6 @@ class RefinableSet:
 
     Parameters
     ----------
-    candidates : CandidateDistances
     codes : ndarray of int
         Class of each object.
     start : ndarray of int

@@ -80,12 +80,10 @@ class SetEvaluator:
 
     Parameters
     ----------
-    space : TrainingSpace
     order : ndarray of int32, shape (n_objects, length)
         Neighbours of each object, nearest first. Members beyond these lists are found by distances.
     codes : ndarray of int
         Class of each object.
-    n_neighbors : int
 
     Attributes
     ----------
@@ -150,7 +148,6 @@ class SetEvaluator:
         ----------
         child : Individual
             The current set.
-        threshold : int
         state : ndarray of one uint64
             State of the random numbers; updated in place.
         interrupted : callable
@@ -158,7 +155,6 @@ class SetEvaluator:
 
         Returns
         -------
-        Individual
         n_losers : int
             Objects that lost a voter, summed over all attempts.
         """

@@ -29,11 +29,6 @@ LIST_LENGTH = 50
 class NearestMembers:
     """The k nearest members of a growing set, for every object.
 
-    Parameters
-    ----------
-    space : TrainingSpace
-    k : int
-
     Attributes
     ----------
     neighbors : ndarray of int64, shape (n_objects, k)
@@ -75,12 +70,10 @@ def nearest_listed(
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of all training objects.
     rows, members : ndarray of int
         Members ascending.
-    k : int
 
     Returns
     -------

@@ -19,7 +19,6 @@ def all_knn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of the training objects.
     codes : ndarray of int

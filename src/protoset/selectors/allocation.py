@@ -27,9 +27,8 @@ def check_size(n_prototypes: Any, *, automatic: bool = False) -> None:
 def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation, *, remedy: str = "") -> int:
     """Turn a count or a rate into a number of prototypes.
 
-    A rate keeps at least one object of each class (one object with ``allocation="global"``). A
-    count is taken as it is and refused where it cannot be kept; ``remedy`` names another way out than a
-    larger count.
+    A rate keeps at least one object of each class (one object with ``allocation="global"``). A count is taken as it is
+    and refused where it cannot be kept; ``remedy`` names another way out than a larger count.
     """
     n = int(class_sizes.sum())
     least = 1 if allocation == "global" else int((class_sizes > 0).sum())
@@ -52,7 +51,6 @@ def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation)
     ----------
     n_prototypes : int
         At least the number of classes with members, at most the number of objects.
-    class_sizes : ndarray of int
     allocation : {"proportional", "equal"}
         ``"proportional"`` to the class sizes by largest remainder, or ``"equal"`` as far as the
         members go; a prototype left over goes to the larger class, then to the earlier one.

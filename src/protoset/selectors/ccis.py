@@ -44,7 +44,6 @@ def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, 
 
     Parameters
     ----------
-    space : TrainingSpace
     codes : ndarray of int
         Class of each object, from 0 on without gaps.
     n_jobs, verbose
@@ -73,7 +72,6 @@ def paired_classes(degrees: np.ndarray, codes: np.ndarray) -> list[tuple[int, in
     ----------
     degrees : ndarray of shape (n_objects, n_classes)
         In-degrees of each object, by the class that the edges come from.
-    codes : ndarray of int
 
     Returns
     -------

@@ -22,7 +22,6 @@ def cnn(space: TrainingSpace, codes: np.ndarray, order: np.ndarray) -> np.ndarra
 
     Parameters
     ----------
-    space : TrainingSpace
     codes : ndarray of int
         Class of each object.
     order : ndarray of int
@@ -51,9 +50,8 @@ def cnn(space: TrainingSpace, codes: np.ndarray, order: np.ndarray) -> np.ndarra
 class CNN(BaseSelector):
     """Condensed nearest neighbour rule: adds objects that the current set misclassifies.
 
-    The set is consistent: the nearest prototype classifies every training object correctly, except
-    where identical objects have different labels. The set depends on the order of visits;
-    :class:`FCNN` gives a set that does not.
+    The set is consistent: the nearest prototype classifies every training object correctly, except where identical
+    objects have different labels. The set depends on the order of visits; :class:`FCNN` gives a set that does not.
 
     Parameters
     ----------

@@ -39,7 +39,6 @@ def drop3(
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of the training objects.
     codes : ndarray of int
@@ -77,7 +76,6 @@ class CandidateLists:
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of all training objects.
     edited : ndarray of int
@@ -148,18 +146,16 @@ class CandidateLists:
 class DROP3(BaseSelector):
     """Decremental reduction: drops objects whose absence does not harm the classification of the others.
 
-    First, objects that their nearest neighbours misclassify are dropped as noise, as in :class:`ENN`.
-    Then each object of the edited set has its ``n_neighbors + 1`` nearest kept objects as neighbours. The
-    associates of an object are the objects that have it as a neighbour. Objects are visited once, by the
-    distance to their nearest enemy (object of another class), farthest first. An object is dropped if at
-    least as many of its associates are classified correctly without it as with it, by their
-    ``n_neighbors`` nearest kept objects.
+    First, objects that their nearest neighbours misclassify are dropped as noise, as in :class:`ENN`. Then each object
+    of the edited set has its ``n_neighbors + 1`` nearest kept objects as neighbours. The associates of an object are
+    the objects that have it as a neighbour. Objects are visited once, by the distance to their nearest enemy (object of
+    another class), farthest first. An object is dropped if at least as many of its associates are classified correctly
+    without it as with it, by their ``n_neighbors`` nearest kept objects.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        Number of neighbours that vote. The publication uses 3. A tied vote goes to the class of the
-        nearest neighbour.
+        Number of neighbours that vote. The publication uses 3. A tied vote goes to the class of the nearest neighbour.
     metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional

@@ -18,7 +18,6 @@ def enn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neig
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of the training objects.
     codes : ndarray of int

@@ -1,8 +1,7 @@
 """FCNN, the fast condensed nearest neighbour rule (Angiulli 2007).
 
-The set starts with one object per class. In each round, every member of the set adds the nearest
-misclassified object that has this member among its neighbours. The rounds end when no object outside
-the set is misclassified.
+The set starts with one object per class. In each round, every member of the set adds the nearest misclassified object
+that has this member among its neighbours. The rounds end when no object outside the set is misclassified.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ def fcnn(
 
     Parameters
     ----------
-    space : TrainingSpace
     codes : ndarray of int
         Class of each object.
     n_neighbors, start

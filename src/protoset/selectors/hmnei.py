@@ -1,19 +1,18 @@
 """HMN-EI, iterated editing by hit miss networks (Marchiori 2008).
 
-The network joins each object to its nearest neighbour in each class. The *hits* of an object are the
-objects of its own class that have it as nearest neighbour; its *misses* are such objects of other
-classes. An object with a hit or a miss is *linked*. A pass (HMN-E) marks objects for removal by rule
-R1, and the rules R2 to R4 take some marks back:
+The network joins each object to its nearest neighbour in each class. The *hits* of an object are the objects of its own
+class that have it as nearest neighbour; its *misses* are such objects of other classes. An object with a hit or a miss
+is *linked*. A pass (HMN-E) marks objects for removal by rule R1, and the rules R2 to R4 take some marks back:
 
     R1   mark objects with  w misses + epsilon > (1 - w) hits,  where w is the share of their class
     R2   keep the linked objects of a class that has fewer than 4 unmarked objects
     R3   with more than 3 classes, keep linked objects with fewer misses than half the number of classes
     R4   keep objects with hits from at least a quarter of their class
 
-Sizes and shares are taken from the set at the start of the pass. Each pass works on the network of the
-remaining objects. The passes end when a pass removes nothing, or when the set makes more leave-one-out
-errors on the training set than the set before it; the set before it is then the result. The first pass
-is always accepted. R2 keeps every class: the nearest neighbour of an object of another class has a miss.
+Sizes and shares are taken from the set at the start of the pass. Each pass works on the network of the remaining
+objects. The passes end when a pass removes nothing, or when the set makes more leave-one-out errors on the training set
+than the set before it; the set before it is then the result. The first pass is always accepted. R2 keeps every class:
+the nearest neighbour of an object of another class has a miss.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ def hmnei(
 
     Parameters
     ----------
-    space : TrainingSpace
     codes : ndarray of int
         Class of each object, from 0 on without gaps.
     epsilon, n_jobs, verbose
@@ -85,11 +83,6 @@ def edit(degrees: np.ndarray, codes: np.ndarray, epsilon: float) -> np.ndarray:
         ``degrees[i, c]``: number of objects of class c whose nearest neighbour in the class of i is i.
     codes : ndarray of int
         Class of each object.
-    epsilon : float
-
-    Returns
-    -------
-    ndarray of bool
     """
     n, n_classes = degrees.shape
     sizes = np.bincount(codes, minlength=n_classes)
@@ -109,14 +102,13 @@ def edit(degrees: np.ndarray, codes: np.ndarray, epsilon: float) -> np.ndarray:
 class HMNEI(BaseSelector):
     """Iterated editing by hit miss networks: drops objects that are mostly the nearest neighbour of other classes.
 
-    Each pass removes noise, border objects, and objects that are nearest neighbour of no object. The
-    passes end when the remaining set makes more errors.
+    Each pass removes noise, border objects, and objects that are nearest neighbour of no object. The passes end when
+    the remaining set makes more errors.
 
     Parameters
     ----------
     epsilon : float, default=0.1
-        Margin by which hits must outweigh misses. It is above 0, so that objects without hits and misses
-        are dropped.
+        Margin by which hits must outweigh misses. It is above 0, so that objects without hits and misses are dropped.
     metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional

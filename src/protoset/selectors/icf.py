@@ -28,7 +28,6 @@ def icf(
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of the training objects.
     codes : ndarray of int
@@ -66,7 +65,6 @@ def count_reachable(
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of all training objects.
     codes : ndarray of int
@@ -74,8 +72,7 @@ def count_reachable(
     members : ndarray of int
         Ascending.
     radii : ndarray
-        Distance of each object to its nearest enemy among the members. Only members of its own class are
-        nearer.
+        Distance of each object to its nearest enemy among the members. Only members of its own class are nearer.
 
     Returns
     -------
@@ -104,22 +101,21 @@ def count_reachable(
 class ICF(BaseSelector):
     """Iterative case filtering: drops objects inside a class, which other objects represent.
 
-    First, objects that their nearest neighbours misclassify are dropped, as in :class:`ENN`. Then rounds
-    follow. In each round, among the objects that are still kept,
+    First, objects that their nearest neighbours misclassify are dropped, as in :class:`ENN`. Then rounds follow. In
+    each round, among the objects that are still kept,
 
     - the reachable set of an object holds all objects that are strictly nearer to it than its nearest
       enemy, the nearest object of another class;
     - the coverage set of an object holds all objects that have it in their reachable sets;
     - all objects whose reachable set is larger than their coverage set are dropped at once.
 
-    The rounds end when nothing is dropped. If a single class is left, there are no enemies: every object
-    is reachable for every other, and nothing more is dropped.
+    The rounds end when nothing is dropped. If a single class is left, there are no enemies: every object is reachable
+    for every other, and nothing more is dropped.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        Number of neighbours that vote in the editing. A tied vote goes to the class of the nearest
-        neighbour.
+        Number of neighbours that vote in the editing. A tied vote goes to the class of the nearest neighbour.
     metric : str or callable, default="auto"
         Dissimilarity between objects; see :class:`REPS`.
     metric_params : dict, optional

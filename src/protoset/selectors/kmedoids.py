@@ -52,17 +52,12 @@ def k_medoids(space: TrainingSpace, members: np.ndarray, medoids: np.ndarray, *,
 
     Parameters
     ----------
-    space : TrainingSpace
     members : ndarray of int
         The group, ascending.
     medoids : ndarray of int
         The members to start from.
     max_iter : int
         Passes over the candidates.
-
-    Returns
-    -------
-    Medoids
     """
     if len(medoids) == 1:
         best = np.array([medoid(space, members)])

@@ -70,12 +70,11 @@ def refine(
     steepness : float or iterable of float, optional
         Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
-        How many sets to refine: the given one and random ones. The best refined set is returned. By default 8
-        up to 2,048 objects, else 1.
+        How many sets to refine: the given one and random ones. The best refined set is returned. By default 8 up to
+        2,048 objects, else 1.
     max_objects : int, optional
-        Objects to refine on: the given prototypes and a random sample, among which the refined
-        prototypes are searched. By default 50,000, or 16 per prototype if these are more. docs/scaling.md shows what
-        a sample costs in error.
+        Objects to refine on: the given prototypes and a random sample, among which the refined prototypes are searched.
+        By default 50,000, or 16 per prototype if these are more. docs/scaling.md shows what a sample costs in error.
     max_time : float, optional
         Seconds after which the best set so far is returned, with a ``SearchStoppedWarning``. The distances, or the
         neighbours, are always computed to the end. After that, Ctrl-C returns the best set so far too.

@@ -20,7 +20,6 @@ def renn(
 
     Parameters
     ----------
-    space : TrainingSpace
     lists : NeighborLists
         Neighbours of the training objects.
     codes : ndarray of int

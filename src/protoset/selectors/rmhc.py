@@ -64,20 +64,14 @@ def rmhc(
 
     Parameters
     ----------
-    space : TrainingSpace
     codes : ndarray of int
         Class of each object.
     start : ndarray of int
         First members.
     n_neighbors, max_iter
         As in :class:`RMHC`.
-    random_state : RandomState
     limits : SearchLimits, optional
         When to end early with the best set so far.
-
-    Returns
-    -------
-    Climb
     """
     limits = SearchLimits() if limits is None else limits
     climber = _hill_climbing.Climber(space, codes, start, n_neighbors)

@@ -95,15 +95,8 @@ def size_curve(
 
     Parameters
     ----------
-    space : TrainingSpace
-    lists : NeighborLists
-    codes : ndarray of int
     rank : callable
         Maps lists and codes of a training part to a ranking of its objects, best first.
-    allocation : {"proportional", "equal", "global"}
-    rule : {"one_standard_error", "lowest_error"}
-    random_state : RandomState, optional
-    n_jobs : int, optional
     progress : callable, optional
         Called as ``progress(folds_done, n_folds)``.
     """
@@ -137,12 +130,8 @@ def refined_size_curve(
 
     Parameters
     ----------
-    space : TrainingSpace
-    codes : ndarray of int
     rank : callable
         Maps the space and the codes of a training part to a ranking of its objects, best first.
-    allocation : {"proportional", "equal"}
-    rule : {"one_standard_error", "lowest_error"}
     random_state : RandomState
         Draws the sample, the folds and the order of candidates.
     progress : callable, optional

@@ -35,7 +35,6 @@ class Evolution:
 
     Attributes
     ----------
-    best : Individual
     n_evaluations : float
         Evaluations spent. An attempt of a local search counts as a fraction of an evaluation.
     n_iter : int
@@ -64,20 +63,14 @@ def ssma(
 
     Parameters
     ----------
-    space : TrainingSpace
     order : ndarray of int32, shape (n_objects, length)
         Neighbours of each object, nearest first, from ``search_order``; any length.
     codes : ndarray of int
         Class of each object.
     n_neighbors, population_size, max_evaluations, crossover, mutation
         As in :class:`SSMA`.
-    random_state : RandomState
     limits : SearchLimits, optional
         When to end early with the best set so far.
-
-    Returns
-    -------
-    Evolution
     """
     n_objects = len(codes)
     limits = SearchLimits() if limits is None else limits

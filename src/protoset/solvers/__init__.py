@@ -77,14 +77,12 @@ def solve(
     loss : {"mean", "sum"}
         ``"mean"``: 1/2 |w|^2 + C/n * sum of hinges. ``"sum"``: |w|^2 + C * sum of hinges.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}
-        ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with
-        L-BFGS-B to finish where that is slow. ``"distributed"`` needs nothing but products: the closed form, else
-        L-BFGS-B.
+        ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with L-BFGS-B to finish
+        where that is slow. ``"distributed"`` needs nothing but products: the closed form, else L-BFGS-B.
     tol : float
         Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
     weight_tol : float
         Relative error of the weights to reach as well, as far as the arithmetic allows.
-    max_iter : int
 
     Returns
     -------

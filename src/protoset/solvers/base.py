@@ -109,9 +109,6 @@ def prove(products: np.ndarray, rho: np.ndarray, bound: float, dual_variables: n
     ----------
     products : ndarray of shape (n,)
         The weights' products with the features of each object.
-    rho : ndarray of shape (n,)
-    bound : float
-    dual_variables : ndarray of shape (n,)
     norm : float
         Half the weights' squared norm.
     """

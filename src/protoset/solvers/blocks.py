@@ -22,7 +22,6 @@ class BlockFeatures:
 
     Parameters
     ----------
-    client : distributed.Client
     blocks : list of Future
         Compressed rows, one matrix per block.
     starts : ndarray of int

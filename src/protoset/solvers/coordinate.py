@@ -36,8 +36,6 @@ def solve_coordinate(
 
     Parameters
     ----------
-    features : csr_matrix of shape (n, m)
-    rho : ndarray of shape (n,)
     bound : float
         Limit of each dual variable.
     tol : float

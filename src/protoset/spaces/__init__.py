@@ -78,8 +78,7 @@ def as_space(
     Parameters
     ----------
     X : TrainingSpace, or training objects
-        A space brings its own metric: ``metric`` must be "auto" or the metric of the space, and ``metric_params``
-        None.
+        A space brings its own metric: ``metric`` must be "auto" or the metric of the space, and ``metric_params`` None.
     metric, metric_params, y
         See :func:`make_space`.
     client : distributed.Client, optional

@@ -92,12 +92,8 @@ def approximate_lists(
     ----------
     space : Space
         The space of the vectors under the Euclidean distance; finds the exact neighbours of the samples.
-    vectors : ndarray of shape (n, d)
-    n_neighbors : int
     storage : Storage
         Where the lists are kept.
-    n_jobs : int, optional
-    progress : callable, optional
     """
     n = len(vectors)
     k = min(n_neighbors, n - 1)

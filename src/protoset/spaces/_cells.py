@@ -65,7 +65,6 @@ class Cells:
 
     Attributes
     ----------
-    centres : ndarray of float32, shape (n_cells, d)
     groups : ndarray of float32, shape (n_groups, d)
         Centres of the groups.
     starts : ndarray of int
@@ -136,10 +135,8 @@ class CellCandidates:
 
     Parameters
     ----------
-    vectors : ndarray of shape (n, d)
     length : int
         Candidates of each vector.
-    n_jobs : int, optional
     """
 
     def __init__(self, vectors: np.ndarray, length: int, n_jobs: int | None):

@@ -28,7 +28,6 @@ class ClusterSample(VectorSpace):
 
     Parameters
     ----------
-    metric : str
     rows, columns : ndarray
         The images of the vectors.
     learned : ndarray or None

@@ -13,7 +13,6 @@ class NearestSoFar:
 
     Parameters
     ----------
-    n_objects : int
     n_neighbors : int
         Neighbours to find of each object.
     limit : int

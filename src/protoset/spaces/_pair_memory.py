@@ -44,7 +44,6 @@ class PairFile:
     ----------
     folder : path-like
         Created if it does not exist.
-    function : callable
     arguments : dict
         Arguments of the function besides the two objects.
     symmetric : bool
@@ -131,7 +130,6 @@ class DiskMemory:
 
     Parameters
     ----------
-    file : PairFile
     rows, columns : list
         The objects.
     """

@@ -27,7 +27,6 @@ class Visits:
 
     Attributes
     ----------
-    indptr : ndarray of int64, shape (n_regions + 1,)
     rows : ndarray of int32
         The rows in each region, ascending, as positions in the block.
     """
@@ -44,7 +43,6 @@ class Members:
     ----------
     rows : ndarray of int64
         Their indices among all rows, ascending.
-    space : VectorSpace
     """
 
     rows: np.ndarray

@@ -123,7 +123,6 @@ def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterL
     ----------
     space : DistributedVectorSpace
         The metric must be the distance between the images of the vectors.
-    n_neighbors : int
     """
     plan = make_plan(space, n_neighbors)
     tuning, measuring = sampled_rows(space.shape[0])

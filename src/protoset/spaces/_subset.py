@@ -8,13 +8,7 @@ from protoset.spaces.base import PrototypeSpace, Rows, TrainingSpace
 
 
 class SubsetSpace(TrainingSpace):
-    """The members of a subset; their dissimilarities come from the space of all objects.
-
-    Parameters
-    ----------
-    space : TrainingSpace
-    members : ndarray of int
-    """
+    """The members of a subset; their dissimilarities come from the space of all objects."""
 
     def __init__(self, space: TrainingSpace, members: np.ndarray):
         self._space, self._members = space, members

@@ -62,7 +62,6 @@ class Column:
     ----------
     label : any
         Its name in a DataFrame, else its position.
-    values : ndarray or Series
     framed : bool
         Whether the column comes from a DataFrame, and so has its own dtype.
     """
@@ -104,7 +103,6 @@ class Attributes:
 
         Parameters
         ----------
-        X : DataFrame, array-like or list of rows
         categorical : list of names or positions, mask or None
             Columns that are categorical besides those with a categorical dtype. An entry that is both a name and a
             position is a name.

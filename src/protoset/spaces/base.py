@@ -84,11 +84,8 @@ class ApproximateSearch(Protocol):
 
         Parameters
         ----------
-        n_neighbors : int
         storage : Storage
             Where the lists are kept.
-        n_jobs : int, optional
-        progress : callable, optional
         """
 
 

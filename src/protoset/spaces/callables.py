@@ -234,7 +234,6 @@ class KnownMatrix:
 
     Parameters
     ----------
-    n_objects : int
     symmetric : bool
         Whether a pair stands for both its orders.
     """

@@ -51,18 +51,13 @@ class DistributedVectorSpace(TrainingSpace):
 
     Parameters
     ----------
-    client : distributed.Client
-    metric : str
     blocks : list of Future
         Spaces of the blocks of rows.
     sizes : list of int
         Rows of each block.
-    n_features : int
-    object_bytes : int
 
     Attributes
     ----------
-    client : distributed.Client
     blocks : list of Future
         Spaces of the blocks of rows.
     starts : ndarray of int

@@ -11,9 +11,8 @@ heom
     Martinez, 1997). A difference of more than the training range counts more than 1.
 hvdm
     As heom, with numeric differences |x - y| / (4 sigma), where sigma is the standard deviation over the training set
-    (divided by n). The squared difference of two categories is the sum over the classes c of
-    (P(c | x) - P(c | y))^2, the paper's normalized_vdm2. A missing category is a category of its own; a missing
-    number counts 1.
+    (divided by n). The squared difference of two categories is the sum over the classes c of (P(c | x) - P(c | y))^2,
+    the paper's normalized_vdm2. A missing category is a category of its own; a missing number counts 1.
 overlap
     Share of the attributes that differ, numbers included; two missing values are equal.
 
@@ -52,8 +51,6 @@ class MixedSpace(Space):
 
     Parameters
     ----------
-    metric : {"gower", "heom", "hvdm", "overlap"}
-    rows, columns : Table
     attributes : Attributes
         Kinds of the attributes and their categories.
     learned : dict of ndarray

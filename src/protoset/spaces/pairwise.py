@@ -36,8 +36,6 @@ class PairwiseSpace(Space):
 
     Parameters
     ----------
-    metric : str
-    rows, columns : ndarray
     parameters : dict
         Arguments of the metric.
     """

@@ -46,7 +46,6 @@ class SeriesSpace(Space):
 
     Parameters
     ----------
-    metric : str
     rows, columns : Series
         Prepared series: normalised, differentiated.
     parameters : dict

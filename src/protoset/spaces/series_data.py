@@ -23,7 +23,6 @@ class Series:
 
     Attributes
     ----------
-    values : ndarray of shape (n_points,) or (n_points, n_channels)
     starts : ndarray of int64, shape (n_series + 1,)
         Series i has the points ``starts[i]`` to ``starts[i + 1]``.
     """

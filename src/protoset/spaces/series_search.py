@@ -49,7 +49,6 @@ def search_series(
     ----------
     series : Series
         The prepared series.
-    warping : protoset.kernels.series.Warping
     radius : int or None
         Radius of the band in points where all series are equally long.
     n_neighbors, limit, n_jobs, progress

@@ -21,7 +21,6 @@ class SparseVectorSpace(Space):
 
     Parameters
     ----------
-    metric : str
     rows, columns : csr_matrix
         With sorted entries, each column listed once; scaled to length 1 for "cosine".
     """

@@ -42,8 +42,6 @@ class StringSpace(Space):
 
     Parameters
     ----------
-    metric : str
-    kind : {"str", "bytes", "tokens"}
     rows, columns : list
         Objects of this kind; tokens as numbers.
     numbers : dict

@@ -45,7 +45,6 @@ class VectorSpace(Space):
 
     Parameters
     ----------
-    metric : str
     rows, columns : ndarray
         The images of the vectors.
     learned : ndarray or None
