@@ -262,7 +262,7 @@ def test_a_cluster_that_goes_away(client, who, alone, path, monkeypatch):
             if progress.done == 3:
                 end()
 
-        with pytest.raises(RuntimeError, match=r"could not be finished: .*; see that .* run the plan again: what was"):
+        with pytest.raises(RuntimeError, match=r"could not be finished: .*; see that .* run it again; a journal keeps"):
             run(SMALL, path, data=load, client=other, callback=leave)
         if who != "workers":
             with pytest.raises(RuntimeError, match="the Dask client is"):
