@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from protoset.features import rank_exponential
 from protoset.neighbors import build_lists
 from protoset.selectors import ranking
-from protoset.solvers import Solution
+from protoset.solvers import Solution, solve
 from protoset.spaces import make_space
 
 # The line of the worked example: best ranks 1, 1, 1, 1, 2; supports 2, -4, 4, 6, 3 sixteenths.
@@ -37,6 +38,21 @@ def test_objects_tied_in_score_and_support_keep_their_order(rank, monkeypatch):
     solution = Solution(np.ones(4), np.zeros(4), 1.0, 1.0, 0.0, 0.0, 1, "given")
     monkeypatch.setattr(ranking, "solve", lambda *args, **named: solution)
     assert ranking.rank_prototypes(lists, np.zeros(4, int)).ranking.tolist() == [1, 2, 0, 3]
+
+
+def test_the_defaults_are_those_of_the_worked_example():
+    ranked = ranking.rank_prototypes(LISTS, CODES)
+    np.testing.assert_allclose(ranked.weights, 1e-3 / 5 * np.array([1 / 8, 0, 1 / 4, 3 / 8, 3 / 16]), rtol=1e-14)
+    np.testing.assert_allclose(ranked.degradations, [np.log2(3), np.inf, np.log2(1.5), 0, 1])
+
+
+def test_parameters_reach_the_features_and_the_solver():
+    options = {"loss": "sum", "solver": "lbfgs", "tol": 1e-4}
+    constraints = rank_exponential(LISTS, CODES, 3.0)
+    solution = solve(constraints.features, constraints.rho, 5.0, weight_tol=1e-6, **options)
+    ranked = ranking.rank_prototypes(LISTS, CODES, beta=3.0, C=5.0, **options)
+    np.testing.assert_array_equal(ranked.solution.weights, solution.weights)
+    assert (ranked.solution.solver, ranked.solution.primal) == ("lbfgs", solution.primal)
 
 
 @pytest.mark.parametrize("beta", [2.0, 10.0])

@@ -337,6 +337,28 @@ def test_every_selector_gains():
         assert len(result.indices) <= len(fitted.sample_indices_)
 
 
+def test_a_sample_holds_the_start_and_random_others():
+    codes, start = np.zeros(50, int), np.array([40, 3, 7])
+    sample = refinement.sample_with(start, codes, 10, np.random.RandomState(0))
+    assert len(sample) == 10
+    assert (np.diff(sample) > 0).all()
+    assert set(start) < set(sample)
+    assert sample.tolist() != refinement.sample_with(start, codes, 10, np.random.RandomState(1)).tolist()
+    assert refinement.sample_with(start, codes, 50, np.random.RandomState(0)).tolist() == list(range(50))
+
+
+def test_a_refinement_of_a_sample_judges_by_the_sample():
+    X, y = overlapping(150, seed=2)
+    result = refine(make_space(X), y, np.arange(12), max_objects=90, random_state=0)
+    sample = refinement.sample_with(np.arange(12), y, 90, np.random.RandomState(0))
+    assert result.n_objects == 90
+    assert np.isin(result.indices, sample).all()
+    matrix, members = cdist(X[sample], X[sample]), np.searchsorted(sample, result.indices)
+    exact = slow_losses(matrix, y[sample], members, 40.0).mean()
+    assert result.objective_after == pytest.approx(exact, abs=1e-9)
+    assert result.objective_after < result.objective_before
+
+
 def test_it_helps_on_new_objects():
     X, y = overlapping(1200, d=4, seed=7)
     errors = []
@@ -484,6 +506,8 @@ BAD = [
     ({"steepness": ()}, ValueError, "at least one number"),
     ({"steepness": (0,)}, ValueError, "steepness=0 must be a finite number above 0"),
     ({"n_starts": 0}, ValueError, "n_starts=0 must be a whole number"),
+    ({"max_objects": 0}, ValueError, "max_objects=0 must be .*pass how many objects"),
+    ({"max_objects": 1}, ValueError, "max_objects=1 leaves no other object beside the 3 prototypes"),
     ({"max_time": 0}, ValueError, "max_time=0 must be"),
     ({"callback": 3}, TypeError, "callback=3 must be a function"),
     ({"random_state": "x"}, ValueError, "random_state='x' must be"),

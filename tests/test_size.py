@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from protoset import REPS, Refined
 from protoset.neighbors import build_lists
-from protoset.selectors import rank_prototypes
+from protoset.selectors import rank_prototypes, size
 from protoset.selectors.size import size_curve, stratified_folds
 from protoset.spaces import make_space
 
@@ -53,6 +53,16 @@ def test_pinned_curves(selector, sizes, n_wrong, chosen):
     np.testing.assert_allclose(curve.errors * 120, n_wrong)
     assert curve.best == np.argmin(n_wrong)
     assert curve.chosen == chosen
+
+
+def test_pinned_curves_of_the_other_allocation_and_of_a_sample(monkeypatch):
+    few = np.where(np.arange(120) % 2, Y, 0)
+    curve = REPS(allocation="equal").fit(X, few).size_curve_
+    np.testing.assert_allclose(curve.errors * 120, [67, 67, 61, 53, 51, 53, 52, 53, 58, 56, 57, 42])
+    monkeypatch.setattr(size, "SAMPLE_OBJECTS", 60)
+    curve = Refined(REPS()).fit(X, Y).size_curve_
+    assert curve.sizes.tolist() == [3, 6, 12, 24, 36]  # of all 120 objects
+    np.testing.assert_allclose(curve.errors * 60, [16, 19, 15, 16, 18])
 
 
 def test_the_search_for_a_prototype_beyond_the_lists():
