@@ -453,7 +453,9 @@ def test_the_protocol_of_the_refinement_benchmark(data_folder, tmp_path):
         "data": [path.stem for path in paths],
         "methods": [
             "NoPS",
-            *others,
+            *others[:-1],
+            # The script fits FCNN on matrices, which have no centroids.
+            {"method": "FCNN", "start": "medoid", "label": "FCNN"},
             {"method": "REPS", "refine": [False, True], "at": others},
             {"method": "REPS", "refine": [False, True], "rates": [0.02, 0.05, 0.1]},
             {"method": "REPS", "refine": True, "size_rule": ["one_standard_error", "lowest_error"], "label": "auto"},
