@@ -25,7 +25,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 # Small faults in the source files that pyproject.toml lists, one at a time: which of them does no test notice?
-# Takes an hour; one part alone: make mutants MUTANTS='protoset.solvers*'. Threads of BLAS do not survive the fork.
+# Takes hours; one part alone: make mutants MUTANTS='protoset.solvers*'. Threads of BLAS do not survive the fork.
 MUTANTS ?= *
 mutants: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/mutmut run --max-children 2 '$(MUTANTS)'

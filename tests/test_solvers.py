@@ -64,7 +64,7 @@ def test_against_an_independent_qp_solver(solver, loss, C, seed, n, n_classes):
     assert objective(solution.weights, features, rho, C, loss) == pytest.approx(solution.primal, rel=1e-12)
 
 
-@pytest.mark.parametrize("solver", ["auto", *ITERATIVE])
+@pytest.mark.parametrize("solver", ["auto", "distributed", *ITERATIVE])
 @pytest.mark.parametrize(("loss", "C"), COSTS)
 def test_all_solvers_agree(solver, loss, C):
     """The cutting planes too, whose master problem has fewer digits."""
