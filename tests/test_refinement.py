@@ -408,10 +408,14 @@ def test_an_interruption_between_two_starts_loses_nothing(monkeypatch):
     assert result.objective_after < result.objective_before
 
 
-def test_strings_and_series():
+def test_strings():
+    pytest.importorskip("rapidfuzz", reason="no rapidfuzz: pip install 'protoset[strings]'")
     words = ["abc", "abd", "abb", "xyz", "xyy", "xzz", "aba", "xxz"]
     labels = [0, 0, 0, 1, 1, 1, 0, 1]
     assert len(refine(make_space(words, "levenshtein"), labels, [0, 3]).indices) == 2
+
+
+def test_series():
     series = [np.cumsum(np.r_[row, row[:1]]) for row in overlapping(30)[0]]
     assert len(refine(make_space(series, "dtw"), np.arange(30) % 2, [0, 1, 2, 3]).indices) <= 4
 
