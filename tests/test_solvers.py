@@ -57,7 +57,8 @@ def reference_optimum(features, rho, C, loss):
 @given(seed=st.integers(0, 10_000), n=st.integers(5, 60), n_classes=st.integers(2, 4))
 def test_against_an_independent_qp_solver(solver, loss, C, seed, n, n_classes):
     features, rho = problem(n, seed, n_classes)
-    solution = solve(features, rho, C, loss=loss, solver=solver)
+    # Coordinate ascent alone needs more passes where C is large: 24,000 for (sum, 30, seed 211, 44 objects).
+    solution = solve(features, rho, C, loss=loss, solver=solver, max_iter=200_000)
     _, optimum = reference_optimum(features, rho, C, loss)
     assert solution.gap <= 1e-6
     assert solution.primal == pytest.approx(optimum, rel=1e-6, abs=1e-11)  # the reference is no sharper
