@@ -33,18 +33,9 @@ def _next_kept(listed, cursor, kept):
 def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbors, head, following):
     """Drop, in order, the objects without which at least as many of their associates are classified correctly.
 
-    Parameters
-    ----------
-    order, start
-        Objects to visit, and the position of the first.
-    listed, complete
-        Candidates for neighbours of each object, nearest first, up to the first -1; whether the list is complete.
-    cursors
-        Position of the first candidate of each object that is not yet a neighbour; updated.
-    kept, neighbors
-        Whether each object is kept, and its k + 1 nearest kept neighbours; updated.
-    head, following
-        Chains of associates, see ``protoset.kernels.associates``; updated.
+    ``listed`` are candidates for neighbours of each object, nearest first, up to the first -1; ``cursors`` the position
+    of the first candidate that is not yet a neighbour. ``neighbors``, ``head`` and ``following`` are explained in
+    ``protoset.kernels.associates``. Returns the position where a list that is not ``complete`` ran out, or the end.
     """
     width = neighbors.shape[1]
     voters = np.empty(width - 1, neighbors.dtype)

@@ -174,16 +174,10 @@ def nearest_strings(
 ):  # fmt: skip
     """Find the nearest objects of the strings ``first`` to ``last - 1``.
 
-    Row ``r`` of ``indices`` and ``distances`` takes the objects nearest to string ``first + r`` by
-    (distance, index): its own members first, then the others up to the distance of the neighbour
-    number ``n_neighbors`` of a member, as far as they fit.
-
-    Returns
-    -------
-    kept, closed : ndarray
-        Number of objects in each row, and whether no tie was left out.
-    abandoned, computed : int
-        Distances that were abandoned, and computed to the end.
+    Row ``r`` of ``indices`` and ``distances`` takes the objects nearest to string ``first + r`` by (distance, index):
+    its own members first, then the others up to the distance of the neighbour number ``n_neighbors`` of a member, as
+    far as they fit. Returns the number of objects in each row, whether no tie was left out of it, and the numbers of
+    distances that were abandoned, and computed to the end.
     """
     n_strings = signatures.shape[0]
     lengths, weights = np.diff(starts), np.diff(member_starts)

@@ -9,7 +9,7 @@ measures the recall of the result.
 from __future__ import annotations
 
 import importlib.util
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -62,16 +62,6 @@ def approximate_search_bytes(n_neighbors: int, object_bytes: int, n_objects: int
     return n_objects * (object_bytes + 2 * number + max(in_a_round, at_the_end))
 
 
-class Candidates(Protocol):
-    """Proposes neighbours; some may be missing."""
-
-    def improve(self) -> bool:
-        """Run another round; False where there is none."""
-
-    def of(self, rows: np.ndarray) -> np.ndarray:
-        """Candidates of the given rows, the same number for each; -1 where there are no more."""
-
-
 def approximate_library() -> str | None:
     """Name of the library that is installed: "faiss", else "pynndescent", else None."""
     return next((name for name in ("faiss", "pynndescent") if importlib.util.find_spec(name) is not None), None)
@@ -86,19 +76,14 @@ def approximate_lists(
     n_jobs: int | None,
     progress: ProgressCallback | None = None,
 ) -> RawLists:
-    """Find most nearest neighbours of each object. All lists have the same length; none is marked as closed.
+    """Find most nearest neighbours of each vector; ``space`` compares the vectors by the Euclidean distance.
 
-    Parameters
-    ----------
-    space : Space
-        The space of the vectors under the Euclidean distance; finds the exact neighbours of the samples.
-    storage : Storage
-        Where the lists are kept.
+    All lists have the same length; none is marked as closed.
     """
     n = len(vectors)
     k = min(n_neighbors, n - 1)
     kind = CellCandidates if approximate_library() == "faiss" else NNDescentCandidates
-    candidates: Candidates = kind(vectors, min(k + MARGIN, n - 1), n_jobs)
+    candidates = kind(vectors, min(k + MARGIN, n - 1), n_jobs)
     tuning, measuring = sampled_rows(n)
     farthest = _farthest_neighbors(space, tuning, k, n_jobs)
     while _recall(_rerank(candidates, vectors, tuning, k, space, n_jobs)[1], farthest) < RECALL_TARGET:
@@ -124,7 +109,12 @@ def sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rerank(
-    source: Candidates, vectors: np.ndarray, rows: np.ndarray, k: int, space: Space, n_jobs: int | None
+    source: CellCandidates | NNDescentCandidates,
+    vectors: np.ndarray,
+    rows: np.ndarray,
+    k: int,
+    space: Space,
+    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Neighbours of the rows among their candidates, by (distance, index)."""
     candidates = source.of(rows)

@@ -1,7 +1,8 @@
 """Candidates for the Euclidean neighbours of vectors, from fast libraries that lose the last digits.
 
 Each source of candidates has a bound on the error of its squared distances, ``error`` * (|x| + |y|)^2 + ``vanished``,
-so that the caller can prove that no neighbour is missing.
+so that the caller can prove that no neighbour is missing. ``width(n)`` is the number of candidates to search for n
+neighbours, the object itself included. ``nearest`` returns approximate distances and indices, nearest first.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import contextlib
 import importlib
 import importlib.util
 import sys
-from typing import Any, Protocol
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -28,20 +30,7 @@ TREE_FEATURES = 7
 as comparing all pairs (40,000 objects, 14 features)."""
 
 
-class Candidates(Protocol):
-    """Proposes neighbours."""
-
-    error: float
-    vanished: float
-
-    def width(self, n_neighbors: int) -> int:
-        """Number of candidates to search for ``n_neighbors`` neighbours, the object itself included."""
-
-    def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-        """Approximate distances and indices of the nearest objects of the given rows, nearest first."""
-
-
-def make_candidates(centred: np.ndarray, n_jobs: int | None) -> Candidates:
+def make_candidates(centred: np.ndarray, n_jobs: int | None) -> SklearnCandidates | FaissCandidates:
     """Choose the library: faiss for many features, where it is installed; else scikit-learn."""
     n, d = centred.shape
     if d >= FAISS_FEATURES and n >= FAISS_OBJECTS and importlib.util.find_spec("faiss") is not None:
@@ -82,12 +71,11 @@ class FaissCandidates:
     """Candidates from faiss, in single precision."""
 
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
-        self._faiss = faiss = import_faiss()
         self._n_jobs = n_jobs
         # Scaled, so that no square overflows; ``vanished`` bounds what underflows.
         self._unit = float(np.abs(centred).max()) or 1.0
         self._vectors = np.ascontiguousarray(centred / self._unit, np.float32)
-        self._index = faiss.IndexFlatL2(centred.shape[1])
+        self._index = import_faiss().IndexFlatL2(centred.shape[1])
         self._index.add(self._vectors)
         self.error = rounding(centred.shape[1], float(np.finfo(np.float32).eps))
         self.vanished = centred.shape[1] * 1e-36 * self._unit**2
@@ -98,13 +86,8 @@ class FaissCandidates:
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Search in single precision."""
-        before = self._faiss.omp_get_max_threads()
-        if self._n_jobs is not None:
-            self._faiss.omp_set_num_threads(effective_n_jobs(self._n_jobs))
-        try:
+        with faiss_threads(self._n_jobs):
             squared, indices = self._index.search(self._vectors[rows], width)
-        finally:
-            self._faiss.omp_set_num_threads(before)
         return np.sqrt(np.maximum(squared, 0.0).astype(np.float64)) * self._unit, indices
 
 
@@ -118,6 +101,19 @@ def import_faiss() -> Any:
         few = np.zeros((2, 1))
         NearestNeighbors(n_neighbors=1, algorithm="brute").fit(few).kneighbors(few)
     return importlib.import_module("faiss")
+
+
+@contextlib.contextmanager
+def faiss_threads(n_jobs: int | None) -> Iterator[None]:
+    """Limit faiss to ``n_jobs`` threads; with None it uses its own default."""
+    faiss = import_faiss()
+    before = faiss.omp_get_max_threads()
+    if n_jobs is not None:
+        faiss.omp_set_num_threads(effective_n_jobs(n_jobs))
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 def openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]:

@@ -11,11 +11,9 @@ nearest of its old and new entries, by (distance, index), so that nothing depend
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -23,7 +21,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
-from protoset.spaces._candidates import import_faiss
+from protoset.spaces._candidates import faiss_threads, import_faiss
 
 CELL_SIZE = 500
 """Average number of vectors in a cell."""
@@ -61,15 +59,7 @@ MOST_PROPOSALS = 2**21
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Centres of cells, ordered by group.
-
-    Attributes
-    ----------
-    groups : ndarray of float32, shape (n_groups, d)
-        Centres of the groups.
-    starts : ndarray of int
-        First cell of each group, and the number of cells.
-    """
+    """Centres of cells and of groups of cells; group g has the cells ``starts[g]`` to ``starts[g + 1]``."""
 
     centres: np.ndarray
     groups: np.ndarray
@@ -96,17 +86,10 @@ class Cells:
 class SplitCells:
     """Cells, with large cells split into parts, so that not all vectors of a large cell are compared.
 
-    Attributes
-    ----------
-    starts : ndarray of int
-        First vector of each cell, and the number of vectors.
-    first_part : ndarray of int
-        First part of each cell, and the number of parts.
-    part_starts : ndarray of int
-        First vector of each part, and the number of vectors.
+    Cell c has the parts ``first_part[c]`` to ``first_part[c + 1]``, part p the vectors ``part_starts[p]`` to
+    ``part_starts[p + 1]``.
     """
 
-    starts: np.ndarray
     first_part: np.ndarray
     part_starts: np.ndarray
 
@@ -119,7 +102,7 @@ class SplitCells:
         cell = np.repeat(np.arange(len(sizes)), n_parts)
         number = np.arange(first_part[-1]) - first_part[cell]
         part_starts = starts[cell] + sizes[cell] * number // n_parts[cell]
-        return cls(starts, first_part, np.append(part_starts, starts[-1]))
+        return cls(first_part, np.append(part_starts, starts[-1]))
 
     def choose(self, positions: np.ndarray, cells: np.ndarray) -> np.ndarray:
         """Choose a part of each cell that the vectors at some positions search: their own part, or parts in turn."""
@@ -131,19 +114,14 @@ class SplitCells:
 
 
 class CellCandidates:
-    """Lists from cells of similar vectors, improved by NN-descent.
-
-    Parameters
-    ----------
-    length : int
-        Candidates of each vector.
-    """
+    """Candidates from cells of similar vectors, ``length`` for each vector, improved by NN-descent."""
 
     def __init__(self, vectors: np.ndarray, length: int, n_jobs: int | None):
         self._n_jobs, self._rounds, self._improved = n_jobs, 0, 1.0
         n, d = vectors.shape
         single, n_cells = _in_single_precision(vectors), max(1, n // CELL_SIZE)
-        cells = Cells.learn(single(_spread_rows(n, CENTRE_SAMPLE * n_cells)), n_cells)
+        sample = np.sort(np.random.default_rng(0).permutation(n)[: CENTRE_SAMPLE * n_cells])
+        cells = Cells.learn(single(sample), n_cells)
         blocks = list(row_slices(n, d * 24))
         cell_of = np.concatenate([self._nearest_cells(cells, single(block), 1)[:, 0] for block in blocks])
         # Vectors are sorted by cell: the row at each position, and the position of each row.
@@ -219,7 +197,7 @@ class CellCandidates:
                 workers(delayed(accept)(start, stop, counts) for start, stop in pairwise(bounds))
 
     def of(self, rows: np.ndarray) -> np.ndarray:
-        """Candidates of the given rows."""
+        """Candidates of the given rows, the same number for each; -1 where there are no more."""
         positions = self._indices[self._position[rows]]
         return np.where(positions >= 0, self._rows[positions], -1)
 
@@ -231,29 +209,12 @@ def _in_single_precision(vectors: np.ndarray) -> Callable[[slice | np.ndarray], 
     return lambda rows: np.ascontiguousarray((vectors[rows] - centre) / unit, np.float32)
 
 
-def _spread_rows(n: int, size: int) -> np.ndarray:
-    """Random rows, the same in every call."""
-    return np.sort(np.random.default_rng(0).permutation(n)[:size])
-
-
 def _means(vectors: np.ndarray, n_means: int) -> np.ndarray:
     """Centres of the vectors by k-means, by faiss."""
-    faiss = import_faiss()
-    means = faiss.Kmeans(vectors.shape[1], n_means, niter=KMEANS_ROUNDS, seed=1, min_points_per_centroid=1)
-    with _one_thread(faiss):
+    means = import_faiss().Kmeans(vectors.shape[1], n_means, niter=KMEANS_ROUNDS, seed=1, min_points_per_centroid=1)
+    with faiss_threads(1):  # with several threads the result depends on their number
         means.train(vectors)
     return np.ascontiguousarray(means.centroids, np.float32)
-
-
-@contextmanager
-def _one_thread(faiss: Any) -> Iterator[None]:
-    """Limit faiss to one thread: with several threads the result depends on their number."""
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
 
 
 def _nearest(

@@ -24,16 +24,7 @@ class ClusterSample(VectorSpace):
     """Vectors in this process, whose neighbours the workers search.
 
     The lists are those of one process, bit by bit. Blocks of distances are computed in this process, because to
-    transfer a block from a worker takes as long.
-
-    Parameters
-    ----------
-    rows, columns : ndarray
-        The images of the vectors.
-    learned : ndarray or None
-        As for ``VectorSpace``.
-    client : distributed.Client or None
-        None in the spaces that are made from this one, which are small.
+    transfer a block from a worker takes as long. Spaces that are made from this one have no client: they are small.
     """
 
     def __init__(

@@ -68,23 +68,10 @@ class RawLists:
 
 
 def smallest_of(block: np.ndarray, own: np.ndarray, k: int, limit: int) -> RawLists:
-    """Nearest columns of each row of a block, with all that tie with the last one.
+    """Find the k nearest columns of each row of a block, and all that tie with the last, up to ``limit`` >= k.
 
-    Parameters
-    ----------
-    block : ndarray of shape (n_rows, n_columns)
-        Dissimilarities.
-    own : ndarray of int
-        Column of each row itself, which is left out; -1 where it has none.
-    k : int
-        At least this many, or all there are.
-    limit : int
-        At most this many, not less than k; a row whose ties do not fit keeps the lowest columns.
-
-    Returns
-    -------
-    RawLists
-        Their indices are columns of the block.
+    ``own`` is the column of each row itself, which is left out; -1 where it has none. A row whose ties do not fit keeps
+    the lowest columns.
     """
     threshold, n_below, n_at = kernels.lists.kth_smallest(block, own, k)
     counts = np.minimum(n_below + n_at, limit)

@@ -11,17 +11,7 @@ from protoset.spaces._lists import RawLists, SearchCounters
 class NearestSoFar:
     """The nearest neighbours found so far of each of n objects, with all ties of the last one.
 
-    Parameters
-    ----------
-    n_neighbors : int
-        Neighbours to find of each object.
-    limit : int
-        Neighbours to keep of each object at most; ties beyond it are dropped from the highest index.
-
-    Attributes
-    ----------
-    arrays : protoset.kernels.nearest.Nearest
-        The state, as the kernels take it.
+    Of ties beyond ``limit`` those with the highest indices are dropped. ``arrays`` is the state that the kernels take.
     """
 
     def __init__(self, n_objects: int, n_neighbors: int, limit: int):

@@ -45,16 +45,9 @@ class Outcome:
 
 
 class PairEvaluator:
-    """Calls a function on pairs of objects.
+    """Calls a function on pairs of objects, with further arguments by keyword.
 
-    Parameters
-    ----------
-    function : callable
-        Takes two objects and returns their dissimilarity.
-    arguments : dict
-        Further arguments of the function, by keyword.
-    n_jobs : int or None
-        Workers: processes where the function and the objects can be pickled, else threads.
+    The workers are processes where the function and the objects can be pickled, else threads.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any], n_jobs: int | None = 1):

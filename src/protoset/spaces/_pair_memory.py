@@ -38,17 +38,7 @@ HASHED_SCALARS = (bool, bytes, float, int, str, type(None))
 
 
 class PairFile:
-    """Values by key, on disk.
-
-    Parameters
-    ----------
-    folder : path-like
-        Created if it does not exist.
-    arguments : dict
-        Arguments of the function besides the two objects.
-    symmetric : bool
-        Whether a pair stands for both its orders.
-    """
+    """Values of a function by key, in a file of a folder. If ``symmetric``, a pair stands for both its orders."""
 
     def __init__(
         self,
@@ -126,13 +116,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 class DiskMemory:
-    """Dissimilarities between row and column objects that are in a file.
-
-    Parameters
-    ----------
-    rows, columns : list
-        The objects.
-    """
+    """Dissimilarities between row and column objects that are in a file."""
 
     def __init__(self, file: PairFile, rows: list[Any], columns: list[Any]):
         self.file = file

@@ -24,13 +24,7 @@ NUMBER_KINDS = "fiub"
 
 
 class Encoder:
-    """Turns objects into JSON values; collects the numbers of arrays.
-
-    Attributes
-    ----------
-    numbers : dict of str to list of ndarray
-        By dtype.
-    """
+    """Turns objects into JSON values; collects the numbers of arrays by dtype."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, list[np.ndarray]] = {}

@@ -23,13 +23,7 @@ APPROXIMATE_FEATURES = 5
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """Rows of a block by region.
-
-    Attributes
-    ----------
-    rows : ndarray of int32
-        The rows in each region, ascending, as positions in the block.
-    """
+    """Rows of a block by region: positions in the block, ascending in each region."""
 
     indptr: np.ndarray
     rows: np.ndarray
@@ -37,13 +31,7 @@ class Visits:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Vectors that are in a region.
-
-    Attributes
-    ----------
-    rows : ndarray of int64
-        Their indices among all rows, ascending.
-    """
+    """Vectors that are in a region, and their indices among all rows, ascending."""
 
     rows: np.ndarray
     space: VectorSpace
@@ -51,15 +39,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class PartialLists:
-    """Lists of some rows, from one region.
-
-    Attributes
-    ----------
-    rows : ndarray of int64
-        The rows that the lists belong to, ascending.
-    lists : RawLists
-        Neighbours as indices among all rows.
-    """
+    """Lists of some rows, ascending, from one region; the neighbours are indices among all rows."""
 
     rows: np.ndarray
     lists: RawLists
@@ -114,19 +94,12 @@ def search_region(n_neighbors: int, approximately: bool, *members: Members) -> P
 def share(found: PartialLists, start: int, stop: int) -> PartialLists:
     """Take the lists of the rows of a block, which has the rows ``start`` to ``stop``; as positions in the block."""
     first, last = np.searchsorted(found.rows, [start, stop])
-    indptr = row_pointers(found.lists.counts)
-    entries = slice(indptr[first], indptr[last])
+    lists, indptr = found.lists, row_pointers(found.lists.counts)
+    rows, entries = slice(first, last), slice(indptr[first], indptr[last])
+    views = (lists.counts[rows], lists.indices[entries], lists.distances[entries], lists.closed[rows])
     # Copies, so that the lists of the region can be freed.
-    counts, indices, distances, closed = (
-        values.copy()
-        for values in (
-            found.lists.counts[first:last],
-            found.lists.indices[entries],
-            found.lists.distances[entries],
-            found.lists.closed[first:last],
-        )
-    )
-    return PartialLists(found.rows[first:last] - start, RawLists(counts, indices, distances, closed))
+    counts, indices, distances, closed = (view.copy() for view in views)
+    return PartialLists(found.rows[rows] - start, RawLists(counts, indices, distances, closed))
 
 
 def merge(n_rows: int, n_neighbors: int, lists: RawLists | None, *shares: PartialLists) -> RawLists:

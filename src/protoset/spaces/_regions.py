@@ -77,38 +77,20 @@ LEAST_REGION_GAIN = 0.005
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows are spread over regions.
-
-    Attributes
-    ----------
-    n_regions, n_visited : int
-        Number of regions, and number of regions that a row is in.
-    most_rows : int
-        Number of rows from which on a region is split.
-    n_neighbors : int
-    approximately : bool
-        Whether the search within a large region is approximate: where the workers have faiss.
-    """
+    """How rows are spread over regions, and how a region is searched."""
 
     n_regions: int
-    n_visited: int
-    most_rows: int
+    n_visited: int  # regions that a row is in
+    most_rows: int  # a region of more rows is split
     n_neighbors: int
-    approximately: bool
+    approximately: bool  # in large regions, where the workers have faiss
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterLists:
-    """Neighbour lists that stay on the workers.
+    """Neighbour lists that stay on the workers: a future for each block of rows.
 
-    Attributes
-    ----------
-    blocks : list of Future
-        Lists of each block of rows.
-    recall : float or None
-        Share of the true neighbours that are listed, measured on a sample of rows; None for exact lists.
-    recall_by_round : tuple of float
-        Recall of another sample, after each round.
+    ``recall`` is measured on a sample of rows, None for exact lists; ``recall_by_round`` on another sample.
     """
 
     blocks: list[Any]
@@ -117,13 +99,7 @@ class ClusterLists:
 
 
 def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterLists:
-    """Find most nearest neighbours of each row; no list is marked as closed.
-
-    Parameters
-    ----------
-    space : DistributedVectorSpace
-        The metric must be the distance between the images of the vectors.
-    """
+    """Find most nearest neighbours of each row, by the distances of the images; no list is marked as closed."""
     plan = make_plan(space, n_neighbors)
     tuning, measuring = sampled_rows(space.shape[0])
     farthest = _farthest_neighbors(space, np.concatenate([tuning, measuring]), plan.n_neighbors)

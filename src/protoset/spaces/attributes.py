@@ -33,15 +33,7 @@ STORED_TYPES = {kind.__name__: kind for kind in (str, int, float, bool)}
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Objects as numbers and codes of categories.
-
-    Attributes
-    ----------
-    numbers : ndarray of float64, shape (n_objects, n_numeric)
-        NaN where missing.
-    codes : ndarray of int32, shape (n_objects, n_categorical)
-        Code of the category in its attribute, ``MISSING`` or ``UNSEEN``.
-    """
+    """Objects as numbers, NaN where missing, and as codes of categories, ``MISSING`` or ``UNSEEN``."""
 
     numbers: np.ndarray
     codes: np.ndarray
@@ -56,15 +48,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column of the table that the user passed.
-
-    Attributes
-    ----------
-    label : any
-        Its name in a DataFrame, else its position.
-    framed : bool
-        Whether the column comes from a DataFrame, and so has its own dtype.
-    """
+    """A column of the table that the user passed. If ``framed``, it has its own name and dtype, from a DataFrame."""
 
     label: Any
     values: Any
@@ -84,30 +68,16 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
-    """Kinds of the columns of the training set, and their categories.
-
-    Attributes
-    ----------
-    labels : tuple
-        Names of the columns, or their positions.
-    categories : tuple of (dict or None)
-        For each column the code of every category; None where the column is numeric.
-    """
+    """Labels of the columns of the training set, and the codes of their categories; None for a numeric column."""
 
     labels: tuple[Any, ...]
     categories: tuple[dict[Any, int] | None, ...]
 
     @classmethod
     def learn(cls, X: Any, categorical: Any, metric: str) -> tuple[Self, Table]:
-        """Read a training set.
+        """Read a training set; ``categorical`` are further categorical columns: names, positions or a mask.
 
-        Parameters
-        ----------
-        categorical : list of names or positions, mask or None
-            Columns that are categorical besides those with a categorical dtype. An entry that is both a name and a
-            position is a name.
-        metric : str
-            For messages.
+        An entry that is both a name and a position is a name. ``metric`` is for messages.
         """
         columns = _columns(X, metric)
         named = _named(categorical, [column.label for column in columns], columns[0].framed)

@@ -80,13 +80,7 @@ class ApproximateSearch(Protocol):
     def __call__(
         self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Find ``n_neighbors`` neighbours of every training object, or all others where there are fewer.
-
-        Parameters
-        ----------
-        storage : Storage
-            Where the lists are kept.
-        """
+        """Find ``n_neighbors`` neighbours of every training object, or all others; the lists are in ``storage``."""
 
 
 class Dissimilarities(ABC):
@@ -146,6 +140,9 @@ class TrainingSpace(Dissimilarities):
     remote: bool = False
     """Whether the objects are on other machines."""
 
+    symmetric: bool = False
+    """Whether d(a, b) = d(b, a); then a search computes each pair once."""
+
     @abstractmethod
     def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
         """Space without rows whose columns are the given objects. Keeps no other object in memory."""
@@ -195,6 +192,8 @@ class TrainingSpace(Dissimilarities):
         progress : callable, optional
             Called as ``progress(done, total)`` during long searches.
         """
+        if self.symmetric:
+            return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         return self.kneighbors_by_block(np.arange(self.shape[0]), n_neighbors, limit=limit, n_jobs=n_jobs)
 
     def kneighbors_by_block(

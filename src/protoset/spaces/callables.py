@@ -31,21 +31,10 @@ STEP_PAIRS = 2**20
 
 
 class CallableSpace(Space):
-    """Dissimilarities between any objects by a function.
+    """Dissimilarities ``function(object, prototype, **arguments)`` between any objects: finite, at least 0.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(object, prototype, **arguments)`` returns a finite number of at least 0.
-    rows, columns : list
-        The objects. In the space of a training set both are the same list, and the dissimilarity of an object to
-        itself is 0 by definition.
-    arguments : dict
-        Further arguments of the function.
-    symmetric : bool
-        Whether d(a, b) = d(b, a); then each pair of a training set is computed once.
-    memory : path-like, optional
-        Folder of files that keep the computed values.
+    In the space of a training set, the dissimilarity of an object to itself is 0 by definition. ``memory`` is a folder
+    of files that keep the computed values.
     """
 
     def __init__(
@@ -60,7 +49,7 @@ class CallableSpace(Space):
     ):
         super().__init__("callable", rows, columns)
         self._function, self._arguments = function, dict(arguments)
-        self._symmetric, self._memory = symmetric, memory
+        self.symmetric, self._memory = symmetric, memory
         self._evaluator = PairEvaluator(function, arguments)
         self._report: Callable[[int], None] | None = None
         # Shared with the copies of the space that searches use.
@@ -110,7 +99,7 @@ class CallableSpace(Space):
 
     def _values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Dissimilarities of pairs; each distinct pair is computed once."""
-        if not (self._symmetric and self._is_training):
+        if not (self.symmetric and self._is_training):
             return self._distinct_values(left, right)
         codes, where = np.unique(
             np.minimum(left, right) * len(self._rows) + np.maximum(left, right), return_inverse=True
@@ -126,7 +115,8 @@ class CallableSpace(Space):
         unknown = np.flatnonzero(np.isnan(values))
         self._report_pairs(len(values) - len(unknown))
         pairs = left[unknown], right[unknown]
-        for block, computed in self._evaluator.evaluate(self._rows, self._columns, *pairs, self._naming):
+        naming = ("objects", "") if self._is_training else ("query", "prototype ")
+        for block, computed in self._evaluator.evaluate(self._rows, self._columns, *pairs, naming):
             values[unknown[block]] = computed
             if disk is not None:
                 disk.store(pairs[0][block], pairs[1][block], computed)
@@ -139,15 +129,11 @@ class CallableSpace(Space):
         if self._report is not None:
             self._report(n_pairs)
 
-    @property
-    def _naming(self) -> tuple[str, str]:
-        return ("objects", "") if self._is_training else ("query", "prototype ")
-
     def _known(self) -> KnownMatrix | None:
         if not self._is_training or 8 * len(self._rows) ** 2 > KNOWN_BYTES:
             return None
         if "known" not in self._memories:
-            self._memories["known"] = KnownMatrix(len(self._rows), self._symmetric)
+            self._memories["known"] = KnownMatrix(len(self._rows), self.symmetric)
         return self._memories["known"]
 
     def _disk(self) -> Any:
@@ -157,7 +143,7 @@ class CallableSpace(Space):
             # Imported here: not every Python has SQLite.
             from protoset.spaces._pair_memory import DiskMemory, PairFile
 
-            file = PairFile(self._memory, self._function, self._arguments, self._symmetric)
+            file = PairFile(self._memory, self._function, self._arguments, self.symmetric)
             self._memories["disk"] = DiskMemory(file, self._rows, self._columns)
         return self._memories["disk"]
 
@@ -172,7 +158,7 @@ class CallableSpace(Space):
         return self._like([], [thing.copy() if isinstance(thing, np.ndarray) else thing for thing in kept])
 
     def _like(self, rows: list[Any], columns: list[Any]) -> Self:
-        options: dict[str, Any] = {"symmetric": self._symmetric, "memory": self._memory}
+        options: dict[str, Any] = {"symmetric": self.symmetric, "memory": self._memory}
         return type(self)(self._function, rows, columns, self._arguments, **options)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -180,7 +166,7 @@ class CallableSpace(Space):
         encoder = Encoder()
         values = {
             "function": name_of(self._function),
-            "symmetric": self._symmetric,
+            "symmetric": self.symmetric,
             "arguments": _encode(encoder, self._arguments, "metric_params"),
             "objects": [_encode(encoder, thing, f"prototype {index}") for index, thing in enumerate(self._columns)],
         }
@@ -207,11 +193,8 @@ class CallableSpace(Space):
     ) -> RawLists:
         """Find neighbours; every pair is computed once, for both objects if the function is symmetric."""
         n = len(self._rows)
-        if self._symmetric:
-            at_work = self._at_work(n_jobs, progress, n * (n - 1) // 2)
-            return at_work.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=1)
-        at_work = self._at_work(n_jobs, progress, n * (n - 1))
-        return at_work.kneighbors_by_block(np.arange(n), n_neighbors, limit=limit, n_jobs=1)
+        at_work = self._at_work(n_jobs, progress, n * (n - 1) // 2 if self.symmetric else n * (n - 1))
+        return super(CallableSpace, at_work).kneighbors(n_neighbors, limit=limit, n_jobs=1)
 
     def _at_work(self, n_jobs: int | None, progress: ProgressCallback | None = None, n_pairs: int = 0) -> Self:
         """Copy of the space that computes one block at a time, each by all workers."""
@@ -230,13 +213,7 @@ class CallableSpace(Space):
 
 
 class KnownMatrix:
-    """Matrix of the dissimilarities between n objects that are known, NaN elsewhere.
-
-    Parameters
-    ----------
-    symmetric : bool
-        Whether a pair stands for both its orders.
-    """
+    """Matrix of the dissimilarities between n objects that are known, NaN elsewhere."""
 
     def __init__(self, n_objects: int, symmetric: bool):
         self._values = np.full((n_objects, n_objects), np.nan)

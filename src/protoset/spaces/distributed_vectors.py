@@ -49,19 +49,7 @@ MOST_BLOCKS = 200
 class DistributedVectorSpace(TrainingSpace):
     """Vectors in blocks of rows on the workers of a Dask client.
 
-    Parameters
-    ----------
-    blocks : list of Future
-        Spaces of the blocks of rows.
-    sizes : list of int
-        Rows of each block.
-
-    Attributes
-    ----------
-    blocks : list of Future
-        Spaces of the blocks of rows.
-    starts : ndarray of int
-        First row of each block, and the number of rows.
+    ``blocks`` are futures of spaces; block b has the rows ``starts[b]`` to ``starts[b + 1]``.
     """
 
     remote = True

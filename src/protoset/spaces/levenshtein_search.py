@@ -39,16 +39,9 @@ def search_levenshtein(
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> RawLists:
-    """Find the nearest neighbours of every object, with all ties of the last one.
+    """Find neighbours, as ``Space.kneighbors``; texts are all str, all bytes, or all tuples of int.
 
     The counters count ordered pairs of distinct strings: equal objects are searched once.
-
-    Parameters
-    ----------
-    texts : list of str, of bytes, or of tuples of int
-        The objects.
-    n_neighbors, limit, n_jobs, progress
-        As in ``Space.kneighbors``.
     """
     n_neighbors = min(n_neighbors, len(texts) - 1)
     limit = min(max(limit, n_neighbors), len(texts) - 1)

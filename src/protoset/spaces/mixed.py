@@ -36,9 +36,7 @@ import numpy as np
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, check_labels
-from protoset.spaces._lists import RawLists
 from protoset.spaces.attributes import MISSING, Attributes, Table
 from protoset.spaces.base import Dissimilarity, Rows, Space
 
@@ -47,15 +45,9 @@ Learned = dict[str, np.ndarray]
 
 
 class MixedSpace(Space):
-    """Dissimilarities between objects with numbers and categories.
+    """Dissimilarities between objects with numbers and categories."""
 
-    Parameters
-    ----------
-    attributes : Attributes
-        Kinds of the attributes and their categories.
-    learned : dict of ndarray
-        Arguments of the kernel of the metric besides the objects.
-    """
+    symmetric = True
 
     def __init__(self, metric: str, rows: Table, columns: Table, attributes: Attributes, learned: Learned):
         super().__init__(metric, rows, columns)
@@ -119,12 +111,6 @@ class MixedSpace(Space):
         _check_stored(columns, attributes)
         _check_learned(learned, columns, attributes)
         return cls(metric, columns.take(slice(0, 0)), columns, attributes, learned)
-
-    def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
-    ) -> RawLists:
-        """Find neighbours; every pair is computed once."""
-        return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
 def _labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:

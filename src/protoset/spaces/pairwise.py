@@ -15,9 +15,7 @@ from sklearn.metrics import DistanceMetric
 from sklearn.utils import check_array
 
 from protoset import kernels
-from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, check_width, name_rows, refuse_masked
-from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -32,13 +30,9 @@ OTHER_DISTANCES = ("braycurtis", "canberra", "chebyshev", "hamming", "haversine"
 
 
 class PairwiseSpace(Space):
-    """Distances between the rows of arrays, one pair at a time.
+    """Distances between the rows of arrays, one pair at a time."""
 
-    Parameters
-    ----------
-    parameters : dict
-        Arguments of the metric.
-    """
+    symmetric = True
 
     def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, parameters: dict[str, Any]):
         super().__init__(metric, rows, columns)
@@ -107,12 +101,6 @@ class PairwiseSpace(Space):
             return None
         mean = self._columns[members].mean(axis=0, keepdims=True, dtype=np.float64)
         return int(members[self.cross(mean).block(slice(None), members).argmin()])
-
-    def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
-    ) -> RawLists:
-        """Find neighbours; every pair is computed once."""
-        return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
 def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:

@@ -25,18 +25,10 @@ from protoset.spaces.base import Dissimilarity, Rows, Space
 
 
 class PrecomputedSpace(Space):
-    """Dissimilarities read from a matrix of rows x training objects.
+    """Dissimilarities read from a matrix of objects or queries x training objects.
 
-    Parameters
-    ----------
-    matrix : ndarray or sparse matrix
-        Row i has the dissimilarities of object or query i.
-    columns : ndarray of int
-        Columns of the matrix that are the columns of the space.
-    n_training : int
-        Number of columns that a query has for ``cross``.
-    training_columns : ndarray of int
-        Positions of the columns of the space among these.
+    ``columns`` of the matrix are the columns of the space. A query for ``cross`` has ``n_training`` columns; those of
+    the space are its ``training_columns``.
     """
 
     def __init__(self, matrix: Any, columns: np.ndarray, n_training: int, training_columns: np.ndarray):

@@ -32,7 +32,7 @@ from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, i
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.series_data import Series, prepare_series
-from protoset.spaces.series_search import search_series
+from protoset.spaces.series_search import SeriesSearch
 
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
@@ -42,15 +42,9 @@ WIDEST_BAND = 2**31
 
 
 class SeriesSpace(Space):
-    """Elastic dissimilarities between time series.
+    """Elastic dissimilarities between prepared time series; ``parameters`` are all arguments of the metric, checked."""
 
-    Parameters
-    ----------
-    rows, columns : Series
-        Prepared series: normalised, differentiated.
-    parameters : dict
-        All arguments of the metric, checked.
-    """
+    symmetric = True
 
     def __init__(self, metric: str, rows: Series, columns: Series, parameters: dict[str, Any]):
         super().__init__(metric, rows, columns)
@@ -164,11 +158,9 @@ class SeriesSpace(Space):
     ) -> RawLists:
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
         if self.metric == "erp":
-            return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-        radius = self._radius() if self._columns.equal_length else None
-        return search_series(
-            self._columns, self._warping, radius, n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress
-        )
+            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+        search = SeriesSearch(self._columns, self._warping, n_neighbors, limit, n_jobs, progress)
+        return search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
 
 
 def _check_parameters(metric: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Series one after the other.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (n_series + 1,)
-        Series i has the points ``starts[i]`` to ``starts[i + 1]``.
-    """
+    """Series one after the other; series i has the points ``starts[i]`` to ``starts[i + 1]``."""
 
     values: np.ndarray
     starts: np.ndarray

@@ -33,38 +33,8 @@ STRIPES = 64
 """Interleaved subsets of the rows; a worker takes one after the other."""
 
 
-def search_series(
-    series: Series,
-    warping: Warping,
-    radius: int | None,
-    n_neighbors: int,
-    *,
-    limit: int,
-    n_jobs: int | None = None,
-    progress: ProgressCallback | None = None,
-) -> RawLists:
-    """Find the nearest neighbours of each series.
-
-    Parameters
-    ----------
-    series : Series
-        The prepared series.
-    radius : int or None
-        Radius of the band in points where all series are equally long.
-    n_neighbors, limit, n_jobs, progress
-        As in ``Space.kneighbors``.
-
-    Returns
-    -------
-    RawLists
-        With the counters of the search.
-    """
-    search = _Search(series, warping, n_neighbors, limit, n_jobs, progress)
-    return search.ragged() if radius is None else search.bounded(radius)
-
-
-class _Search:
-    """One neighbour search: stripes of rows, each worker with its own nearest so far, merged at the end."""
+class SeriesSearch:
+    """A neighbour search over stripes of rows: each worker has its own nearest so far, merged at the end."""
 
     def __init__(
         self,
@@ -81,7 +51,7 @@ class _Search:
         self.nearest = NearestSoFar(self.n, self.n_neighbors, limit)
 
     def bounded(self, radius: int) -> RawLists:
-        """Search among series of equal length."""
+        """Search among series of equal length; ``radius`` is that of the band, in points."""
         kernel, series, warping = kernels.series_search, self.series, self.warping
         envelopes = kernel.envelopes(*series, radius)
         n_pairs = self.n * (self.n - 1) // 2

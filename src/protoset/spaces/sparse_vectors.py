@@ -10,21 +10,14 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_sums
-from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, SMALLEST, check_vectors, check_width, name_rows
-from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Rows, Space
 
 
 class SparseVectorSpace(Space):
-    """Distances between the rows of CSR matrices.
+    """Distances between the rows of CSR matrices with sorted entries; scaled to length 1 for "cosine"."""
 
-    Parameters
-    ----------
-    rows, columns : csr_matrix
-        With sorted entries, each column listed once; scaled to length 1 for "cosine".
-    """
-
+    symmetric = True
     METRICS: ClassVar[tuple[str, ...]] = ("euclidean", "l2", "sqeuclidean", "cosine", "cityblock", "manhattan", "l1")
 
     @classmethod
@@ -91,12 +84,6 @@ class SparseVectorSpace(Space):
         columns = sparse.csr_matrix(entries, shape=(len(arrays["indptr"]) - 1, values["n_features"]))
         columns = _check_sparse(columns, metric)
         return cls(metric, columns[:0], columns)
-
-    def kneighbors(
-        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
-    ) -> RawLists:
-        """Find neighbours; every pair is computed once."""
-        return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
 def _check_sparse(X: Any, metric: str) -> sparse.csr_matrix:

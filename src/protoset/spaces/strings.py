@@ -39,14 +39,10 @@ class StringSpace(Space):
     "normalized_levenshtein" and "jaro_winkler". Two empty strings have the distance 0.
 
     Tokens are equal if Python says so: 1, 1.0 and True are one token. Tokens unseen in training differ from all others.
-
-    Parameters
-    ----------
-    rows, columns : list
-        Objects of this kind; tokens as numbers.
-    numbers : dict
-        Number of each token of the columns; empty for the other kinds.
+    ``numbers`` has the number that stands for each token; it is empty for the other kinds.
     """
+
+    symmetric = True
 
     def __init__(
         self, metric: str, kind: str, rows: Sequence[Text], columns: Sequence[Text], numbers: dict[Hashable, int]
@@ -123,7 +119,7 @@ class StringSpace(Space):
         ``n_jobs`` speeds up "levenshtein" alone: rapidfuzz computes one block at a time.
         """
         if self.metric != "levenshtein":
-            return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         return search_levenshtein(self._rows, n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 

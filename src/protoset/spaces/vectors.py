@@ -31,7 +31,7 @@ from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._approximate import approximate_lists
-from protoset.spaces._candidates import Candidates, SklearnCandidates, make_candidates, openmp_threads, rounding
+from protoset.spaces._candidates import FaissCandidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import ApproximateSearch, Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
@@ -41,15 +41,12 @@ WIDER = 4
 
 
 class VectorSpace(Space):
-    """Distances between vectors that are Euclidean distances between their images.
+    """Distances between vectors that are Euclidean distances between their images, ``rows`` and ``columns``.
 
-    Parameters
-    ----------
-    rows, columns : ndarray
-        The images of the vectors.
-    learned : ndarray or None
-        Variances for "seuclidean", inverse covariance for "mahalanobis".
+    ``learned`` are the variances for "seuclidean", the inverse covariance for "mahalanobis".
     """
+
+    symmetric = True
 
     def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, learned: np.ndarray | None = None):
         super().__init__(metric, rows, columns)
@@ -178,7 +175,7 @@ class VectorSpace(Space):
     ) -> RawLists:
         """Find exact neighbours: search candidates, then prove that none is missing."""
         if not self._has_directions():
-            return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
         return replace(raw, distances=self._measure(raw.distances))
 
@@ -226,7 +223,7 @@ class VectorSpace(Space):
 
     def _propose(
         self,
-        source: Candidates,
+        source: SklearnCandidates | FaissCandidates,
         centred: np.ndarray,
         rows: np.ndarray,
         width: int,
