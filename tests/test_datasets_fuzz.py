@@ -153,10 +153,10 @@ def test_changed_files_on_disk(tmp_path, ending):
         assert path.read_bytes() == content
 
 
-READERS = {"npy": read_npy, "npz": read_npz, "mat": read_mat, "parquet": read_parquet}
+ARRAY_READERS = {"npy": read_npy, "npz": read_npz, "mat": read_mat, "parquet": read_parquet}
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", ARRAY_READERS)
 @settings(max_examples=150)
 @given(seed=st.integers(0, 2**32), content=st.binary(max_size=40))
 def test_damaged_arrays(ending, seed, content):
@@ -168,7 +168,7 @@ def test_damaged_arrays(ending, seed, content):
     position = rng.randrange(len(whole))
     for damaged in (bytes(whole), valid[:position], valid[:position] + content, content):
         try:
-            READERS[ending](damaged, file="x")
+            ARRAY_READERS[ending](damaged, file="x")
         except DataError as reason:
             assert str(reason).startswith("x")
 
@@ -231,7 +231,7 @@ def test_changed_queries(tmp_path, kind, ending):
         check_queries(path, kind)
 
 
-@pytest.mark.parametrize("ending", READERS)
+@pytest.mark.parametrize("ending", ARRAY_READERS)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
 def test_damaged_queries(tmp_path_factory, ending, seed, kind):

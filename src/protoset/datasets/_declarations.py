@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
-from protoset.datasets._columns import assemble, read_column, read_target
+from protoset._validation import did_you_mean
+from protoset.datasets._columns import assemble, read_column, read_target, text_rows
 from protoset.datasets._errors import error_at, shown
 from protoset.datasets.base import Attribute, Dataset, Kind, Layout
 
@@ -56,6 +57,62 @@ def quote(text: str, strange: re.Pattern[str]) -> str:
         if strange.search(text)
         else text
     )
+
+
+def read_header(
+    lines: Sequence[str], keywords: Sequence[str], keyword_end: str, expected: str, file: str
+) -> tuple[list[Attribute], list[int], dict[str, tuple[str, int]], int]:
+    """Return the attributes, the lines that declare them, the roles of attributes, and the line of ``@data``.
+
+    A keyword ends at the pattern ``keyword_end``. The roles "@input" and "@output" are a list of names as text, and the
+    number of its line.
+    """
+    attributes: list[Attribute] = []
+    declared_at: list[int] = []
+    roles: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(lines, 1):
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        keyword = re.split(keyword_end, line, maxsplit=1)[0].lower()
+        if keyword not in keywords:
+            hint = did_you_mean(keyword, keywords) if keyword.startswith("@") else ""
+            raise error_at(file, f"expected {expected}, found {shown(line)}{hint}", number)
+        if keyword == "@data":
+            _check_names(attributes, declared_at, file)
+            return attributes, declared_at, roles, number
+        if keyword == "@attribute":
+            attributes.append(parse_attribute(line[len(keyword) :], file, number))
+            declared_at.append(number)
+        elif keyword != "@relation":
+            roles[keyword.rstrip("s")] = (line[len(keyword) :], number)
+    raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
+
+
+def read_rows(
+    lines: Sequence[str], start: int, width: int, split: Callable[[str, int], list[str | None]], file: str
+) -> tuple[list[list[str | None]], list[int]]:
+    """Return the rows after the first ``start`` lines and their line numbers; ``split`` takes a line and its number."""
+    rows, line_numbers = [], []
+    for number, line in enumerate(lines[start:], start + 1):
+        line = line.strip()
+        if not line or line.startswith("%"):
+            continue
+        row = split(line, number)
+        if len(row) != width:
+            raise error_at(file, f"expected {width} values, found {len(row)}: {shown(line)}", number)
+        rows.append(row)
+        line_numbers.append(number)
+    return rows, line_numbers
+
+
+def table_text(dataset: Dataset, layout: Layout, strange: re.Pattern[str], separator: str) -> str:
+    """Return the header and the rows of a data set; values that match ``strange`` are in quotes."""
+    rows = (
+        separator.join("?" if value is None else quote(value, strange) for value in row)
+        for row in text_rows(dataset, layout)
+    )
+    return "\n".join([*layout.header, *rows, ""])
 
 
 def parse_attribute(declaration: str, file: str, line: int) -> Attribute:
@@ -109,7 +166,7 @@ def declare_all(dataset: Dataset, strange: re.Pattern[str]) -> tuple[list[str], 
     return [declare(attribute, strange) for attribute in (*dataset.attributes, target)], name
 
 
-def check_names(attributes: Sequence[Attribute], lines: Sequence[int], file: str) -> None:
+def _check_names(attributes: Sequence[Attribute], lines: Sequence[int], file: str) -> None:
     """Refuse a file without attributes, or with two attributes of the same name."""
     if not attributes:
         raise error_at(file, "expected '@attribute name type' before the data, found none")

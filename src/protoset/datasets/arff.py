@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from protoset._validation import did_you_mean
-from protoset.datasets._columns import find_column, text_rows
-from protoset.datasets._declarations import build, check_names, declare_all, parse_attribute, quote, split_fields
+from protoset.datasets._columns import find_column
+from protoset.datasets._declarations import build, declare_all, quote, read_header, read_rows, split_fields, table_text
 from protoset.datasets._errors import error_at, shown
 from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
@@ -33,39 +32,18 @@ def read_arff(text: str, *, file: str = "text", target: str | int | None = None,
     default the attribute called "class", or the last. ``kind="vectors"`` refuses nominal attributes; "mixed" returns an
     object array even if all attributes are numeric.
     """
-    attributes: list[Attribute] = []
-    declared_at: list[int] = []
     lines = split_lines(text)
-    for number, line in enumerate(lines, 1):
-        line = line.strip()
-        if not line or line.startswith("%"):
-            continue
-        keyword = re.split(r"[\s{'\"]", line, maxsplit=1)[0].lower()
-        if keyword not in ARFF_KEYWORDS:
-            hint = did_you_mean(keyword, ARFF_KEYWORDS) if keyword.startswith("@") else ""
-            raise error_at(file, f"expected {', '.join(ARFF_KEYWORDS)} or a comment, found {shown(line)}{hint}", number)
-        if keyword == "@data":
-            break
-        if keyword == "@attribute":
-            attributes.append(parse_attribute(line[len(keyword) :], file, number))
-            declared_at.append(number)
-    else:
-        raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
-    check_names(attributes, declared_at, file)
+    expected = "@relation, @attribute, @data or a comment"
+    attributes, _, _, start = read_header(lines, ARFF_KEYWORDS, r"[\s{'\"]", expected, file)
     names = [attribute.name for attribute in attributes]
     classes = [at for at, name in enumerate(names) if name.casefold() == "class"]
     at = find_column(target, names, file) if target is not None else (classes or [len(names) - 1])[0]
-    rows, line_numbers = [], []
-    for line_number, line in enumerate(lines[number:], number + 1):
-        line = line.strip()
-        if not line or line.startswith("%"):
-            continue
-        row = _dense(line, attributes, file, line_number) if line.startswith("{") else split_fields(line, "?")
-        if len(row) != len(attributes):
-            raise error_at(file, f"expected {len(attributes)} values, found {len(row)}: {shown(line)}", line_number)
-        rows.append(row)
-        line_numbers.append(line_number)
-    layout = Layout("arff", tuple(lines[:number]))
+
+    def split(line: str, number: int) -> list[str | None]:
+        return _dense(line, attributes, file, number) if line.startswith("{") else split_fields(line, "?")
+
+    rows, line_numbers = read_rows(lines, start, len(attributes), split, file)
+    layout = Layout("arff", tuple(lines[:start]))
     return build(attributes, rows, line_numbers, target=at, layout=layout, kind=kind, file=file)
 
 
@@ -106,11 +84,7 @@ def write_arff(dataset: Dataset) -> str:
     if layout is None or layout.format != "arff":
         header = (f"@relation {quote(dataset.name, ARFF_QUOTED)}", *declare_all(dataset, ARFF_QUOTED)[0], "@data")
         layout = Layout("arff", header, target=len(dataset.attributes))
-    rows = (
-        ",".join("?" if value is None else quote(value, ARFF_QUOTED) for value in row)
-        for row in text_rows(dataset, layout)
-    )
-    return "\n".join([*layout.header, *rows, ""])
+    return table_text(dataset, layout, ARFF_QUOTED, ",")
 
 
 FORMATS = (Format("arff", (".arff",), ("vectors", "mixed"), read_arff, write_arff, takes=("target", "kind")),)

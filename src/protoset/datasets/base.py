@@ -35,22 +35,9 @@ class Attribute:
 class Layout:
     """How a file is written, so that some of its rows can be written in the same way.
 
-    Attributes
-    ----------
-    format : str
-        Name of the format.
-    header : tuple of str
-        The lines before the data; empty if the format has none.
-    target : int
-        Position of the label among the values of a row.
-    condensed : bool
-        Whether a matrix is stored as the part above its diagonal.
-    keys : tuple of str
-        Names of the matrix and of the labels in a .npz or .mat file.
-    spelling : mapping
-        The text of a label in the file, for labels whose text is not ``str(label)``.
-    files : tuple of Path
-        All files that were read.
+    ``header`` has the lines before the data. A ``condensed`` matrix is stored as the part above its diagonal. ``keys``
+    are the names of the matrix and of the labels in a .npz or .mat file. ``spelling`` has the text of each label whose
+    text in the file is not ``str(label)``.
     """
 
     format: str
@@ -113,21 +100,8 @@ class Dataset:
 class Format:
     """A file format. A module registers its formats by listing them in ``FORMATS``.
 
-    Attributes
-    ----------
-    extensions : tuple of str
-        Endings of file names, without ``.gz``.
-    kinds : tuple of str
-        Kinds of objects that a file can hold.
-    read : callable
-        Called as ``read(content, file=name, **options)`` with the options in ``takes``; returns a Dataset or raises a
-        DataError that begins with ``name``.
-    write : callable
-        Takes a Dataset; returns the content.
-    takes : tuple of str
-        The options of ``read``, among "target", "labels" and "kind".
-    binary : bool
-        Whether ``read`` takes bytes, not text.
+    ``read`` is called as ``read(content, file=name, **options)``, with the options in ``takes``: "target", "labels" and
+    "kind". It returns a Dataset, or raises a DataError that begins with ``name``. The content is bytes if ``binary``.
     """
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from protoset.datasets._columns import assemble, find_column, read_column, read_target, text_rows
 from protoset.datasets._errors import error_at, shown
-from protoset.datasets._parsing import is_number, split_lines, to_numbers
+from protoset.datasets._parsing import is_number, load_numbers, split_lines, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 
 CSV_DELIMITERS = "\t;,"
@@ -188,13 +187,8 @@ def _all_numbers(
     """Return a table of numbers as NumPy reads it, its lines and line numbers; None if NumPy cannot read it."""
     line_numbers = [line_number for line_number, line in enumerate(lines, 1) if line.strip()][1 if header else 0 :]
     rows = [lines[line_number - 1] for line_number in line_numbers]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            values = np.loadtxt(rows, delimiter=delimiter, comments=None, ndmin=2)
-    except (ValueError, UserWarning):
-        return None
-    return (values, rows, line_numbers) if values.shape == (len(rows), width) and not np.isinf(values).any() else None
+    values = load_numbers(rows, delimiter)
+    return None if values is None or values.shape[1] != width else (values, rows, line_numbers)
 
 
 def _missing_as_none(texts: Iterable[str]) -> list[str | None]:

@@ -56,22 +56,8 @@ def fetch(
     server's ETag or date (kept in ".part.tag") or ``sha256`` can prove that both parts belong to the same file.
     Otherwise the download starts again. If it fails, there is a DataError, and ``path`` is as it was before.
 
-    Parameters
-    ----------
-    path : Path
-        The file to write. Its folder is made; a file that exists is replaced.
-    sha256 : str, optional
-        Digest that the file must have. By default any content is accepted.
-    progress : callable, optional
-        Called as ``progress(bytes_done, bytes_total)``; the total is None if the server does not send it.
-    timeout : float
-        Seconds without an answer after which an attempt fails.
-    attempts : int
-        Largest number of attempts while the connection fails or the server is busy.
-    wait : float
-        Seconds before the second attempt; doubled before each further attempt.
-    max_time : float
-        Seconds after which no attempt is started or continued.
+    An attempt fails after ``timeout`` seconds without an answer. The next attempt begins after ``wait`` seconds, which
+    are doubled each time. After ``max_time`` seconds no attempt is started or continued.
     """
     if not re.match(r"https?://", url):
         raise DataError(f"url={url!r} must begin with http:// or https://")

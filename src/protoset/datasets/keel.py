@@ -7,11 +7,11 @@ space before them, ``@output`` for ``@outputs``, declared classes without an obj
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from protoset._validation import did_you_mean
-from protoset.datasets._columns import find_column, text_rows
-from protoset.datasets._declarations import build, check_names, declare_all, parse_attribute, quote, split_fields
+from protoset.datasets._columns import find_column
+from protoset.datasets._declarations import build, declare_all, quote, read_header, read_rows, split_fields, table_text
 from protoset.datasets._errors import error_at, listed, shown
 from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
@@ -33,60 +33,28 @@ def read_keel(text: str, *, file: str = "text", target: str | int | None = None,
     attribute in ``@outputs``, or the last, holds the labels, and those in ``@inputs``, or all, describe the objects.
     ``kind="vectors"`` refuses nominal attributes; "mixed" returns an object array even if all attributes are numeric.
     """
-    attributes: list[Attribute] = []
-    declared_at: list[int] = []
-    named: dict[str, tuple[list[str], int]] = {}
     lines = split_lines(text)
-    for number, line in enumerate(lines, 1):
-        line = line.strip()
-        if not line or line.startswith("%"):
-            continue
-        keyword = re.split(r"[\s{]", line, maxsplit=1)[0].lower()
-        if keyword not in KEEL_KEYWORDS:
-            hint = did_you_mean(keyword, KEEL_KEYWORDS) if keyword.startswith("@") else ""
-            raise error_at(
-                file, f"expected {', '.join(KEEL_KEYWORDS[:3])}, @outputs or @data, found {shown(line)}{hint}", number
-            )
-        if keyword == "@data":
-            break
-        if keyword == "@attribute":
-            attributes.append(parse_attribute(line[len(keyword) :], file, number))
-            declared_at.append(number)
-        elif keyword != "@relation":
-            names = [name for name in split_fields(line[len(keyword) :]) if name]
-            named[keyword.rstrip("s")] = (names, number)
-    else:
-        raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
-    check_names(attributes, declared_at, file)
-    at, left_out = _choose(attributes, named, target, file)
-    rows, line_numbers = [], []
-    for line_number, line in enumerate(lines[number:], number + 1):
-        if line.strip() and not line.lstrip().startswith("%"):
-            row = split_fields(line, KEEL_MISSING)
-            if len(row) != len(attributes):
-                raise error_at(
-                    file, f"expected {len(attributes)} values, found {len(row)}: {shown(line.strip())}", line_number
-                )
-            rows.append(row)
-            line_numbers.append(line_number)
-    header = _header(lines[:number], attributes, declared_at, at, left_out, changed=target is not None)
+    expected = "@relation, @attribute, @inputs, @outputs or @data"
+    attributes, declared_at, roles, start = read_header(lines, KEEL_KEYWORDS, r"[\s{]", expected, file)
+    at, left_out = _choose(attributes, roles, target, file)
+    rows, line_numbers = read_rows(
+        lines, start, len(attributes), lambda line, _: split_fields(line, KEEL_MISSING), file
+    )
+    header = _header(lines[:start], attributes, declared_at, at, left_out, changed=target is not None)
     layout = Layout("keel", header)
     return build(attributes, rows, line_numbers, target=at, left_out=left_out, layout=layout, kind=kind, file=file)
 
 
 def _choose(
-    attributes: Sequence[Attribute],
-    named: dict[str, tuple[list[str], int]],
-    target: str | int | None,
-    file: str,
+    attributes: Sequence[Attribute], roles: Mapping[str, tuple[str, int]], target: str | int | None, file: str
 ) -> tuple[int, set[int]]:
     """Return the position of the label, and the positions of attributes that are neither input nor output."""
     names = [attribute.name for attribute in attributes]
     if target is not None:
         return find_column(target, names, file), set()
     positions: dict[str, list[int]] = {}
-    for keyword, (listed_names, line) in named.items():
-        for name in listed_names:
+    for keyword, (listed_names, line) in roles.items():
+        for name in filter(None, split_fields(listed_names)):
             matches = [at for at, declared in enumerate(names) if declared == name] or [
                 at for at, declared in enumerate(names) if declared.casefold() == name.casefold()
             ]
@@ -140,11 +108,7 @@ def write_keel(dataset: Dataset) -> str:
         relation = f"@relation {quote(dataset.name, re.compile('[^A-Za-z0-9_-]|^$'))}"
         header = (relation, *declarations, *_roles(dataset.attributes, name))
         layout = Layout("keel", header, target=len(dataset.attributes))
-    rows = (
-        ", ".join("?" if value is None else quote(value, KEEL_QUOTED) for value in row)
-        for row in text_rows(dataset, layout)
-    )
-    return "\n".join([*layout.header, *rows, ""])
+    return table_text(dataset, layout, KEEL_QUOTED, ", ")
 
 
 FORMATS = (Format("keel", (".dat",), ("vectors", "mixed"), read_keel, write_keel, takes=("target", "kind")),)

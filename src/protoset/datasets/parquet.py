@@ -108,7 +108,7 @@ FORMATS = (
         ("vectors", "mixed"),
         read_parquet,
         write_parquet,
-        takes=("target", "kind"),
+        ("target", "kind"),
         binary=True,
     ),
 )

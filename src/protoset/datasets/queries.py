@@ -24,7 +24,7 @@ from protoset.datasets.matrices import (
     load_numpy,
     number_rows,
 )
-from protoset.datasets.reading import read, read_bytes
+from protoset.datasets.reading import label_lines, read, read_bytes
 
 TABLE_FORMATS = ("csv", "parquet")
 """Formats of tables without declared attributes."""
@@ -147,9 +147,8 @@ def _matrix(path: Path, labels: str | os.PathLike[str] | None) -> Queries:
         matrix, _ = number_rows(decode(content, file), file)
     files: tuple[Path, ...] = (path,)
     if labels is not None:
-        lines = split_lines(decode(read_bytes(Path(labels)), str(labels)))
-        label_texts = np.array([line.strip() for line in lines if line.strip()])
         files = (path, Path(labels))
+        label_texts = np.array(label_lines(Path(labels)))
     if label_texts is not None and len(label_texts) != len(matrix):
         raise error_at(str(labels or path), f"expected {len(matrix)} labels, one per row, found {len(label_texts)}")
     return Queries(matrix, label_texts, files)

@@ -135,7 +135,7 @@ def _find_labels(path: Path, labels: Any) -> tuple[Any, tuple[Path, ...]]:
         file = Path(labels)
         if isinstance(labels, str) and ending(path) in (".npz", ".mat") and not file.is_file():
             return labels, ()
-        return _label_lines(file), (file,)
+        return label_lines(file), (file,)
     flat = np.asarray(labels, dtype=object).ravel().tolist()
     return flat, ()
 
@@ -144,11 +144,12 @@ def _labels_beside(path: Path) -> tuple[Any, tuple[Path, ...]]:
     for base in dict.fromkeys((stem(path), stem(path).removesuffix("_D"))):
         file = path.with_name(f"{base}_labels.txt")
         if file.is_file():
-            return _label_lines(file), (file,)
+            return label_lines(file), (file,)
     return None, ()
 
 
-def _label_lines(file: Path) -> list[str]:
+def label_lines(file: Path) -> list[str]:
+    """Return the labels in a file with a label per line."""
     return [line.strip() for line in split_lines(decode(read_bytes(file), str(file))) if line.strip()]
 
 

@@ -14,26 +14,10 @@ from protoset.exceptions import DataError
 class Record:
     """A data set of the paper.
 
-    Attributes
-    ----------
-    name : str
-        Name in the archive.
-    paper_name : str
-        Name in the paper.
-    n_objects, n_attributes, n_classes : int
-        Numbers in the file; ``n_attributes`` is the length of a series.
-    n_train : int or None
-        Objects of the training part; None for vectors.
-    nominal : tuple of int
-        Positions of the nominal attributes.
-    n_with_missing : int or None
-        Objects in the version of the file that keeps rows with missing values; None if there is no such version.
-    printed : tuple of int
-        Objects, attributes (length of a series) and classes, as the paper prints them.
-    note : str
-        Why the paper and the file differ.
-    sha256 : str or None
-        Digest of the zip file in the archive; None if it is not known.
+    ``n_attributes`` is the length of a series, ``nominal`` has the positions of the nominal attributes. ``printed`` has
+    the numbers of objects, attributes and classes in the paper, and ``note`` says why the file has others.
+    ``n_with_missing`` counts the objects of the file that keeps rows with missing values. ``sha256`` is the digest of
+    the zip file in the archive, if it is known.
     """
 
     name: str

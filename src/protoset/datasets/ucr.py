@@ -6,7 +6,6 @@ Series of different lengths are padded with NaN at the end, as in the archive of
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from protoset.datasets._columns import label_text
 from protoset.datasets._errors import error_at, shown
-from protoset.datasets._parsing import number_text, split_lines, to_labels, to_numbers
+from protoset.datasets._parsing import load_numbers, number_text, split_lines, to_labels, to_numbers
 from protoset.datasets.base import Dataset, Format, Layout
 from protoset.exceptions import DataError
 
@@ -40,7 +39,7 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
             raise error_at(file, f"expected a label, found none before {shown(rest[0])}", number)
         labels.append(label.strip())
         rests.append(rest[0])
-    rows = _fast(rests, delimiter)
+    rows = load_numbers(rests, delimiter)
     if rows is None:
         rows = _slow(rests, delimiter, [number for number, _ in numbered], file)
     is_value = ~np.isnan(rows)
@@ -52,17 +51,6 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
     objects = [row[:length] for row, length in zip(rows, lengths, strict=True)]
     layout = Layout("ucr", delimiter=delimiter or " ", spelling=spelling)
     return Dataset(file, "series", objects, whole, layout=layout)
-
-
-def _fast(rests: Sequence[str], delimiter: str | None) -> np.ndarray | None:
-    """Return the numbers as NumPy reads them; None if NumPy cannot read all of them."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            rows = np.loadtxt(rests, delimiter=delimiter, comments=None, ndmin=2)
-    except (ValueError, UserWarning):
-        return None
-    return rows if rows.shape[0] == len(rests) and not np.isinf(rows).any() else None
 
 
 def _slow(rests: Sequence[str], delimiter: str | None, numbers: Sequence[int], file: str) -> np.ndarray:

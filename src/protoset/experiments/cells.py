@@ -108,14 +108,8 @@ class CellResult:
 class Group:
     """Cells of one data set and distance, computed one after the other so that they share dissimilarities.
 
-    Attributes
-    ----------
-    source, distance, folds
-        Of all cells.
-    cells : tuple of (Cell, PlannedMethod)
-        Fold by fold; a cell that takes its size from another cell comes after it.
-    sizes : dict
-        Numbers of prototypes of cells that were computed before, by identifier; None where a cell failed.
+    Cells come fold by fold; a cell that takes its size from another cell comes after it. ``sizes`` has the numbers of
+    prototypes of cells that were computed before, by identifier; None where a cell failed.
     """
 
     source: Source
@@ -126,13 +120,7 @@ class Group:
 
 
 class CellComputer:
-    """Computes groups of cells; keeps the data and the dissimilarities of the last group for the next.
-
-    Parameters
-    ----------
-    load : callable
-        Takes a source and returns its data set.
-    """
+    """Computes groups of cells; keeps the data and the dissimilarities of the last group for the next."""
 
     def __init__(self, load: Callable[[Source], Dataset]):
         self._load = load

@@ -100,13 +100,7 @@ def _unable(error: Exception) -> RuntimeError:
 
 
 class _Computers:
-    """The computers of data sets that have groups left; after the last group, workers may forget a computer.
-
-    Parameters
-    ----------
-    groups : sequence of Group
-        All groups that will be submitted.
-    """
+    """The computers of data sets that have groups left; after the last group, workers may forget a computer."""
 
     def __init__(self, client: Any, load: Loader, groups: Sequence[Group]):
         self._client, self._load = client, load
@@ -129,13 +123,7 @@ class _Computers:
 
 
 class WorkerComputer:
-    """A ``CellComputer`` on a worker. Copies for other workers, or on disk, hold the loader and no data.
-
-    Parameters
-    ----------
-    load : callable
-        Takes a source and returns its data set.
-    """
+    """A ``CellComputer`` on a worker. Copies for other workers, or on disk, hold the loader and no data."""
 
     def __init__(self, load: Any):
         self._load, self.computer = load, CellComputer(load)

@@ -71,20 +71,10 @@ def compute_plan(
     callback: Callback | None = None,
     verbose: int = 0,
 ) -> RunProgress:
-    """Compute the cells of a plan.
+    """Compute the cells of a plan; ``receive`` is called with each result as it is done.
 
-    Parameters
-    ----------
-    receive : callable
-        Called with each result as it is done.
-    sizes : dict, optional
-        Cells that were computed before: number of prototypes by identifier, None where a cell failed.
-    retry_failed : bool
-        Whether cells that failed before are computed again.
-    seconds : dict, optional
-        Mean seconds of each method before.
-    n_jobs, client, callback, verbose
-        As in :func:`protoset.experiments.run`.
+    ``sizes`` has the cells that were computed before: number of prototypes by identifier, None where a cell failed.
+    ``seconds`` has the mean time of each method before. The other arguments are those of ``run``.
     """
     sizes = {} if sizes is None else sizes
     before = {identifier: size for identifier, size in sizes.items() if size is not None or not retry_failed}

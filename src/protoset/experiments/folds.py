@@ -51,20 +51,10 @@ class MatrixSpace(PrecomputedSpace):
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Training and test objects with their dissimilarities.
+    """Training and test objects with their dissimilarities, which took ``seconds`` of CPU time.
 
-    Attributes
-    ----------
-    train, test : ndarray of int
-        Rows of the data set.
-    labels, truth : ndarray of int
-        Classes of the training and of the test objects, as positions in the sorted labels of the data set.
-    space : Space
-        Between the training objects; methods are fitted on it.
-    queries : Dissimilarities
-        From the test objects to the training objects.
-    seconds : float
-        CPU time of the dissimilarities.
+    ``train`` and ``test`` are rows of the data set. ``labels`` and ``truth`` are the classes of the training and of the
+    test objects, as positions in the sorted labels of the data set. ``queries`` compares test with training objects.
     """
 
     train: np.ndarray

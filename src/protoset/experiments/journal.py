@@ -79,16 +79,10 @@ class Journal:
     def to_write(
         cls, path: str | os.PathLike[str], plan: Plan | None = None, results: Sequence[CellResult] = ()
     ) -> Self:
-        """Open a journal for writing, alone.
+        """Open a journal for writing, alone; it is created if it does not exist.
 
-        Parameters
-        ----------
-        path : path-like
-            Created if it does not exist.
-        plan : Plan, optional
-            The plan to run: everything in the plan of the journal, and perhaps more. By default the journal's plan.
-        results : sequence of CellResult
-            Written together with the plan: both, or neither.
+        The plan has everything in the plan of the journal, and perhaps more; by default it is the journal's plan.
+        ``results`` are written together with the plan: both, or neither.
         """
         place = Path(path)
         if place.exists() or plan is None:

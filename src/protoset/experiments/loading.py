@@ -12,20 +12,11 @@ from protoset.exceptions import DataError
 from protoset.experiments.plan import Source
 
 Data = Callable[[str], Dataset] | Mapping[str, Dataset] | str | os.PathLike[str] | None
-"""Where data come from: a function from names to data sets, data sets by name, a folder, or None."""
+"""Where data come from: a function from names to data sets, data sets by name, ``load_dataset``'s folder, or None."""
 
 
 class Loader:
-    """Loads the data of a plan.
-
-    Parameters
-    ----------
-    data : callable, mapping, path-like or None
-        A function from names to data sets, data sets by name, or the folder in which
-        ``protoset.datasets.load_dataset`` looks first. Sources with a path are always read from it.
-    folder : Path
-        Where relative paths begin.
-    """
+    """Loads the data of a plan. Sources with a path are always read from it; relative paths begin at ``folder``."""
 
     def __init__(self, data: Data, folder: Path):
         if not (data is None or callable(data) or isinstance(data, (Mapping, str, os.PathLike))):

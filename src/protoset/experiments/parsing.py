@@ -23,16 +23,7 @@ from typing import Any, NoReturn
 
 from protoset._validation import did_you_mean, is_count, is_number
 from protoset.exceptions import PlanError
-from protoset.experiments.plan import (
-    EVERYTHING,
-    PER_FOLD,
-    Distance,
-    Folds,
-    Plan,
-    PlannedMethod,
-    Source,
-    repeated,
-)
+from protoset.experiments.plan import EVERYTHING, PER_FOLD, Distance, Folds, Plan, PlannedMethod, Source, repeated
 from protoset.models import MethodSpec
 from protoset.models.methods import RENAMED_PARAMETERS, selector_classes
 from protoset.models.preparation import NOMINALS, SCALINGS

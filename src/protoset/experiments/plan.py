@@ -32,15 +32,7 @@ PER_FOLD = "fold"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set comes from.
-
-    Attributes
-    ----------
-    path : str or None
-        The file, where the data are not known by their name.
-    target : str, int or None
-        The column of the labels in the file.
-    """
+    """Where a data set comes from: its name, or a file and the column of the labels in the file."""
 
     name: str
     path: str | None = None
@@ -55,16 +47,7 @@ class Source:
 class Folds:
     """How objects are divided into training and test objects.
 
-    Attributes
-    ----------
-    n : int or None
-        Number of folds; None takes the split that the data come with.
-    seed : int
-        Shuffles the objects before they are divided.
-    stratified : bool
-        Whether each fold has the classes in their proportions.
-    holdout : float or None
-        In place of folds: the share of the objects that is held out, once.
+    With ``n=None``, the split that the data come with; with ``holdout``, a share of the objects is held out, once.
     """
 
     n: int | None = 5
@@ -86,19 +69,7 @@ class Folds:
 
 @dataclass(frozen=True)
 class Distance:
-    """How objects are compared.
-
-    Attributes
-    ----------
-    metric : str
-        As in ``protoset.models.prepare``.
-    parameters : dict
-        Parameters of the metric.
-    scaling : {"z", "minmax", "raw"} or None
-        Scaling of objects that are compared as vectors; of no account for others.
-    nominal : {"index", "heom"} or None
-        As in ``protoset.models.prepare``.
-    """
+    """How objects are compared, as in ``protoset.models.prepare``; ``scaling`` is for objects compared as vectors."""
 
     label: str
     metric: str = "auto"
@@ -127,22 +98,9 @@ class Distance:
 class PlannedMethod:
     """A method of a plan, at its own size or at a given size.
 
-    Attributes
-    ----------
-    label : str
-        Such as ``FCNN(n_neighbors=2)`` or ``REPS at SSMA``.
-    spec : MethodSpec
-        The method; its selector is "NoPS" for the method that keeps all objects.
-    at : str or None
-        Label of the method whose number of prototypes this method keeps.
-    rate : float, dict or None
-        The selection rate, or the rate on each data set by name.
-    rate_name : str or None
-        Name of the rates by data set.
-    seeds : tuple of int, "fold" or None
-        Seeds that the method is repeated with; None for deterministic methods.
-    rule : {"nearest", "adjusted"}
-        How the prototypes classify.
+    ``label`` is such as ``FCNN(n_neighbors=2)`` or ``REPS at SSMA``. ``at`` is the label of the method whose number of
+    prototypes this method keeps. ``rate`` may have a rate per data set, with the name ``rate_name``. ``seeds`` is None
+    for deterministic methods.
     """
 
     label: str

@@ -27,20 +27,9 @@ from protoset.spaces import make_space
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The prototypes of a method.
+    """The prototypes of a method: ascending positions among the training objects.
 
-    Attributes
-    ----------
-    kept : ndarray of int
-        Positions among the training objects, ascending.
-    degradations : ndarray or None
-        Degradations of the prototypes, where the method learns them.
-    n_distances : int
-        Dissimilarities that the method asked for.
-    counters : dict
-        Other numbers that the method counted.
-    parameters : dict
-        All parameters of the method.
+    ``n_distances`` counts the dissimilarities that the method asked for; ``counters`` has its other numbers.
     """
 
     kept: np.ndarray

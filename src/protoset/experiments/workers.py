@@ -108,16 +108,9 @@ def compute_in_processes(groups: Iterable[Group], load: Load, n_jobs: int) -> It
 
 
 class _Driver:
-    """A thread that gives groups to a worker and passes its results on.
+    """A thread that gives groups, which all drivers share, to a worker and passes its results on.
 
-    Parameters
-    ----------
-    waiting : deque of Group
-        Shared by all drivers.
-    events : SimpleQueue
-        Gets results, an exception where the worker cannot work at all, and None at the end.
-    loader : bytes
-        The function that loads data.
+    ``events`` gets results, an exception where the worker cannot work at all, and None at the end.
     """
 
     def __init__(self, waiting: deque[Group], events: queue.SimpleQueue[Any], loader: bytes):

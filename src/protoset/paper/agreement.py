@@ -21,13 +21,7 @@ NO_DIFFERENCE = "no significant difference"
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison with the paper.
-
-    Attributes
-    ----------
-    agrees : bool or None
-        None if the paper has nothing to compare with.
-    """
+    """One comparison with the paper; ``agrees`` is None if the paper has nothing to compare with."""
 
     agrees: bool | None
     statement: str

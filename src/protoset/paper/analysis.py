@@ -24,14 +24,9 @@ NOT_COMPUTED = "not computed yet"
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Mean errors and selection rates over the folds of a study.
+    """Mean errors and selection rates over the folds of a study, a row per data set; NaN where a cell has no result.
 
-    Attributes
-    ----------
-    error_table, rate_table : ndarray of shape (n_data, n_methods)
-        NaN where a cell failed or is missing.
-    n_train, n_test : ndarray of shape (n_data,)
-        Training objects of one fold, and test objects of all folds together; 0 without results.
+    ``n_train`` counts the training objects of one fold, ``n_test`` the test objects of all folds; 0 without results.
     """
 
     data: tuple[str, ...]
@@ -57,14 +52,9 @@ class Measured:
 
 
 def gather(journals: Sequence[str | os.PathLike[str]], *, distance: str | None = None) -> Measured:
-    """Compute means over folds from journals of the same data sets and folds.
+    """Compute means over folds from journals with the same folds; the data sets are those of the first journal.
 
-    Parameters
-    ----------
-    journals : sequence of path-like
-        The data sets are those of the first journal; the others may have fewer.
-    distance : str, optional
-        Label of the distance, if the plan has several.
+    ``distance`` is the label of the distance, if the plan has several.
     """
     data: tuple[str, ...] = ()
     results: dict[tuple[str, str], list[CellResult | None]] = {}
@@ -111,13 +101,7 @@ def _counts(rows: Sequence[CellResult]) -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A method with the variant that is chosen on each data set.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        The variant on each data set; empty if it has no results.
-    """
+    """A method with the variant that is chosen on each data set; the label is empty if there are no results."""
 
     labels: tuple[str, ...]
     error: np.ndarray
@@ -183,18 +167,9 @@ def rank_methods(choices: Mapping[str, Choice]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two methods compared over many data sets.
+    """Two methods compared over the ``n`` data sets with results of both.
 
-    Attributes
-    ----------
-    mean, other_mean : float
-        Means over the data sets with results of both.
-    wins, losses : int
-        Data sets on which the first method is lower, and higher.
-    n : int
-        Data sets with results of both.
-    test : SignedRankTest or None
-        One-sided test that the first method is lower; None without data sets.
+    The first method wins where it is lower. The one-sided test, that it is lower, is None without data sets.
     """
 
     mean: float

@@ -47,15 +47,7 @@ def add_fixed_rates(page: Page, name: str, measured: Measured, choices: Mapping[
 
 @dataclass(frozen=True)
 class TestRow:
-    """A line of the table of signed-rank tests.
-
-    Attributes
-    ----------
-    tests : dict of str to Comparison
-        By baseline.
-    with_counts : bool
-        Whether to show wins and losses.
-    """
+    """A line of the table of signed-rank tests: a test per baseline, with or without its wins and losses."""
 
     title: str
     tests: dict[str, Comparison]

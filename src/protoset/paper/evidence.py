@@ -36,15 +36,7 @@ AT_PRINTED_RATE = "REPS at paper's {}"
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Data of a case study.
-
-    Attributes
-    ----------
-    series, labels, distances : ndarray
-        Training series, their labels and all pairwise distances.
-    kept : ndarray of int
-        Prototypes of REPS at the printed rate, as positions in the training set.
-    """
+    """The training series of a case study; ``kept`` has the positions of the prototypes of REPS at the printed rate."""
 
     name: str
     series: np.ndarray
@@ -61,14 +53,8 @@ class Case:
 class Evidence:
     """All measured results; studies that were not run are None or empty.
 
-    Attributes
-    ----------
-    scaling : str
-        Scaling of the vector studies.
-    windows : dict of int to Measured
-        By radius, without the radius of the series study.
-    states : dict of str to Status
-        By name of the plan.
+    ``scaling`` is that of the vector studies. ``windows`` has the results by radius, without the radius of the series
+    study. ``states`` has the status of each plan by name.
     """
 
     scaling: str
@@ -83,13 +69,7 @@ class Evidence:
 
 
 def read_evidence(output: str | os.PathLike[str], scaling: str | None = None) -> Evidence:
-    """Read the journals of a folder.
-
-    Parameters
-    ----------
-    scaling : {"z", "minmax", "raw"}, optional
-        Scaling of the vector studies; by default the first of these that the folder has.
-    """
+    """Read the journals of a folder; by default with the first of the scalings z, minmax and raw that it has."""
     folder = Path(output)
     if not folder.is_dir():
         raise FileNotFoundError(
@@ -120,14 +100,8 @@ def read_evidence(output: str | os.PathLike[str], scaling: str | None = None) ->
         windows = {int(each.parameters["window"]): gather([path], distance=each.label) for each in distances}
     if not states:
         raise JournalError(f"the folder {os.fspath(folder)!r} has no results of the paper's studies; run them first")
-    return Evidence(
-        scaling,
-        **studies,
-        mixture_reps=mixture_reps,
-        windows=windows,
-        cases=_cases(folder),
-        states=states,
-    )
+    cases = _cases(folder)
+    return Evidence(scaling, **studies, mixture_reps=mixture_reps, windows=windows, cases=cases, states=states)
 
 
 def _cases(folder: Path) -> tuple[Case, ...]:

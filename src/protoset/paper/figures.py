@@ -10,13 +10,7 @@ import numpy as np
 from protoset.evaluation import critical_difference
 from protoset.paper.analysis import Choice
 from protoset.paper.evidence import Case
-from protoset.plots import (
-    plot_critical_difference,
-    plot_neighbor_graph,
-    plot_sensitivity,
-    plot_series,
-    plot_tradeoff,
-)
+from protoset.plots import plot_critical_difference, plot_neighbor_graph, plot_sensitivity, plot_series, plot_tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -22,16 +22,9 @@ MISSING_TEXT = "missing"
 
 @dataclass
 class Page:
-    """A page under construction.
+    """A page under construction: Markdown blocks, CSV tables and figures by name, and the folder of the images.
 
-    Attributes
-    ----------
-    images : str
-        Folder of the images, relative to the page.
-    blocks : list of str
-        Markdown blocks of the page.
-    tables : dict of str to (header, rows)
-        CSV tables by name.
+    The folder is relative to the page. A table is a header and rows.
     """
 
     images: str = "."

@@ -23,14 +23,7 @@ from protoset.experiments.plan import Source
 from protoset.models.preparation import SCALINGS, Scaling
 from protoset.paper.analysis import gather
 from protoset.paper.printed import BASELINES
-from protoset.paper.studies import (
-    REPS_OF_MIXTURE,
-    SLOW_METHODS,
-    STUDIES,
-    journal_of,
-    mixture_document,
-    plan_document,
-)
+from protoset.paper.studies import REPS_OF_MIXTURE, SLOW_METHODS, STUDIES, journal_of, mixture_document, plan_document
 from protoset.spaces import make_space
 
 CASES = ("Plane", "ECG200")

@@ -23,14 +23,9 @@ SLOW_METHODS = ("SSMA", "RMHC")
 
 @dataclass(frozen=True)
 class Study:
-    """A study of the paper.
+    """A study of the paper; the plan of a slow method ends with the method's name.
 
-    Attributes
-    ----------
-    plans : tuple of str
-        Names of its plans; the plan of a slow method ends with the method's name.
-    scaled : bool
-        Whether users can choose the scaling of the attributes.
+    If ``scaled``, users can choose the scaling of the attributes.
     """
 
     name: str
@@ -109,10 +104,7 @@ def journal_of(output: Path, plan: str, scaling: str) -> Path:
 def mixture_document(rates: Mapping[str, Mapping[str, float]], data: Sequence[str]) -> dict[str, Any]:
     """Return the second plan of the mixture: REPS on z-scored attributes at the baselines' measured rates.
 
-    Parameters
-    ----------
-    rates : dict of str to dict
-        By label of the baseline: its selection rate on each data set.
+    ``rates`` has, by label of the baseline, its selection rate on each data set.
     """
     vectors = plan_document("vectors", data=data)
     plain: list[dict[str, Any]] = [

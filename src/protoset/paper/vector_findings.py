@@ -20,14 +20,7 @@ from protoset.paper.analysis import (
 from protoset.paper.evidence import AT_PRINTED_RATE, Evidence, best_choices, fixed_choices, printed_rate_choices
 from protoset.paper.inconsistencies import printed_choices
 from protoset.paper.pages import probability
-from protoset.paper.printed import (
-    BASELINES,
-    METHODS,
-    fixed_rate_table,
-    one_nn_errors,
-    signed_rank_table,
-    vector_table,
-)
+from protoset.paper.printed import BASELINES, METHODS, fixed_rate_table, one_nn_errors, signed_rank_table, vector_table
 
 SHIFTED_ROWS = (
     "ionosphere",

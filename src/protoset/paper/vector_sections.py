@@ -14,13 +14,7 @@ from protoset.paper.evidence import AT_PRINTED_RATE, Evidence, best_choices, fix
 from protoset.paper.figures import tradeoff
 from protoset.paper.inconsistencies import printed_choices
 from protoset.paper.pages import MISSING_TEXT, Page, signed
-from protoset.paper.printed import (
-    BASELINES,
-    METHODS,
-    fixed_rate_table,
-    one_nn_errors,
-    vector_table,
-)
+from protoset.paper.printed import BASELINES, METHODS, fixed_rate_table, one_nn_errors, vector_table
 
 
 def add_vector_study(page: Page, evidence: Evidence, *, brief: bool = False) -> None:
