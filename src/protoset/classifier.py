@@ -23,7 +23,7 @@ from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import BaseSelector, Refined
-from protoset.selectors.base import note_features
+from protoset.selectors.base import check_selector, note_features
 from protoset.spaces import Dissimilarities
 
 Rule = Literal["nearest", "adjusted"]
@@ -71,14 +71,7 @@ class Decision:
 def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
     """Order the prototypes of each query by distance and adjust their ranks.
 
-    The first smallest adjusted rank in a row wins: among ties the nearest, then the lowest index.
-
-    Parameters
-    ----------
-    block : ndarray of shape (n_queries, n_prototypes)
-        Dissimilarities.
-    degradations : ndarray of shape (n_prototypes,), optional
-        None for plain ranks.
+    The first smallest adjusted rank in a row of ``block`` wins: among ties the nearest, then the lowest index.
     """
     order = np.argsort(block, axis=1, kind="stable")
     distances = np.take_along_axis(block, order, axis=1)
@@ -177,7 +170,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_choice("rule", self.rule, RULES)
         check_jobs(self.n_jobs)
-        selector = self._make_selector()
+        selector = clone(check_selector(self._selector_or_default()))
         space, codes = selector._fit(X, y, client=client)
         kept = selector.sample_indices_
         learned = getattr(selector, "degradations_", None)
@@ -288,14 +281,6 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     def _selector_or_default(self) -> Any:
         return Refined() if self.selector is None else self.selector
-
-    def _make_selector(self) -> BaseSelector:
-        selector = self._selector_or_default()
-        if not isinstance(selector, BaseSelector):
-            raise TypeError(
-                f"selector={selector!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)"
-            )
-        return clone(selector)
 
     def _cross(self, X: Any) -> Dissimilarities:
         check_is_fitted(self, "classes_")

@@ -67,16 +67,9 @@ class RankExponential:
     def truncation_bound(self, bound: float) -> float:
         """Bound on the change of the smallest objective by the neighbours that the lists leave out.
 
-        Parameters
-        ----------
-        bound : float
-            Limit of each dual variable in 1/2 |w|^2 + bound * sum of hinges.
-
-        Notes
-        -----
-        Cutting an enemy at beta^-rank = e moves a hinge by (beta - 1 + w_j) e, cutting a friend
-        by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. Where
-        ranks follow one after the other and weights are small this is n * bound * beta^-K.
+        ``bound`` limits each dual variable. Cutting an enemy at beta^-rank = e moves a hinge by (beta - 1 + w_j) e,
+        cutting a friend by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. Where ranks
+        follow one after the other and weights are small this is n * bound * beta^-K.
         """
         friendly = np.bincount(
             self.features.indices, np.maximum(self.features.data, 0.0), minlength=self.features.shape[1]
@@ -90,15 +83,7 @@ def truncation_bound(bound: float, cut: float, largest_friendly: float, beta: fl
 
 
 def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
-    """Turn neighbour lists into the constraints of the max-margin problem.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-        Class of each object.
-    beta : float
-        Base of the exponential, above 1.
-    """
+    """Turn neighbour lists into the constraints of the max-margin problem."""
     n = lists.n_objects
     codes = codes.astype(np.int32, copy=False)
     values, rho = np.empty(len(lists.indices)), np.empty(n)

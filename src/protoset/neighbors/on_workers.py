@@ -14,18 +14,9 @@ from protoset.spaces import TrainingSpace
 
 @dataclass(frozen=True, eq=False)
 class WorkerLists:
-    """Neighbour lists in blocks of rows on workers.
+    """Neighbour lists in blocks of rows on workers, each block a ``RawLists``.
 
-    Attributes
-    ----------
-    blocks : list of Future
-        ``RawLists``, one per block of rows.
-    starts : ndarray of int
-        First row of each block, and the number of rows.
-    ties : {"min", "average", "ordinal"}
-        How equal distances are ranked.
-    recall : float or None
-        Part of the true neighbours that are listed, measured on a sample; None for an exact search.
+    ``starts`` holds the first row of each block, and the number of rows. ``recall`` is None for an exact search.
     """
 
     client: Any

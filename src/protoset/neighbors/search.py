@@ -141,12 +141,7 @@ class NeighborSearch(BaseEstimator):
     def memory(self, space: TrainingSpace, beta: float, *, given: bool = False) -> tuple[MemoryEstimate, int]:
         """Estimate the memory of the search beyond the objects, and the number of entries of the lists.
 
-        Parameters
-        ----------
-        space : TrainingSpace
-        beta : float
-        given : bool
-            Whether ready lists take the place of a search.
+        ``given`` says whether ready lists take the place of a search.
         """
         n, on_disk = space.shape[0], self.folder is not None
         kind = "given" if given else self.resolve(space)
@@ -253,13 +248,8 @@ def choose_search(
 ) -> Literal["exact", "approximate"]:
     """Choose the search for the objects of a space.
 
-    Parameters
-    ----------
-    search : {"auto", "exact", "approximate"}
-        ``"auto"`` takes the approximate search from ``large`` objects on, where the space has one and faiss or
-        pynndescent is installed; a Dask cluster needs neither.
-    large : int, optional
-        By default ``APPROXIMATE_FROM``.
+    ``"auto"`` takes the approximate search from ``large`` objects on (by default ``APPROXIMATE_FROM``), where the space
+    has one and faiss or pynndescent is installed; a Dask cluster needs neither.
     """
     check_choice("search", search, SEARCH_KINDS)
     has_library = space.remote or approximate_library() is not None

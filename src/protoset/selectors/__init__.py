@@ -6,6 +6,7 @@ One method per file. A file registers its method by being there, and exports it 
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 
 from protoset.neighbors import NeighborSearch
@@ -72,6 +73,7 @@ def all_selectors() -> list[tuple[str, type[BaseSelector]]]:
         thing
         for module in modules
         for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, BaseSelector) and thing not in (BaseSelector, Refined)
+        if isinstance(thing, type) and issubclass(thing, BaseSelector)
+        if not inspect.isabstract(thing) and thing is not Refined
     }
     return sorted(((selector.__name__, selector) for selector in found), key=lambda pair: pair[0])

@@ -97,17 +97,7 @@ class NeighborQueue:
 
 @dataclass(frozen=True, eq=False)
 class ClassNeighbors:
-    """The nearest neighbour of each member of a set in each class of the set.
-
-    Attributes
-    ----------
-    members : ndarray of int64
-        The set, ascending.
-    codes : ndarray of int
-        Class of each training object.
-    queues : list of NeighborQueue
-        Nearest members of each class.
-    """
+    """The nearest neighbour of each member of a set (ascending) in each class of the set; one queue per class."""
 
     members: np.ndarray
     codes: np.ndarray
@@ -159,19 +149,9 @@ class ClassNeighbors:
 def nearest_among(
     space: TrainingSpace, rows: np.ndarray, members: np.ndarray, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Search the nearest member of each row, other than the row itself.
+    """Search the nearest member of each row, other than the row itself; both ascending, rows may be members.
 
-    Parameters
-    ----------
-    rows, members : ndarray of int
-        Ascending; rows may be members.
-
-    Returns
-    -------
-    indices : ndarray of int64
-        Of ties, the lowest index; -1 if there is no such member.
-    distances : ndarray of float64
-        Infinite if there is no such member.
+    Of ties the lowest index is taken. Without such a member the index is -1 and the distance infinite.
     """
     indices, distances = np.full(len(rows), -1, np.int64), np.full(len(rows), np.inf)
     if len(rows) and len(members):

@@ -18,25 +18,9 @@ def nearest_enemies(
     *,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nearest member of another class, in the lists where possible, else by a search.
+    """Find the nearest member of another class, in the lists where possible, else by a search; members ascending.
 
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of all training objects.
-    codes : ndarray of int
-        Class of each object.
-    rows, members : ndarray of int
-        Members ascending.
-    n_jobs : int, optional
-        Parallel workers of the search.
-
-    Returns
-    -------
-    enemies : ndarray of int64
-        Nearest enemy of each row; -1 if all members have the class of the row.
-    distances : ndarray of float64
-        Distance of each row to its nearest enemy; infinite if there is none.
+    Returns the nearest enemy of each row and its distance; -1 and infinite if there is none.
     """
     is_member = np.zeros(len(codes), bool)
     is_member[members] = True

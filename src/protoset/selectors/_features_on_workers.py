@@ -35,10 +35,7 @@ class ColumnSums:
 class BlockConstraints:
     """Constraints of a block of rows, on a worker.
 
-    Attributes
-    ----------
-    row_values : (ndarray, float)
-        rho of the rows, and the sum of the mass that their lists cut off.
+    ``row_values`` holds rho of the rows, and the sum of the mass that their lists cut off.
     """
 
     features: sparse.csr_matrix

@@ -35,15 +35,13 @@ class Schedule:
     ----------
     steepness : tuple of float
         Of the loss, step by step.
-    n_starts : int
-        How many sets are refined.
     tolerance : float
         Part of the objective that a move must save.
+    worthwhile : float
+        Part of the objective that a pass must save if another is to follow it.
     share : float
         Part of the objective per prototype that a move must save, where that is less: among many
         prototypes, each has little to save.
-    worthwhile : float
-        Part of the objective that a pass must save if another is to follow it.
     """
 
     steepness: tuple[float, ...]
@@ -151,10 +149,7 @@ def _random_set(codes: np.ndarray, size: int, random_state: np.random.RandomStat
 class _Search:
     """Runs through the steps of steepness, each until no move helps.
 
-    Attributes
-    ----------
-    latest : ndarray of int or None
-        The set after the last move, until it is judged.
+    ``latest`` is the set after the last move, until it is judged.
     """
 
     def __init__(self, schedule: Schedule, limits: SearchLimits, random_state: np.random.RandomState):

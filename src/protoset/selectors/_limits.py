@@ -51,19 +51,7 @@ Callback = Callable[[SearchProgress], Any]
 class SearchLimits:
     """When a search is to end early: at a time limit, at a callback's word, at Ctrl-C.
 
-    Parameters
-    ----------
-    max_time : float, optional
-        Seconds.
-    callback : callable, optional
-        Called as ``callback(SearchProgress)``; the search ends when it returns True.
-    what : str
-        Name of the unit of work, for the lines of ``verbose``.
-
-    Attributes
-    ----------
-    reason : str or None
-        Why the search ended early.
+    ``what`` names the unit of work. ``reason`` says why the search ended early; None if it did not.
     """
 
     def __init__(

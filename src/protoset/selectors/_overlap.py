@@ -45,16 +45,7 @@ def prototype_overlap(
     and the lists of an approximate search in the sample. The approximate search misses neighbours across a border more
     often, but fewer of them in a sample than among all objects.
 
-    Parameters
-    ----------
-    rate : float
-        Part of the objects that is kept.
-    recall : float
-        Part of the neighbours that the search found.
-    rank : callable
-        Maps lists and the codes of their objects to a ranking, best first.
-    beta, ties, n_jobs
-        As in :class:`REPS`.
+    ``rank`` maps lists and the codes of their objects to a ranking, best first; ``rate`` is the part that is kept.
     """
     order, n_classes = np.random.default_rng(0).permutation(len(codes)), int(codes.max()) + 1
     sample = cut(order, codes, min(len(codes), max(COMPARED_OBJECTS, n_classes)), "proportional")

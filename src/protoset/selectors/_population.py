@@ -37,13 +37,7 @@ class Threshold:
 
 
 class Population:
-    """Sets of members, best first; among equals, the oldest first.
-
-    Parameters
-    ----------
-    state : ndarray of one uint64
-        State of the random numbers that draw the first sets; updated in place.
-    """
+    """Sets of members, best first; among equals, the oldest first. Updates ``state``, which draws the first sets."""
 
     def __init__(self, evaluator: SetEvaluator, n_objects: int, size: int, state: np.ndarray):
         starts, first_members = np.zeros(n_objects, np.int32), np.full(n_objects, -1, np.int32)

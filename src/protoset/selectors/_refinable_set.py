@@ -90,18 +90,7 @@ class CandidateDistances:
 class RefinableSet:
     """A set of prototypes, the nearest of them of every object, and the objective.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each object.
-    start : ndarray of int
-        The prototypes to begin with.
-    budget : int
-        Number of slots: the largest size of the set.
-    steepness : float
-        Steepness of the loss.
-    tolerance : float
-        Share of the objective that a move must save.
+    A move must save ``least`` of the objective, which is the share ``tolerance`` of it.
 
     Attributes
     ----------
@@ -109,8 +98,6 @@ class RefinableSet:
         The prototype in each slot; -1 for a free slot.
     objective : float
         Sum of the losses.
-    least : float
-        What a move must save of the objective.
     """
 
     def __init__(

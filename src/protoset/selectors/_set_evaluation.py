@@ -26,16 +26,10 @@ STEPS_PER_CHECK = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Individual:
-    """A set of members and its value.
+    """A set of members, and the number of objects that it classifies correctly, leave-one-out (``hits``).
 
     Attributes
     ----------
-    member : ndarray of bool
-        Whether each object is a member.
-    hits : int
-        Number of objects that their nearest members classify correctly, leave-one-out.
-    size : int
-        Number of members.
     start_positions, first_members : ndarray of int32
         First member in the list of each object, by position and by index. Without a member in the list:
         the length of the list, and -1.
@@ -76,14 +70,8 @@ def search_order(
 class SetEvaluator:
     """Evaluates sets of members and drops members that are not needed.
 
-    The set that was evaluated last is the current set.
-
-    Parameters
-    ----------
-    order : ndarray of int32, shape (n_objects, length)
-        Neighbours of each object, nearest first. Members beyond these lists are found by distances.
-    codes : ndarray of int
-        Class of each object.
+    The set that was evaluated last is the current set. ``order`` holds some neighbours of each object, nearest first;
+    members beyond them are found by distances.
 
     Attributes
     ----------
@@ -142,21 +130,9 @@ class SetEvaluator:
     def improve(
         self, child: Individual, threshold: int, state: np.ndarray, interrupted: Callable[[], bool]
     ) -> tuple[Individual, int]:
-        """Local search: drop members whose absence changes the hits by at least the threshold.
+        """Local search: drop members whose absence changes the hits by at least the threshold; updates ``state``.
 
-        Parameters
-        ----------
-        child : Individual
-            The current set.
-        state : ndarray of one uint64
-            State of the random numbers; updated in place.
-        interrupted : callable
-            Called now and then; returns whether to stop.
-
-        Returns
-        -------
-        n_losers : int
-            Objects that lost a voter, summed over all attempts.
+        Returns the improved set, and the number of objects that lost a voter, summed over all attempts.
         """
         self.begin(child)
         while not self.step(threshold, state, STEPS_PER_CHECK) and not interrupted():

@@ -14,12 +14,16 @@ Which code finds the nearest members depends on how the set changes:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from protoset import kernels
 from protoset._blocks import row_slices
 from protoset._progress import report, reporter
 from protoset.neighbors import NeighborLists, build_lists
+from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
 LIST_LENGTH = 50
@@ -29,12 +33,7 @@ LIST_LENGTH = 50
 class NearestMembers:
     """The k nearest members of a growing set, for every object.
 
-    Attributes
-    ----------
-    neighbors : ndarray of int64, shape (n_objects, k)
-        Nearest first; -1 where there are fewer members.
-    distances : ndarray of shape (n_objects, k)
-        Infinite where there are fewer members.
+    They are nearest first. Where there are fewer members, ``neighbors`` is -1 and ``distances`` infinite.
     """
 
     def __init__(self, space: TrainingSpace, k: int):
@@ -68,17 +67,7 @@ def nearest_listed(
 ) -> np.ndarray:
     """Find the k nearest members of each row in its list, and by distances where the list holds too few.
 
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of all training objects.
-    rows, members : ndarray of int
-        Members ascending.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows, k)
-        Nearest first; -1 where there are fewer members besides the row itself.
+    ``members`` are ascending. The result is -1 where there are fewer members besides the row itself.
     """
     is_member = np.zeros(lists.n_objects, bool)
     is_member[members] = True
@@ -102,3 +91,24 @@ def search_lists(space: TrainingSpace, n_neighbors: int, n_jobs: int | None, ver
     length = min(max(2 * n_neighbors, LIST_LENGTH), space.shape[0] - 1)
     report(verbose, "searching %d neighbours of %d objects", length, space.shape[0])
     return build_lists(space, length, n_jobs=n_jobs, progress=reporter(verbose, "pairs compared"))
+
+
+class VotingSelector(BaseSelector):
+    """A selector that edits the training set by the votes of ``n_neighbors`` neighbours."""
+
+    def __init__(
+        self,
+        n_neighbors: int = 3,
+        *,
+        metric: str | Callable[..., float] = "auto",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
+        self.n_neighbors = n_neighbors
+
+    def _search_lists(self, space: TrainingSpace) -> tuple[NeighborLists, int]:
+        """Search neighbour lists; return them and the number of neighbours that vote."""
+        k = min(self.n_neighbors, space.shape[0] - 1)
+        return search_lists(space, k, self.n_jobs, self.verbose), k

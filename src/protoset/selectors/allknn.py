@@ -2,41 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from protoset import kernels
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import nearest_listed, search_lists
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import VotingSelector, nearest_listed
 from protoset.spaces import TrainingSpace
 
 
 def all_knn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3) -> np.ndarray:
-    """Edit a training set by the votes of the 1, 2, ..., ``n_neighbors`` nearest neighbours.
-
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of the training objects.
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors : int
-        Largest number of neighbours that vote.
-
-    Returns
-    -------
-    ndarray of int
-        Objects whose class wins every vote, ascending.
-    """
+    """Return the objects whose class wins the votes of 1, 2, ... and ``n_neighbors`` nearest neighbours, ascending."""
     objects = np.arange(len(codes))
     nearest = nearest_listed(space, lists, objects, objects, n_neighbors)
     return np.flatnonzero(kernels.voting.wins_every_vote(nearest, codes, codes))
 
 
-class AllKNN(BaseSelector):
+class AllKNN(VotingSelector):
     """All-k edited nearest neighbour rule: drops objects that their 1, 2, ... or k nearest neighbours misclassify.
 
     All votes are taken in the whole training set. Nothing is dropped before the last vote.
@@ -75,21 +56,6 @@ class AllKNN(BaseSelector):
     144
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        metric: str | Callable[..., float] = "auto",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        k = min(self.n_neighbors, len(codes) - 1)
-        return all_knn(space, search_lists(space, k, self.n_jobs, self.verbose), codes, n_neighbors=k)
+        lists, k = self._search_lists(space)
+        return all_knn(space, lists, codes, n_neighbors=k)

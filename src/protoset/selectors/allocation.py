@@ -47,13 +47,8 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
 def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:
     """Share the prototypes among the classes; each class with members gets at least one.
 
-    Parameters
-    ----------
-    n_prototypes : int
-        At least the number of classes with members, at most the number of objects.
-    allocation : {"proportional", "equal"}
-        ``"proportional"`` to the class sizes by largest remainder, or ``"equal"`` as far as the
-        members go; a prototype left over goes to the larger class, then to the earlier one.
+    ``"proportional"`` shares by the class sizes with largest remainders, ``"equal"`` as far as the members go.
+    A prototype left over goes to the larger class, then to the earlier one.
     """
     if allocation == "equal":
         quota = _level(n_prototypes, class_sizes)

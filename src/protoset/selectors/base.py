@@ -48,13 +48,21 @@ class BaseSelector(BaseEstimator, ABC):
         Number of features, or of training objects with ``metric="precomputed"``; missing where objects have none.
     """
 
-    metric: str | Callable[..., float]
-    metric_params: dict[str, Any] | None
-    n_jobs: int | None
-    verbose: int
-
     _takes_graphs: ClassVar[bool] = False
     """Whether the distances to some neighbours are enough, as a sparse graph holds them."""
+
+    def __init__(
+        self,
+        *,
+        metric: str | Callable[..., float] = "auto",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Select prototypes.
@@ -178,6 +186,13 @@ class BaseSelector(BaseEstimator, ABC):
         return tags
 
 
+def check_selector(selector: Any) -> BaseSelector:
+    """Return a selector; refuse anything else."""
+    if not isinstance(selector, BaseSelector):
+        raise TypeError(f"selector={selector!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)")
+    return selector
+
+
 def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
     """Set ``n_features_in_``, and ``feature_names_in_`` where the columns of ``X`` have names."""
     names = column_names_of(X)
@@ -187,13 +202,7 @@ def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
 
 
 def refuse_old_names(**new_names: str) -> Callable[[Method], Method]:
-    """Make a function refuse keyword arguments of an older version, with the new name in the error.
-
-    Parameters
-    ----------
-    **new_names
-        What to write instead, by old name.
-    """
+    """Make a function refuse keyword arguments of an older version; the error says what to write instead."""
 
     def decorate(function: Method) -> Method:
         @wraps(function)

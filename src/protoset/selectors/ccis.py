@@ -27,9 +27,6 @@ inside its class. Errors are leave-one-out errors on the training set.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from protoset._progress import report
@@ -40,20 +37,9 @@ from protoset.spaces import TrainingSpace
 
 
 def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, verbose: int = 0) -> np.ndarray:
-    """Select from a training set.
+    """Return the objects kept, ascending; ``codes`` are numbered without gaps.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each object, from 0 on without gaps.
-    n_jobs, verbose
-        As in :class:`CCIS`.
-
-    Returns
-    -------
-    ndarray of int
-        Objects kept, ascending. A class may lose all its objects. The result is empty if every class has
-        a single member.
+    A class may lose all its objects. The result is empty if every class has a single member.
     """
     report(verbose, "searching the nearest of each class for %d objects", len(codes))
     graph = ClassNeighbors.search(space, codes, n_jobs)
@@ -68,15 +54,7 @@ def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, 
 def paired_classes(degrees: np.ndarray, codes: np.ndarray) -> list[tuple[int, int]]:
     """Pair each class with the class that correlates most with it.
 
-    Parameters
-    ----------
-    degrees : ndarray of shape (n_objects, n_classes)
-        In-degrees of each object, by the class that the edges come from.
-
-    Returns
-    -------
-    list of (int, int)
-        Each pair once, lower class first, in the order of the classes that chose it.
+    Returns each pair once, lower class first, in the order of the classes that chose it.
     """
     n_classes = degrees.shape[1]
     sizes = np.bincount(codes, minlength=n_classes)
@@ -221,19 +199,6 @@ class CCIS(BaseSelector):
     >>> len(CCIS().fit(X, y).sample_indices_)
     3
     """
-
-    def __init__(
-        self,
-        *,
-        metric: str | Callable[..., float] = "auto",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         return ccis(space, codes, n_jobs=self.n_jobs, verbose=self.verbose)

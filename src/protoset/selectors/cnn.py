@@ -18,20 +18,7 @@ from protoset.spaces import TrainingSpace
 
 
 def cnn(space: TrainingSpace, codes: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Condense a training set.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each object.
-    order : ndarray of int
-        All objects in the order of visits. The first object starts the set.
-
-    Returns
-    -------
-    ndarray of int
-        Objects kept, ascending.
-    """
+    """Visit all objects in ``order``, whose first object starts the set; return the objects kept, ascending."""
     nearest = NearestMembers(space, 1)
     is_member = np.zeros(len(codes), bool)
     added, position = order[0], 0
@@ -96,11 +83,8 @@ class CNN(BaseSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ):
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.random_state = random_state
-        self.verbose = verbose
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         order = np.arange(len(codes))

@@ -35,24 +35,7 @@ CANDIDATE_BYTES = 256 * 2**20
 def drop3(
     space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 1, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Reduce a training set.
-
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of the training objects.
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors : int
-        Number of neighbours that vote.
-    n_jobs : int, optional
-        Parallel workers of searches.
-
-    Returns
-    -------
-    ndarray of int
-        Objects kept, ascending. A class may lose all its objects.
-    """
+    """Reduce a training set; return the objects kept, ascending. A class may lose all its objects."""
     edited = enn(space, lists, codes, n_neighbors=n_neighbors)
     _, distances = nearest_enemies(space, lists, codes, edited, edited, n_jobs=n_jobs)
     order = edited[np.argsort(-distances, kind="stable")]
@@ -73,15 +56,6 @@ def drop3(
 
 class CandidateLists:
     """Present and future neighbours of each object of the edited set, nearest first.
-
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of all training objects.
-    edited : ndarray of int
-        Objects of the edited set, ascending.
-    n_neighbors : int
-        Number of neighbours of each object.
 
     Attributes
     ----------
@@ -202,11 +176,8 @@ class DROP3(BaseSelector):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import outvoted, search_lists
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import VotingSelector, outvoted
 from protoset.spaces import TrainingSpace
 
 
 def enn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3) -> np.ndarray:
-    """Edit a training set.
-
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of the training objects.
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors : int
-        Number of neighbours that vote.
-
-    Returns
-    -------
-    ndarray of int
-        Objects kept, ascending. A class may lose all its objects.
-    """
+    """Return the objects that their neighbours do not outvote, ascending. A class may lose all its objects."""
     return np.flatnonzero(~outvoted(space, lists, codes, np.arange(len(codes)), n_neighbors))
 
 
-class ENN(BaseSelector):
+class ENN(VotingSelector):
     """Edited nearest neighbour rule: drops objects whose nearest neighbours vote for another class.
 
     It removes noise, smooths the borders between classes, and keeps most objects. The only member of a
@@ -73,21 +54,6 @@ class ENN(BaseSelector):
     144
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        metric: str | Callable[..., float] = "auto",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        k = min(self.n_neighbors, len(codes) - 1)
-        return enn(space, search_lists(space, k, self.n_jobs, self.verbose), codes, n_neighbors=k)
+        lists, k = self._search_lists(space)
+        return enn(space, lists, codes, n_neighbors=k)

@@ -27,19 +27,7 @@ def fcnn(
 ) -> tuple[np.ndarray, int]:
     """Condense a training set.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors, start
-        As in :class:`FCNN`.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Objects kept, ascending.
-    n_iter : int
-        Rounds, including the last one, which adds nothing.
+    Returns the objects kept, ascending, and the number of rounds with the last one, which adds nothing.
     """
     nearest, n_iter = NearestMembers(space, n_neighbors), 0
     is_member = np.zeros(len(codes), bool)
@@ -130,12 +118,9 @@ class FCNN(BaseSelector):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_neighbors = n_neighbors
         self.start = start
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

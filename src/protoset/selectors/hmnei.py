@@ -40,21 +40,10 @@ def hmnei(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> tuple[np.ndarray, int]:
-    """Edit a training set until editing costs accuracy.
+    """Edit a training set until editing costs accuracy; ``codes`` are numbered without gaps.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each object, from 0 on without gaps.
-    epsilon, n_jobs, verbose
-        As in :class:`HMNEI`.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Objects kept, ascending, at least one of each class.
-    n_iter : int
-        Passes, including the last one, which has no effect.
+    Returns the objects kept, ascending, at least one of each class, and the number of passes with the last one, which
+    has no effect.
     """
     report(verbose, "searching the nearest of each class for %d objects", len(codes))
     graph = ClassNeighbors.search(space, codes, n_jobs)
@@ -77,12 +66,7 @@ def hmnei(
 def edit(degrees: np.ndarray, codes: np.ndarray, epsilon: float) -> np.ndarray:
     """One pass (HMN-E): whether each object stays.
 
-    Parameters
-    ----------
-    degrees : ndarray of shape (n_objects, n_classes)
-        ``degrees[i, c]``: number of objects of class c whose nearest neighbour in the class of i is i.
-    codes : ndarray of int
-        Class of each object.
+    ``degrees[i, c]`` is the number of objects of class c whose nearest neighbour in the class of i is i.
     """
     n, n_classes = degrees.shape
     sizes = np.bincount(codes, minlength=n_classes)
@@ -150,11 +134,8 @@ class HMNEI(BaseSelector):
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.epsilon = epsilon
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

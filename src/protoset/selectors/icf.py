@@ -6,17 +6,13 @@ than their coverage set (see :class:`ICF`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from protoset import kernels
 from protoset._blocks import row_slices
 from protoset.neighbors import NeighborLists
 from protoset.selectors._enemies import nearest_enemies
-from protoset.selectors._voting import search_lists
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import VotingSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
 
@@ -26,23 +22,8 @@ def icf(
 ) -> tuple[np.ndarray, int]:
     """Filter a training set.
 
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of the training objects.
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors : int
-        Number of neighbours that vote in the editing.
-    n_jobs : int, optional
-        Parallel workers of searches.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Objects kept, ascending. A class may lose all its objects.
-    n_iter : int
-        Rounds, including the last one, which drops nothing.
+    Returns the objects kept, ascending, and the number of rounds with the last one, which drops nothing. A class may
+    lose all its objects.
     """
     members = enn(space, lists, codes, n_neighbors=n_neighbors)
     enemies, radii = np.full(len(codes), -1), np.full(len(codes), np.inf)
@@ -61,23 +42,9 @@ def icf(
 def count_reachable(
     space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, members: np.ndarray, radii: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the reachable set and the coverage set of each member.
+    """Count the reachable set and the coverage set of each member; 0 for objects that are not members.
 
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of all training objects.
-    codes : ndarray of int
-        Class of each object.
-    members : ndarray of int
-        Ascending.
-    radii : ndarray
-        Distance of each object to its nearest enemy among the members. Only members of its own class are nearer.
-
-    Returns
-    -------
-    reachable, coverage : ndarray of int64, shape (n_objects,)
-        0 for objects that are not members.
+    ``radii`` holds the distance of each object to its nearest enemy among the members.
     """
     reachable, coverage = np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
     is_member = np.zeros(len(codes), bool)
@@ -98,7 +65,7 @@ def count_reachable(
     return reachable, coverage
 
 
-class ICF(BaseSelector):
+class ICF(VotingSelector):
     """Iterative case filtering: drops objects inside a class, which other objects represent.
 
     First, objects that their nearest neighbours misclassify are dropped, as in :class:`ENN`. Then rounds follow. In
@@ -148,23 +115,7 @@ class ICF(BaseSelector):
     58
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        metric: str | Callable[..., float] = "auto",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        k = min(self.n_neighbors, len(codes) - 1)
-        lists = search_lists(space, k, self.n_jobs, self.verbose)
+        lists, k = self._search_lists(space)
         kept, self.n_iter_ = icf(space, lists, codes, n_neighbors=k, n_jobs=self.n_jobs)
         return kept

@@ -29,16 +29,9 @@ CANDIDATES_PER_BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class Medoids:
-    """Medoids of a group.
+    """Medoids of a group, ascending, and the sum of the distances of the members to their nearest medoid (``loss``).
 
-    Attributes
-    ----------
-    indices : ndarray of int
-        Ascending.
-    loss : float
-        Sum of the distances of the members to their nearest medoid.
-    n_iter, n_swaps : int
-        Passes over the candidates, and swaps made. Unless the limit is reached, the last pass makes no swap.
+    ``n_iter`` counts passes over the candidates. Unless the limit is reached, the last pass makes no swap.
     """
 
     indices: np.ndarray
@@ -50,14 +43,7 @@ class Medoids:
 def k_medoids(space: TrainingSpace, members: np.ndarray, medoids: np.ndarray, *, max_iter: int = 100) -> Medoids:
     """Improve the medoids of a group until no swap of one of them for another member lowers the loss.
 
-    Parameters
-    ----------
-    members : ndarray of int
-        The group, ascending.
-    medoids : ndarray of int
-        The members to start from.
-    max_iter : int
-        Passes over the candidates.
+    ``members`` are ascending. ``max_iter`` limits the passes over the candidates.
     """
     if len(medoids) == 1:
         best = np.array([medoid(space, members)])
@@ -179,14 +165,11 @@ class KMedoids(BaseSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_prototypes = n_prototypes
         self.allocation = allocation
         self.max_iter = max_iter
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -64,13 +64,10 @@ class RandomSelector(BaseSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_prototypes = n_prototypes
         self.allocation = allocation
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -20,7 +20,7 @@ from protoset._validation import check_count, check_jobs, check_seed
 from protoset.selectors._improving import HASTY
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors.allocation import resolve_size
-from protoset.selectors.base import BaseSelector
+from protoset.selectors.base import BaseSelector, check_selector
 from protoset.selectors.refinement import make_schedule, refine, refining_bytes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
@@ -212,9 +212,7 @@ class Refined(BaseSelector):
         selector._check_memory(space, estimate)
 
     def _check_parameters(self) -> None:
-        inner = self._inner()
-        if not isinstance(inner, BaseSelector):
-            raise TypeError(f"selector={inner!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)")
+        inner = check_selector(self._inner())
         if not inner._keeps_every_class():
             raise ValueError(
                 f"Refined keeps every class, and {inner!r} may not; use allocation='proportional' or 'equal'"

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import outvoted, search_lists
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import VotingSelector, outvoted
 from protoset.spaces import TrainingSpace
 
 
 def renn(
     space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3
 ) -> tuple[np.ndarray, int]:
-    """Edit a training set until the votes of the remaining objects drop no object.
+    """Edit until the votes of the remaining objects drop no object.
 
-    Parameters
-    ----------
-    lists : NeighborLists
-        Neighbours of the training objects.
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors : int
-        Number of remaining neighbours that vote.
-
-    Returns
-    -------
-    kept : ndarray of int
-        Objects kept, ascending.
-    n_iter : int
-        Rounds, including the last one, which drops nothing.
+    Returns the objects kept, ascending, and the number of rounds with the last one, which drops nothing.
     """
     kept, n_iter = np.arange(len(codes)), 0
     while True:
@@ -42,7 +24,7 @@ def renn(
             return kept, n_iter
 
 
-class RENN(BaseSelector):
+class RENN(VotingSelector):
     """Repeated edited nearest neighbour rule: repeats :class:`ENN` until no object is dropped.
 
     Parameters
@@ -81,23 +63,7 @@ class RENN(BaseSelector):
     144
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 3,
-        *,
-        metric: str | Callable[..., float] = "auto",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        k = min(self.n_neighbors, len(codes) - 1)
-        lists = search_lists(space, k, self.n_jobs, self.verbose)
+        lists, k = self._search_lists(space)
         kept, self.n_iter_ = renn(space, lists, codes, n_neighbors=k)
         return kept

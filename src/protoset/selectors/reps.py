@@ -208,9 +208,8 @@ class REPS(BaseSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_prototypes = n_prototypes
-        self.metric = metric
-        self.metric_params = metric_params
         self.beta = beta
         self.C = C
         self.loss = loss
@@ -221,9 +220,7 @@ class REPS(BaseSelector):
         self.search = search
         self.solver = solver
         self.tol = tol
-        self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     @refuse_old_names(neighbors="lists=")
     def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
@@ -308,8 +305,7 @@ class REPS(BaseSelector):
         lists: NeighborLists | WorkerLists
         if self.solver == "distributed":
             kind = search.resolve(space)
-            length = search.length(self.beta, kind)
-            lists = build_lists_on_workers(space, length, search=kind, ties=self.ties)
+            lists = build_lists_on_workers(space, search.length(self.beta, kind), search=kind, ties=self.ties)
         elif given is not None:
             lists = as_lists(given, space.shape[0], self.ties)
         else:
@@ -341,6 +337,10 @@ class REPS(BaseSelector):
         """Rank the objects of another space, by exact lists."""
         k = NeighborSearch.of(self.search).length(self.beta, "exact")
         lists = build_lists(space, k, ties=self.ties, search="exact", n_jobs=self.n_jobs)
+        return self._ranking(lists, codes)
+
+    def _ranking(self, lists: NeighborLists, codes: np.ndarray) -> np.ndarray:
+        """Return all objects, best first."""
         return self._rank(lists, codes).ranking
 
     def _store(self, ranked: RankedPrototypes, codes: np.ndarray) -> None:
@@ -357,7 +357,7 @@ class REPS(BaseSelector):
             space,
             lists,
             codes,
-            lambda fold_lists, fold_codes: self._rank(fold_lists, fold_codes).ranking,
+            self._ranking,
             allocation=self.allocation,
             rule=self.size_rule,
             random_state=None if self.random_state is None else check_random_state(self.random_state),
@@ -373,10 +373,10 @@ class REPS(BaseSelector):
         return prototype_overlap(
             space,
             codes,
-            resolve_size(n_prototypes, np.bincount(codes), self.allocation) / len(codes),
+            self._size(n_prototypes, codes, self.allocation) / len(codes),
             self.allocation,
             self.neighbor_recall_,
-            lambda lists, sample_codes: self._rank(lists, sample_codes).ranking,
+            self._ranking,
             search=NeighborSearch.of(self.search),
             beta=self.beta,
             ties=self.ties,
@@ -385,10 +385,11 @@ class REPS(BaseSelector):
 
     def _cut(self, n_prototypes: int | float, codes: np.ndarray, allocation: Allocation) -> np.ndarray:
         """Keep the best objects of the ranking, within the allocation."""
+        return cut(self.ranking_, codes, self._size(n_prototypes, codes, allocation), allocation)
+
+    def _size(self, n_prototypes: Any, codes: np.ndarray, allocation: Allocation) -> int:
         remedy = ", or allocation='global' if classes may go without"
-        return cut(
-            self.ranking_, codes, resolve_size(n_prototypes, np.bincount(codes), allocation, remedy=remedy), allocation
-        )
+        return resolve_size(n_prototypes, np.bincount(codes), allocation, remedy=remedy)
 
     def _estimate_memory(self, space: TrainingSpace, *, given: bool, sized: bool) -> MemoryEstimate:
         """Estimate the memory of a fit, stage by stage; ``sized`` says whether the own size curve is measured."""
@@ -445,8 +446,7 @@ class REPS(BaseSelector):
         if self.solver == "distributed" and (lists is not None or space.cluster is None):
             raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
         if self.n_prototypes != "auto":
-            remedy = ", or allocation='global' if classes may go without"
-            resolve_size(self.n_prototypes, np.bincount(codes), self.allocation, remedy=remedy)
+            self._size(self.n_prototypes, codes, self.allocation)
         elif space.partial:
             raise ValueError(
                 "n_prototypes='auto' asks for dissimilarities that a sparse graph does not hold; pass a count or a "

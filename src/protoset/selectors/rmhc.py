@@ -30,18 +30,10 @@ MUTATIONS_PER_DRAW = 4096
 
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """A set found by hill climbing.
+    """A set found by hill climbing; ``members`` are ascending.
 
-    Attributes
-    ----------
-    members : ndarray of int
-        Objects kept, ascending.
-    hits : int
-        Number of objects that their nearest members classify correctly, leave-one-out.
-    n_swaps : int
-        Swaps that were kept.
-    n_evaluations : int
-        Swaps tried.
+    ``hits`` counts the objects that their nearest members classify correctly, leave-one-out; ``n_swaps`` the swaps that
+    were kept, ``n_evaluations`` the swaps tried.
     """
 
     members: np.ndarray
@@ -60,19 +52,7 @@ def rmhc(
     random_state: np.random.RandomState,
     limits: SearchLimits | None = None,
 ) -> Climb:
-    """Improve a set by random swaps.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each object.
-    start : ndarray of int
-        First members.
-    n_neighbors, max_iter
-        As in :class:`RMHC`.
-    limits : SearchLimits, optional
-        When to end early with the best set so far.
-    """
+    """Improve the set ``start`` by random swaps; ``limits`` may end the search early, with the best set so far."""
     limits = SearchLimits() if limits is None else limits
     climber = _hill_climbing.Climber(space, codes, start, n_neighbors)
     best = (np.sort(start), climber.n_hits, 0)
@@ -190,16 +170,13 @@ class RMHC(BaseSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_prototypes = n_prototypes
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
         self.max_time = max_time
         self.callback = callback
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

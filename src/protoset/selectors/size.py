@@ -93,12 +93,7 @@ def size_curve(
     The lists of a fold are the lists of the whole set without the held-out objects. A held-out object finds its
     nearest prototype in its own list; dissimilarities are computed only where the list holds no prototype.
 
-    Parameters
-    ----------
-    rank : callable
-        Maps lists and codes of a training part to a ranking of its objects, best first.
-    progress : callable, optional
-        Called as ``progress(folds_done, n_folds)``.
+    ``rank`` maps lists and codes of a training part to a ranking of its objects, best first.
     """
 
     def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> NearestAtSize:
@@ -127,15 +122,7 @@ def refined_size_curve(
     """Measure the error of refined sets at each of the ``REFINED_RATES``.
 
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
-
-    Parameters
-    ----------
-    rank : callable
-        Maps the space and the codes of a training part to a ranking of its objects, best first.
-    random_state : RandomState
-        Draws the sample, the folds and the order of candidates.
-    progress : callable, optional
-        Called as ``progress(folds_done, n_folds)``.
+    ``rank`` maps the space and the codes of a training part to a ranking of its objects, best first.
     """
     sample = np.arange(len(codes))
     n_sampled = max(SAMPLE_OBJECTS, int(codes.max()) + 1)

@@ -31,15 +31,7 @@ LOCAL_SEARCH_PROBABILITY = 1 / 16
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
-    """Result of a memetic search.
-
-    Attributes
-    ----------
-    n_evaluations : float
-        Evaluations spent. An attempt of a local search counts as a fraction of an evaluation.
-    n_iter : int
-        Generations.
-    """
+    """Result of a memetic search; an attempt of a local search counts as a fraction of an evaluation."""
 
     best: Individual
     n_evaluations: float
@@ -61,16 +53,7 @@ def ssma(
 ) -> Evolution:
     """Search for a small set that classifies the training set well.
 
-    Parameters
-    ----------
-    order : ndarray of int32, shape (n_objects, length)
-        Neighbours of each object, nearest first, from ``search_order``; any length.
-    codes : ndarray of int
-        Class of each object.
-    n_neighbors, population_size, max_evaluations, crossover, mutation
-        As in :class:`SSMA`.
-    limits : SearchLimits, optional
-        When to end early with the best set so far.
+    ``order`` holds the neighbours of each object, nearest first, from ``search_order``; any number of them.
     """
     n_objects = len(codes)
     limits = SearchLimits() if limits is None else limits
@@ -197,6 +180,7 @@ class SSMA(BaseSelector):
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.population_size = population_size
         self.max_evaluations = max_evaluations
         self.crossover = crossover
@@ -204,11 +188,7 @@ class SSMA(BaseSelector):
         self.n_neighbors = n_neighbors
         self.max_time = max_time
         self.callback = callback
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
         self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -64,18 +64,10 @@ def solve(
     weight_tol: float = np.inf,
     max_iter: int = 10_000,
 ) -> Solution:
-    """Find the weights of the prototypes.
+    """Find the weights of the prototypes from features (n, m) and thresholds rho (n); in the units of ``loss``.
 
     Parameters
     ----------
-    features : csr_matrix of shape (n, m)
-        Signed rank-exponential features of each object.
-    rho : ndarray of shape (n,)
-        Threshold of each object.
-    C : float
-        Cost of violated constraints.
-    loss : {"mean", "sum"}
-        ``"mean"``: 1/2 |w|^2 + C/n * sum of hinges. ``"sum"``: |w|^2 + C * sum of hinges.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}
         ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with L-BFGS-B to finish
         where that is slow. ``"distributed"`` needs nothing but products: the closed form, else L-BFGS-B.
@@ -83,11 +75,6 @@ def solve(
         Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
     weight_tol : float
         Relative error of the weights to reach as well, as far as the arithmetic allows.
-
-    Returns
-    -------
-    Solution
-        In the units of ``loss``.
     """
     check_choice("solver", solver, SOLVERS)
     check_choice("loss", loss, LOSSES)

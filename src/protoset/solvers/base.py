@@ -105,12 +105,7 @@ def prove(products: np.ndarray, rho: np.ndarray, bound: float, dual_variables: n
     constraint that is missed by a millionth may cost more than everything else. So besides the
     weights themselves, their smallest multiple that meets every constraint is tried.
 
-    Parameters
-    ----------
-    products : ndarray of shape (n,)
-        The weights' products with the features of each object.
-    norm : float
-        Half the weights' squared norm.
+    ``products`` are the features of each object times the weights; ``norm`` is half the squared norm of the weights.
     """
     proofs = [_prove_stretched(1.0, products, rho, bound, dual_variables, norm)]
     tight = rho > 0

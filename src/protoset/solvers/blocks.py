@@ -18,16 +18,9 @@ from protoset._cluster import gather, reduce_pairs, send, submit
 
 
 class BlockFeatures:
-    """A matrix of features whose rows are on workers.
+    """A matrix of features whose rows are on workers, in blocks of compressed rows.
 
-    Parameters
-    ----------
-    blocks : list of Future
-        Compressed rows, one matrix per block.
-    starts : ndarray of int
-        First row of each block, and the number of rows.
-    absolute : bool
-        Whether the features count without their signs.
+    ``starts`` holds the first row of each block, and the number of rows. With ``absolute`` the features have no signs.
     """
 
     def __init__(self, client: Any, blocks: list[Any], starts: np.ndarray, *, absolute: bool = False):
@@ -40,7 +33,8 @@ class BlockFeatures:
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         sent = send(self._client, weights)
-        return np.concatenate(gather(self._client, [self._submit(_products, block, sent) for block in self._blocks]))
+        products = [submit(self._client, _products, block, sent) for block in self._blocks]
+        return np.concatenate(gather(self._client, products))
 
     @property
     def T(self) -> _Transposed:  # noqa: N802 - as NumPy and SciPy call it
@@ -50,12 +44,10 @@ class BlockFeatures:
     def _pull(self, dual_variables: np.ndarray) -> np.ndarray:
         parts = np.split(dual_variables, self._starts[1:-1])
         sums = [
-            self._submit(_pull, block, part, self._absolute) for block, part in zip(self._blocks, parts, strict=True)
+            submit(self._client, _pull, block, part, self._absolute)
+            for block, part in zip(self._blocks, parts, strict=True)
         ]
         return gather(self._client, [reduce_pairs(self._client, np.add, sums)])[0]
-
-    def _submit(self, function: Any, *arguments: Any) -> Any:
-        return submit(self._client, function, *arguments)
 
 
 class _Transposed:

@@ -32,20 +32,10 @@ def solve_coordinate(
     max_iter: int = 10_000,
     start: np.ndarray | None = None,
 ) -> Solution:
-    """Solve by coordinate ascent on the dual.
+    """Solve by coordinate ascent on the dual, from the dual variables ``start``.
 
-    Parameters
-    ----------
-    bound : float
-        Limit of each dual variable.
-    tol : float
-        Relative duality gap to reach.
-    weight_tol : float
-        Relative error of the weights to reach as well.
-    max_iter : int
-        Passes over the active objects at most.
-    start : ndarray of shape (n,), optional
-        Dual variables to start from.
+    Ends at a relative duality gap of ``tol`` and a relative error of the weights of ``weight_tol``, at the latest after
+    ``max_iter`` passes over the active objects. ``bound`` is the limit of each dual variable.
     """
     # Unsigned positions spare the kernel the test for negative ones.
     indptr, indices = features.indptr.astype(np.uint64), features.indices.view(np.uint32)
