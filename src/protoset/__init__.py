@@ -34,31 +34,25 @@ __all__ = [
     "save",
 ]
 
-# Where each name is from. They are imported when they are first used, so that the help of the command need not wait
+# The names of each module. They are imported when they are first used, so that the help of the command need not wait
 # for scikit-learn.
-_ROOMS = {
-    "REPS": "selectors",
-    "DataModel": "models",
-    "Explanation": "classifier",
-    "FileFormatError": "exceptions",
-    "NeighborLists": "neighbors",
-    "NeighborSearch": "neighbors",
-    "PrototypeClassifier": "classifier",
-    "Refined": "selectors",
-    "Refinement": "selectors",
-    "export": "_export",
-    "load": "persistence",
-    "refine": "selectors",
-    "save": "persistence",
+_NAMES = {
+    "_export": ("export",),
+    "classifier": ("Explanation", "PrototypeClassifier"),
+    "exceptions": ("FileFormatError",),
+    "models": ("DataModel",),
+    "neighbors": ("NeighborLists", "NeighborSearch"),
+    "persistence": ("load", "save"),
+    "selectors": ("REPS", "Refined", "Refinement", "refine"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        thing = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
-        globals()[name] = thing
-        return thing
-    if not name.startswith("_") and name in {module.name for module in iter_modules(__path__)}:
+    for module, names in _NAMES.items():
+        if name in names:
+            globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return globals()[name]
+    if not name.startswith("_") and name in {room.name for room in iter_modules(__path__)}:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

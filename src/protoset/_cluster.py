@@ -226,19 +226,8 @@ def as_done(
 ) -> Generator[tuple[Job, Any], None, None]:
     """Run jobs as tasks, a few at a time, and yield each job with its outcome as soon as it is done.
 
-    The remaining tasks are cancelled if the caller stops or is interrupted.
-
-    Parameters
-    ----------
-    submit : callable
-        Returns a future for a job.
-    remedy : str
-        End of the error message if the cluster is lost: what the user can do.
-
-    Yields
-    ------
-    job, outcome
-        The outcome is the result, or the exception with which Dask gave up the task.
+    The outcome is the result, or the exception with which Dask gave up the task. The remaining tasks are cancelled if
+    the caller stops or is interrupted. The remedy ends the error message if the cluster is lost.
     """
     from distributed import wait
 

@@ -13,7 +13,7 @@ from protoset._validation import is_count
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
-
+"""Bytes of the units of memory."""
 
 GROUP_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -27,16 +27,10 @@ WORKING_BYTES = 4 * BLOCK_BYTES
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Memory that a fit will need beyond the objects themselves, in bytes.
+    """Memory that a fit will need beyond the objects themselves, in bytes: the peak of each stage.
 
-    Attributes
-    ----------
-    stages : dict of str to int
-        Peak of each stage: "search", "solve", and where a fit has them, "size", "compare" and "refine".
-    lists : int
-        The neighbour lists alone, which may be on disk.
-    lists_in_memory : int
-        The neighbour lists, as far as they stay in memory during the later stages.
+    Stages are "search", "solve", and where a fit has them, "size", "compare" and "refine". ``lists`` counts all
+    neighbour lists, ``lists_in_memory`` only the lists that stay in memory during the later stages.
     """
 
     stages: dict[str, int]
@@ -79,15 +73,7 @@ def format_bytes(size: float) -> str:
 def available_memory(root: str = "/") -> int | None:
     """Bytes that programs can still take: the least of what the machine and the process's control groups have left.
 
-    Parameters
-    ----------
-    root : str
-        Folder of ``proc`` and ``sys``.
-
-    Returns
-    -------
-    int or None
-        None where the system does not say.
+    None where the system does not say. The root is the folder of ``proc`` and ``sys``.
     """
     left = list(_left_in_groups(root))
     kilobytes = _number_after("MemAvailable:", os.path.join(root, "proc", "meminfo"))

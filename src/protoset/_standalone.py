@@ -2,7 +2,8 @@
 
 Written by protoset.export. Use it from Python,
 
-    import classifier_file labels = classifier_file.predict(X)
+    import classifier_file
+    labels = classifier_file.predict(X)
 
 or from a shell, with rows of numbers separated by commas; it writes one label per line:
 

@@ -22,13 +22,7 @@ READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 @dataclass(frozen=True)
 class Storage:
-    """Storage of arrays by name.
-
-    Attributes
-    ----------
-    folder : str or None
-        Folder of the files, one ``NAME.npy`` per array; None for memory.
-    """
+    """Storage of arrays by name: in a folder with one ``NAME.npy`` per array, or in memory if the folder is None."""
 
     folder: str | None = None
 

@@ -132,11 +132,9 @@ def load(
     _check_function(metadata, metric, name)
     with _naming_damage(name):
         classifier = _restore(metadata, arrays, metric)
-        return (
-            classifier
-            if metadata["format"] == CLASSIFIER_FORMAT
-            else DataModel(_preparation(metadata, arrays), classifier)
-        )
+        if metadata["format"] == CLASSIFIER_FORMAT:
+            return classifier
+        return DataModel(_preparation(metadata, arrays), classifier)
 
 
 @contextmanager
@@ -345,11 +343,8 @@ def encode_classes(classes: np.ndarray) -> dict[str, Any]:
         raise TypeError(
             f"labels of the types {kinds} cannot be written without pickle; use str, int, float or bool labels"
         )
-    kind = classes.dtype.kind
-    return {
-        "dtype": "object" if kind == "O" else "str" if kind in "UT" else classes.dtype.str,
-        "values": values,
-    }
+    dtype = {"O": "object", "U": "str", "T": "str"}.get(classes.dtype.kind, classes.dtype.str)
+    return {"dtype": dtype, "values": values}
 
 
 def _decode_classes(encoded: dict[str, Any]) -> np.ndarray:

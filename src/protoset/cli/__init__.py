@@ -13,22 +13,10 @@ NEEDED = ("typer", "rich")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the process by default.
-
-    Returns
-    -------
-    int
-        Exit code: 0 for success, 1 for a failed run, 2 for wrong usage or bad input, 130 if interrupted.
-    """
+    """Run the command, by default with the arguments of the process, and return its exit code."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        what = " and ".join(missing)
-        sys.stderr.write(f"protoset: the command needs {what}; run: pip install 'protoset[cli]'\n")
+        sys.stderr.write(f"protoset: the command needs {' and '.join(missing)}; run: pip install 'protoset[cli]'\n")
         return 2
     from protoset.cli.app import run
 

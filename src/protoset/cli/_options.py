@@ -29,7 +29,8 @@ def _metrics(incomplete: str) -> list[str]:
     return [name for name in ["auto", *sorted(DISSIMILARITIES)] if name.startswith(incomplete) and name != "callable"]
 
 
-def _option(*names: str, text: str, metavar: str | None = None, **more: Any) -> Any:
+def option(text: str, *names: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option without its default in the help. Without names, it has the name of its parameter."""
     return typer.Option(*names, help=text, metavar=metavar, show_default=False, **more)
 
 
@@ -44,73 +45,49 @@ ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file tha
 QueryArgument = Annotated[
     Path, typer.Argument(metavar="FILE|FOLDER", help="Objects as in the training file, with or without labels.")
 ]
-Target = Annotated[
-    str | None,
-    _option("--target", text="Column of the labels: its name, or its position from 0 on.", metavar="COLUMN"),
-]
-Labels = Annotated[
-    str | None,
-    _option("--labels", text="For a distance matrix: a file with a label per line.", metavar="FILE"),
-]
+Target = Annotated[str | None, option("Column of the labels: its name, or its position from 0 on.", metavar="COLUMN")]
+Labels = Annotated[str | None, option("For a distance matrix: a file with a label per line.", metavar="FILE")]
 KindOption = Annotated[
-    str | None,
-    _option(
-        "--kind", text="Kind of the objects, where the file leaves a doubt: vectors, mixed, series, strings, matrix."
-    ),
+    str | None, option("Kind of the objects, where the file leaves a doubt: vectors, mixed, series, strings, matrix.")
 ]
 Method = Annotated[
     str,
-    _option(
-        "--method",
-        text="refined (the default): REPS, its set improved by swaps; reps: the paper's; fcnn, drop3, ... (see docs)",
+    option(
+        "refined (the default): REPS, its set improved by swaps; reps: the paper's; fcnn, drop3, ... (see docs)",
         autocompletion=_methods,
     ),
 ]
 Metric = Annotated[
     str,
-    _option(
-        "--metric",
-        text="auto (the default): euclidean, for categories or missing values gower, for series dtw, for strings "
+    option(
+        "auto (the default): euclidean, for categories or missing values gower, for series dtw, for strings "
         "levenshtein; or any other.",
         autocompletion=_metrics,
     ),
 ]
 MetricParams = Annotated[
-    list[str] | None,
-    _option("--metric-param", text="An argument of the metric, such as window=5; several times.", metavar="NAME=VALUE"),
+    list[str] | None, option("An argument of the metric, such as window=5; several times.", metavar="NAME=VALUE")
 ]
 Params = Annotated[
-    list[str] | None,
-    _option("--param", text="A parameter of the method, such as n_neighbors=3; several times.", metavar="NAME=VALUE"),
+    list[str] | None, option("A parameter of the method, such as n_neighbors=3; several times.", metavar="NAME=VALUE")
 ]
 Prototypes = Annotated[
-    str,
-    _option(
-        "--n-prototypes", text="auto (the default), a count (20), or a rate (0.1, 10%).", metavar="auto|COUNT|RATE"
-    ),
+    str, option("auto (the default), a count (20), or a rate (0.1, 10%).", metavar="auto|COUNT|RATE")
 ]
 ScalingOption = Annotated[
-    str | None,
-    _option("--scaling", text="Of numeric attributes: z (the default), minmax, raw.", metavar="z|minmax|raw"),
+    str | None, option("Of numeric attributes: z (the default), minmax, raw.", metavar="z|minmax|raw")
 ]
 Folds = Annotated[
-    int | None,
-    _option("--folds", text="Of cross-validation: the split that the data come with, else 5.", metavar="COUNT"),
+    int | None, option("Of cross-validation: the split that the data come with, else 5.", metavar="COUNT")
 ]
-Seed = Annotated[int | None, _option("--seed", text="Of everything random.", metavar="NUMBER")]
-Jobs = Annotated[int | None, _option("--n-jobs", text="Threads or processes; -1 for all.", metavar="COUNT")]
-Cluster = Annotated[
-    str | None,
-    _option("--cluster", text="Compute on the Dask cluster of this scheduler.", metavar="ADDRESS"),
-]
-Json = Annotated[bool, _option("--json", text="Print one JSON document and nothing else.")]
-Quiet = Annotated[bool, _option("--quiet", "-q", text="No progress and no remarks on the standard error.")]
-Force = Annotated[bool, _option("--force", text="Replace outputs that are there.")]
-Debug = Annotated[bool, _option("--debug", text="Show where an error comes from.")]
-DataFolder = Annotated[
-    Path | None,
-    _option("--data", text="Folder with the paper's data sets; else PROTOSET_DATA.", metavar="FOLDER"),
-]
+Seed = Annotated[int | None, option("Of everything random.", metavar="NUMBER")]
+Jobs = Annotated[int | None, option("Threads or processes; -1 for all.", metavar="COUNT")]
+Cluster = Annotated[str | None, option("Compute on the Dask cluster of this scheduler.", metavar="ADDRESS")]
+Json = Annotated[bool, option("Print one JSON document and nothing else.", "--json")]
+Quiet = Annotated[bool, option("No progress and no remarks on the standard error.", "--quiet", "-q")]
+Force = Annotated[bool, option("Replace outputs that are there.", "--force")]
+Debug = Annotated[bool, option("Show where an error comes from.", "--debug")]
+DataFolder = Annotated[Path | None, option("Folder with the paper's data sets; else PROTOSET_DATA.", metavar="FOLDER")]
 
 
 @contextmanager

@@ -56,16 +56,9 @@ def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 def check_outputs(
     outputs: Mapping[str, Path | None], inputs: Iterable[str | os.PathLike[str] | None], force: bool
 ) -> None:
-    """Refuse, before any work is done, outputs that are inputs, that exist, or that cannot be written.
+    """Refuse, before any work is done, outputs that are inputs, that cannot be written, or that exist without force.
 
-    Parameters
-    ----------
-    outputs : mapping
-        Paths by the option that names them.
-    inputs : iterable
-        Files and folders that the command reads.
-    force : bool
-        Whether existing outputs may be replaced.
+    The outputs are paths by the option that names them.
     """
     given = {option: path for option, path in outputs.items() if path is not None}
     sources = [source for source in inputs if source is not None]

@@ -50,13 +50,7 @@ Tell = Callable[[int, int], None]
 
 @contextmanager
 def working(what: str, quiet: bool) -> Iterator[Tell]:
-    """Show progress where the standard error is a terminal; raise KeyboardInterrupt at the end if interrupted.
-
-    Parameters
-    ----------
-    what : str
-        Name of the work, in a few words.
-    """
+    """Show progress where the standard error is a terminal; raise KeyboardInterrupt at the end if interrupted."""
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
     else:

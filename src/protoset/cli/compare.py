@@ -5,30 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from protoset.cli._options import (
-    Cluster,
-    DataArgument,
-    Debug,
-    Folds,
-    Force,
-    Jobs,
-    Json,
-    KindOption,
-    Labels,
-    Metric,
-    MetricParams,
-    Prototypes,
-    Quiet,
-    ScalingOption,
-    Seed,
-    Target,
-    connected,
-    read_data,
-    to_parameters,
-    to_size,
-)
+from protoset.cli import _options as options
 from protoset.cli._output import check_outputs, plain, say, say_json, say_table
 from protoset.cli._work import working
 
@@ -37,34 +14,31 @@ if TYPE_CHECKING:
 
 
 def compare(
-    path: DataArgument,
+    path: options.DataArgument,
     *,
-    target: Target = None,
-    labels: Labels = None,
-    kind: KindOption = None,
+    target: options.Target = None,
+    labels: options.Labels = None,
+    kind: options.KindOption = None,
     methods: Annotated[
         str | None,
-        typer.Option(
-            help="Names with commas between them, as of --method in select: refined, reps, fcnn, ...; nops is 1-NN on "
-            "everything.",
-            show_default=False,
+        options.option(
+            "Names with commas between them, as of --method in select: refined, reps, fcnn, ...; nops is 1-NN on "
+            "everything."
         ),
     ] = None,
-    metric: Metric = "auto",
-    metric_param: MetricParams = None,
-    n_prototypes: Prototypes = "auto",
-    scaling: ScalingOption = None,
-    folds: Folds = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw error against selection rate here (.png, .svg).", show_default=False)
-    ] = None,
-    seed: Seed = None,
-    n_jobs: Jobs = None,
-    cluster: Cluster = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    force: Force = False,
-    debug: Debug = False,
+    metric: options.Metric = "auto",
+    metric_param: options.MetricParams = None,
+    n_prototypes: options.Prototypes = "auto",
+    scaling: options.ScalingOption = None,
+    folds: options.Folds = None,
+    plot: Annotated[Path | None, options.option("Draw error against selection rate here (.png, .svg).")] = None,
+    seed: options.Seed = None,
+    n_jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    force: options.Force = False,
+    debug: options.Debug = False,
 ) -> None:
     """Compare methods on the same folds: error, selection rate, Pareto ranks.
 
@@ -77,18 +51,18 @@ def compare(
 
         check_figure(plot)
     with working("reading", quiet):
-        dataset = read_data(path, target, labels, kind)
+        dataset = options.read_data(path, target, labels, kind)
     from protoset import experiments
 
     named = {} if methods is None else {"methods": [name for name in methods.split(",") if name.strip()]}
-    with working("comparing", quiet) as tell, connected(cluster) as client:
+    with working("comparing", quiet) as tell, options.connected(cluster) as client:
         comparison = experiments.compare(
             dataset,
             **named,
             metric=metric,
-            metric_params=to_parameters("--metric-param", metric_param),
+            metric_params=options.to_parameters("--metric-param", metric_param),
             scaling=scaling,  # type: ignore[arg-type]
-            n_prototypes=to_size(n_prototypes),
+            n_prototypes=options.to_size(n_prototypes),
             folds=folds,
             random_state=0 if seed is None else seed,
             n_jobs=n_jobs,
@@ -113,18 +87,16 @@ def _draw(comparison: Comparison, plot: Path) -> None:
     from protoset.plots import plot_front
     from protoset.plots.figure_files import write_figure
 
-    write_figure(
-        plot_front(comparison.errors.mean(axis=0), comparison.selection_rates.mean(axis=0), comparison.methods), plot
-    )
+    errors, rates = comparison.errors.mean(axis=0), comparison.selection_rates.mean(axis=0)
+    write_figure(plot_front(errors, rates, comparison.methods), plot)
 
 
 def _rows(comparison: Comparison) -> list[dict[str, Any]]:
-    spread = comparison.standard_errors
     return [
         {
             "method": method,
             "error": float(comparison.errors[:, column].mean()),
-            "standard_error": float(spread[column]),
+            "standard_error": float(comparison.standard_errors[column]),
             "selection_rate": float(comparison.selection_rates[:, column].mean()),
             "pareto_rank": float(comparison.pareto_ranks[column]),
             "seconds": float(comparison.seconds[:, column].sum()),
@@ -177,11 +149,11 @@ def _show(name: str, comparison: Comparison) -> None:
     for method, message in comparison.failures.items():
         say(f"{method} failed: {plain(message)}")
     if comparison.tests is not None:
-        pairs = [(pair, comparison.tests.corrected[pair]) for pair in comparison.tests.tests]
+        names, corrected = comparison.tests.names, comparison.tests.corrected
         different = [
-            f"{comparison.tests.names[a]} and {comparison.tests.names[b]} (p = {p:.3g})"
-            for (a, b), p in pairs
-            if p <= 0.05
+            f"{names[a]} and {names[b]} (p = {corrected[a, b]:.3g})"
+            for a, b in comparison.tests.tests
+            if corrected[a, b] <= 0.05
         ]
         say("different at 0.05: " + ("; ".join(different) or "none"))
     say(comparison.note)

@@ -13,6 +13,9 @@ from protoset.cli._output import check_outputs, note, plain, say, say_json, say_
 
 app = typer.Typer(help="The data sets of the paper.", rich_markup_mode=None)
 
+NameArgument = Annotated[str, typer.Argument(help="Name in the paper or in the archive.")]
+Download = Annotated[bool, typer.Option(help="Download the data set if it is not found.")]
+
 
 @app.callback(invoke_without_command=True)
 def _begin(context: typer.Context) -> None:
@@ -35,12 +38,12 @@ def show_list(json: Json = False, debug: Debug = False) -> None:
 
 @app.command()
 def save(
-    name: Annotated[str, typer.Argument(help="Name in the paper or in the archive.")],
+    name: NameArgument,
     path: Annotated[
         Path, typer.Argument(metavar="OUTPUT", help="The ending of the file tells the format, such as .csv.")
     ],
     data: DataFolder = None,
-    download: Annotated[bool, typer.Option(help="Download the data set if it is not found.", show_default=True)] = True,
+    download: Download = True,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -57,13 +60,7 @@ def save(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="Name in the paper or in the archive.")],
-    data: DataFolder = None,
-    download: Annotated[
-        bool, typer.Option(help="Download the data set if it is not found.", show_default=True)
-    ] = False,
-    json: Json = False,
-    debug: Debug = False,
+    name: NameArgument, data: DataFolder = None, download: Download = False, json: Json = False, debug: Debug = False
 ) -> None:
     """Show a data set and its source: --data, PROTOSET_DATA, installed packages, or the cache."""
     from protoset.datasets import describe, find, load_dataset

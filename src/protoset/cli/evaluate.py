@@ -8,31 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protoset.cli._options import (
-    Cluster,
-    DataArgument,
-    Debug,
-    Folds,
-    Jobs,
-    Json,
-    KindOption,
-    Labels,
-    Method,
-    Metric,
-    MetricParams,
-    Params,
-    Prototypes,
-    Quiet,
-    ScalingOption,
-    Seed,
-    Target,
-    connected,
-    open_model,
-    read_data,
-    read_for,
-    to_parameters,
-    to_size,
-)
+from protoset.cli import _options as options
 from protoset.cli._output import percent, plain, say, say_json, say_table
 from protoset.cli._work import working
 
@@ -41,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_CLASSES = 12
 """Classes up to which the confusion matrix is printed."""
-
 
 METHOD_OPTIONS = [
     "target",
@@ -61,43 +36,40 @@ METHOD_OPTIONS = [
 
 def evaluate(
     context: typer.Context,
-    path: DataArgument,
+    path: options.DataArgument,
     *,
-    model: Annotated[
-        Path | None, typer.Option(help="A saved model to evaluate, in place of a method.", show_default=False)
-    ] = None,
-    target: Target = None,
-    labels: Labels = None,
-    kind: KindOption = None,
-    method: Method = "refined",
-    metric: Metric = "auto",
-    metric_param: MetricParams = None,
-    param: Params = None,
-    n_prototypes: Prototypes = "auto",
-    scaling: ScalingOption = None,
-    folds: Folds = None,
+    model: Annotated[Path | None, options.option("A saved model to evaluate, in place of a method.")] = None,
+    target: options.Target = None,
+    labels: options.Labels = None,
+    kind: options.KindOption = None,
+    method: options.Method = "refined",
+    metric: options.Metric = "auto",
+    metric_param: options.MetricParams = None,
+    param: options.Params = None,
+    n_prototypes: options.Prototypes = "auto",
+    scaling: options.ScalingOption = None,
+    folds: options.Folds = None,
     holdout: Annotated[
-        float | None,
-        typer.Option(help="Hold out this share of the objects once, in place of folds.", show_default=False),
+        float | None, options.option("Hold out this share of the objects once, in place of folds.")
     ] = None,
-    seed: Seed = None,
-    n_jobs: Jobs = None,
-    cluster: Cluster = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    seed: options.Seed = None,
+    n_jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,
 ) -> None:
     """Measure the error of a method by cross-validation or holding out, or of a saved model on a labelled file."""
     if model is not None:
         _refuse_options_of_methods(context)
-    with working("evaluating", quiet) as tell, connected(cluster) as client:
+    with working("evaluating", quiet) as tell, options.connected(cluster) as client:
         if model is not None:
             validation = _of_model(model, path, labels)
         else:
             from protoset.experiments import validate
 
             validation = validate(
-                read_data(path, target, labels, kind),
+                options.read_data(path, target, labels, kind),
                 method,
                 folds=folds,
                 holdout=holdout,
@@ -105,10 +77,10 @@ def evaluate(
                 progress=tell,
                 client=client,
                 metric=metric,
-                metric_params=to_parameters("--metric-param", metric_param),
+                metric_params=options.to_parameters("--metric-param", metric_param),
                 scaling=scaling,  # type: ignore[arg-type]
-                n_prototypes=to_size(n_prototypes),
-                parameters=to_parameters("--param", param),
+                n_prototypes=options.to_size(n_prototypes),
+                parameters=options.to_parameters("--param", param),
                 n_jobs=n_jobs,
             )
     if json:
@@ -135,8 +107,8 @@ def _refuse_options_of_methods(context: typer.Context) -> None:
 def _of_model(model: Path, path: Path, labels: str | None) -> Validation:
     from protoset.experiments import validate_model
 
-    loaded = open_model(model)
-    queries = read_for(loaded, path, labels)
+    loaded = options.open_model(model)
+    queries = options.read_for(loaded, path, labels)
     if queries.labels is None:
         raise ValueError(f"{os.fspath(path)!r} has no labels to compare predictions with; add them, or use predict")
     return validate_model(loaded, queries.objects, queries.labels)
@@ -157,12 +129,14 @@ def _document(validation: Validation) -> dict[str, Any]:
         "fold_errors": validation.fold_errors,
         "n_prototypes": validation.n_prototypes,
         "n_train": validation.n_train if validation.n_train.all() else None,
-        "selection_rate": float((validation.n_prototypes / validation.n_train).mean())
-        if validation.n_train.all()
-        else None,
+        "selection_rate": _selection_rate(validation),
         "classes": validation.classes,
         "confusion": validation.confusion,
     }
+
+
+def _selection_rate(validation: Validation) -> float | None:
+    return float((validation.n_prototypes / validation.n_train).mean()) if validation.n_train.all() else None
 
 
 def _show(validation: Validation) -> None:
@@ -170,12 +144,8 @@ def _show(validation: Validation) -> None:
     say(f"error {estimate.error:.3f}, 95 % interval {estimate.lower:.3f} to {estimate.upper:.3f}")
     say(f"macro F1 {validation.macro_f1:.3f}, balanced accuracy {validation.balanced_accuracy:.3f}")
     sizes = ", ".join(str(size) for size in validation.n_prototypes)
-    share = (
-        f" ({percent(float((validation.n_prototypes / validation.n_train).mean()))})"
-        if validation.n_train.all()
-        else ""
-    )
-    say(f"prototypes: {sizes}{share}")
+    rate = _selection_rate(validation)
+    say(f"prototypes: {sizes}" + ("" if rate is None else f" ({percent(rate)})"))
     if len(validation.classes) <= MOST_CLASSES:
         say("")
         rows = [

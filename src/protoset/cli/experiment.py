@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protoset.cli._options import Cluster, DataFolder, Debug, Force, Jobs, Json, Quiet, connected
+from protoset.cli._options import Cluster, DataFolder, Debug, Force, Jobs, Json, Quiet, connected, option
 from protoset.cli._output import check_outputs, note, plain, say, say_json, say_table
 from protoset.cli._work import Tell, working
 
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Run plans: data x methods x folds, in a journal that survives.", rich_markup_mode=None)
 
 JournalArgument = Annotated[Path, typer.Argument(metavar="JOURNAL", help="A file that `experiment run` wrote.")]
-Retry = Annotated[bool, typer.Option("--retry-failed", help="Compute cells that failed again.", show_default=False)]
+Retry = Annotated[bool, option("Compute cells that failed again.", "--retry-failed")]
 
 
 @app.command()
 def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")],
     journal: Annotated[
-        Path | None,
-        typer.Option(help="Where results are written; PLAN with the ending .journal by default.", show_default=False),
+        Path | None, option("Where results are written; PLAN with the ending .journal by default.")
     ] = None,
     data: DataFolder = None,
     retry_failed: Retry = False,
@@ -89,7 +88,7 @@ def status(journal: JournalArgument, json: Json = False, debug: Debug = False) -
 def export(
     journal: JournalArgument,
     path: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A .csv or .parquet file.")],
-    kept: Annotated[bool, typer.Option("--kept", help="With the rows that were kept.", show_default=False)] = False,
+    kept: Annotated[bool, option("With the rows that were kept.", "--kept")] = False,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,

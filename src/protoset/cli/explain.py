@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from protoset.cli._options import Debug, Json, ModelArgument, QueryArgument, Quiet, open_model, read_for
+from protoset.cli._options import Debug, Json, ModelArgument, QueryArgument, Quiet, open_model, option, read_for
 from protoset.cli._output import plain, say, say_json, say_table
 from protoset.cli._work import working
 
@@ -14,7 +14,7 @@ from protoset.cli._work import working
 def explain(
     model: ModelArgument,
     path: QueryArgument,
-    row: Annotated[int, typer.Option(help="Which object, counted from 0.", show_default=False)],
+    row: Annotated[int, option("Which object, counted from 0.")],
     n_neighbors: Annotated[int, typer.Option(help="Prototypes to show.")] = 3,
     json: Json = False,
     quiet: Quiet = False,

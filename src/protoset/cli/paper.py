@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protoset.cli._options import DataFolder, Debug, Force, Jobs, Json, Quiet
+from protoset.cli._options import DataFolder, Debug, Force, Jobs, Json, Quiet, option
 from protoset.cli._output import check_outputs, note, plain, say, say_json
 from protoset.cli._work import working
 
@@ -24,20 +24,12 @@ def run(
     data: DataFolder = None,
     output: Output = Path("paper-output"),
     study: Annotated[
-        list[str] | None,
-        typer.Option(help="Only vectors, series, windows, sensitivity or mixture; repeatable.", show_default=False),
+        list[str] | None, option("Only vectors, series, windows, sensitivity or mixture; repeatable.")
     ] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="Only this data set; repeatable.", show_default=False)
-    ] = None,
+    dataset: Annotated[list[str] | None, option("Only this data set; repeatable.")] = None,
     scaling: Annotated[str, typer.Option(help="Scaling of the attributes, for all methods: z, minmax, raw.")] = "z",
-    without: Annotated[
-        list[str] | None,
-        typer.Option(help="Leave out SSMA or RMHC, which are slow; repeatable.", show_default=False),
-    ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Compute failed cells again.", show_default=False)
-    ] = False,
+    without: Annotated[list[str] | None, option("Leave out SSMA or RMHC, which are slow; repeatable.")] = None,
+    retry_failed: Annotated[bool, option("Compute failed cells again.", "--retry-failed")] = False,
     n_jobs: Jobs = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -80,13 +72,8 @@ def run(
 @app.command()
 def report(
     output: Output = Path("paper-output"),
-    scaling: Annotated[
-        str | None,
-        typer.Option(help="The vector study to report, if there are several: z, minmax, raw.", show_default=False),
-    ] = None,
-    summary: Annotated[
-        Path | None, typer.Option(help="Also write a shorter page to this file.", show_default=False)
-    ] = None,
+    scaling: Annotated[str | None, option("The vector study to report, if there are several: z, minmax, raw.")] = None,
+    summary: Annotated[Path | None, option("Also write a shorter page to this file.")] = None,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,

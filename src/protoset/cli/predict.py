@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from protoset._files import write_atomically
-from protoset.cli._options import Debug, Force, Json, ModelArgument, QueryArgument, Quiet, open_model, read_for
+from protoset.cli._options import Debug, Force, Json, ModelArgument, QueryArgument, Quiet, open_model, option, read_for
 from protoset.cli._output import check_outputs, note, say_json
 from protoset.cli._work import working
 
@@ -18,9 +18,7 @@ from protoset.cli._work import working
 def predict(
     model: ModelArgument,
     path: QueryArgument,
-    output: Annotated[
-        Path | None, typer.Option(help="Write the predictions here (CSV); else they are printed.", show_default=False)
-    ] = None,
+    output: Annotated[Path | None, option("Write the predictions here (CSV); else they are printed.")] = None,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,

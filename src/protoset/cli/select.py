@@ -6,29 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from protoset.cli._options import (
-    DataArgument,
-    Debug,
-    Force,
-    Jobs,
-    Json,
-    KindOption,
-    Labels,
-    Method,
-    Metric,
-    MetricParams,
-    Params,
-    Prototypes,
-    Quiet,
-    ScalingOption,
-    Seed,
-    Target,
-    read_data,
-    to_parameters,
-    to_size,
-)
+from protoset.cli import _options as options
 from protoset.cli._output import check_outputs, note, percent, plain, say, say_json, say_table
 from protoset.cli._work import working
 
@@ -38,32 +16,26 @@ if TYPE_CHECKING:
 
 
 def select(
-    path: DataArgument,
+    path: options.DataArgument,
     *,
-    target: Target = None,
-    labels: Labels = None,
-    kind: KindOption = None,
-    method: Method = "refined",
-    metric: Metric = "auto",
-    metric_param: MetricParams = None,
-    param: Params = None,
-    n_prototypes: Prototypes = "auto",
-    scaling: ScalingOption = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Write the prototypes here, in the format of the input.", show_default=False)
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="Write the classifier here, for predict and explain.", show_default=False)
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a page with pictures and errors here (.html).", show_default=False)
-    ] = None,
-    seed: Seed = None,
-    n_jobs: Jobs = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    force: Force = False,
-    debug: Debug = False,
+    target: options.Target = None,
+    labels: options.Labels = None,
+    kind: options.KindOption = None,
+    method: options.Method = "refined",
+    metric: options.Metric = "auto",
+    metric_param: options.MetricParams = None,
+    param: options.Params = None,
+    n_prototypes: options.Prototypes = "auto",
+    scaling: options.ScalingOption = None,
+    output: Annotated[Path | None, options.option("Write the prototypes here, in the format of the input.")] = None,
+    model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
+    report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
+    seed: options.Seed = None,
+    n_jobs: options.Jobs = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    force: options.Force = False,
+    debug: options.Debug = False,
 ) -> None:
     """Select prototypes: few objects that can stand for all.
 
@@ -71,10 +43,10 @@ def select(
     and the test objects measure the error. Rows are counted from 0, without the header.
     """
     check_outputs({"--output": output, "--model": model, "--report": report}, [path, labels], force)
-    size, parameters = to_size(n_prototypes), to_parameters("--param", param)
-    metric_params = to_parameters("--metric-param", metric_param)
+    size, parameters = options.to_size(n_prototypes), options.to_parameters("--param", param)
+    metric_params = options.to_parameters("--metric-param", metric_param)
     with working("reading", quiet):
-        dataset = read_data(path, target, labels, kind)
+        dataset = options.read_data(path, target, labels, kind)
     from protoset.datasets import check_rows, write_rows
     from protoset.models import fit_model
     from protoset.persistence import save

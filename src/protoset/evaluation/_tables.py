@@ -26,16 +26,9 @@ class ResultTable:
 def as_table(
     table: Any, names: Any = None, *, least_columns: int, remedy: str = "pass the results of more"
 ) -> ResultTable:
-    """Check a table of results.
+    """Check a table of results. The remedy is the way out in the error about too few columns.
 
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Names of the columns; by default those of a DataFrame, or their positions.
-    least_columns : int
-        Smallest number of columns that the test needs.
-    remedy : str
-        Way out for the error message if there are fewer.
+    Without names, the columns have the names of a DataFrame, or their positions.
     """
     columns = list(table.columns) if hasattr(table, "columns") else None
     rows = list(table.index) if columns is not None else None

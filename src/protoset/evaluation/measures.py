@@ -255,10 +255,8 @@ def _paired_labels(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
             f"y_true has the shape {true.shape} and y_pred {predicted.shape}; pass one label of each per object, and "
             "at least one object"
         )
-    if (true.dtype.kind in "biuf") != (predicted.dtype.kind in "biuf") and "O" not in (
-        true.dtype.kind,
-        predicted.dtype.kind,
-    ):
+    kinds = true.dtype.kind, predicted.dtype.kind
+    if (kinds[0] in "biuf") != (kinds[1] in "biuf") and "O" not in kinds:
         raise TypeError(
             f"y_true has labels of type {true.dtype} and y_pred of type {predicted.dtype}, so that no labels are "
             "equal; convert both to one type"

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from protoset._validation import check_flag, check_probability
-from protoset.evaluation._tables import ResultTable, as_table, rank_rows
+from protoset.evaluation._tables import as_table, rank_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,16 @@ def nemenyi(table: Any, alpha: float = 0.05, *, names: Any = None, lower_is_bett
     if not 0 < check_probability("alpha", alpha) < 1:
         raise ValueError(f"alpha={alpha!r} must be between 0 and 1; the usual choice is 0.05")
     results = as_table(table, names, least_columns=2)
-    return _nemenyi(results, float(alpha), lower_is_better)
+    n, k = results.values.shape
+    averages = _average(rank_rows(results.values, lower_is_better=lower_is_better))
+    # The studentized range is of k standard normals; the square root is the standard error of a rank difference.
+    unit = math.sqrt(k * (k + 1) / (6 * n)) / math.sqrt(2)
+    critical = float(stats.studentized_range.ppf(1 - float(alpha), k, math.inf)) * unit
+    p_values = np.ones((k, k))
+    for i, j in zip(*np.triu_indices(k, 1), strict=True):
+        difference = abs(averages[i] - averages[j]) / unit
+        p_values[i, j] = p_values[j, i] = float(np.clip(stats.studentized_range.sf(difference, k, math.inf), 0, 1))
+    return NemenyiTest(results.columns, averages, critical, p_values, float(alpha), n)
 
 
 def critical_difference(
@@ -209,19 +218,6 @@ def critical_difference(
     return CriticalDifference(
         test.names, test.average_ranks, test.critical_difference, tuple(groups), test.alpha, test.n_datasets
     )
-
-
-def _nemenyi(results: ResultTable, alpha: float, lower_is_better: bool) -> NemenyiTest:
-    n, k = results.values.shape
-    averages = _average(rank_rows(results.values, lower_is_better=lower_is_better))
-    # The studentized range is of k standard normals; the square root is the standard error of a rank difference.
-    unit = math.sqrt(k * (k + 1) / (6 * n)) / math.sqrt(2)
-    critical = float(stats.studentized_range.ppf(1 - alpha, k, math.inf)) * unit
-    p_values = np.ones((k, k))
-    for i, j in zip(*np.triu_indices(k, 1), strict=True):
-        difference = abs(averages[i] - averages[j]) / unit
-        p_values[i, j] = p_values[j, i] = float(np.clip(stats.studentized_range.sf(difference, k, math.inf), 0, 1))
-    return NemenyiTest(results.columns, averages, critical, p_values, alpha, n)
 
 
 def _average(ranks: np.ndarray) -> np.ndarray:

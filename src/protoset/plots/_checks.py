@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from protoset._validation import as_numbers, is_count, name_rows
+from protoset._validation import as_numbers, check_count, name_rows
 
 
 @dataclass(frozen=True, eq=False)
 class MarkedObjects:
-    """Classes of the objects, and whether each object is kept.
-
-    Attributes
-    ----------
-    codes : ndarray of int
-        Position of the class of each object in ``classes``.
-    """
+    """Classes, the position of each object's class among them, and whether each object is kept."""
 
     classes: list[Any]
     codes: np.ndarray
@@ -53,18 +47,14 @@ def as_mask(kept: Any, n_objects: int) -> np.ndarray:
 
 
 class CheckedDissimilarities:
-    """Finite dissimilarities among the drawn objects, from a matrix or a space.
-
-    Parameters
-    ----------
-    n_objects : int
-        Number of labels.
-    """
+    """Finite dissimilarities among the drawn objects, from a matrix or a space."""
 
     def __init__(self, source: Any, n_objects: int):
-        self._space = source if callable(getattr(source, "block", None)) else None
-        self._matrix = as_numbers("dissimilarities", source) if self._space is None else None
-        shape = self._matrix.shape if self._matrix is not None else tuple(source.shape)
+        if callable(getattr(source, "block", None)):
+            self._block, shape = source.block, tuple(source.shape)
+        else:
+            matrix = as_numbers("dissimilarities", source)
+            self._block, shape = (lambda rows, columns: matrix[np.ix_(rows, columns)]), matrix.shape
         if shape != (n_objects, n_objects):
             raise ValueError(
                 f"dissimilarities has the shape {shape} for {n_objects} labels; pass a square matrix, or the space of "
@@ -74,11 +64,7 @@ class CheckedDissimilarities:
 
     def block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Dissimilarities from rows to columns."""
-        if self._matrix is not None:
-            block = self._matrix[np.ix_(rows, columns)]
-        else:
-            assert self._space is not None
-            block = np.asarray(self._space.block(rows, columns), float)
+        block = np.asarray(self._block(rows, columns), float)
         missing = np.flatnonzero(~np.isfinite(block).all(axis=1))
         if len(missing):
             raise ValueError(
@@ -95,6 +81,4 @@ class CheckedDissimilarities:
 
 def check_limit(name: str, value: Any) -> int:
     """Return the largest number of things to show, if it is a count of at least 1."""
-    if is_count(value) and value >= 1:
-        return int(value)
-    raise ValueError(f"{name}={value!r} must be a whole number of at least 1; pass how many to show at most")
+    return check_count(name, value, least=1, remedy="pass how many to show at most")

@@ -22,16 +22,8 @@ def label_points(
 ) -> None:
     """Write labels beside points, each on the side where it covers least. Set the limits of the axes before.
 
-    Widths are estimated from the number of characters, because measuring them would need a drawing.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, 2)
-        In data coordinates.
-    size, gap : float
-        Size of the type and distance from the point, in typographic points.
-    avoid : ndarray of shape (m, 2)
-        Corners of a line that labels should not cover.
+    Size of the type and gap to the point are in typographic points; ``avoid`` has the corners of a line that labels
+    should not cover. Widths are estimated from the number of characters: measuring them would need a drawing.
     """
     ax.autoscale_view()
     centres = ax.transData.transform(points) * 72 / ax.figure.dpi

@@ -45,9 +45,14 @@ def colour_and_shape(position: int) -> tuple[str, str]:
     ]
 
 
+def channels_of(colour: str) -> list[float]:
+    """Red, green and blue of a colour such as "#0072B2", from 0 to 1."""
+    return [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+
+
 def text_colour_on(colour: str) -> str:
     """Colour of a text on a coloured background: dark or white."""
-    red, green, blue = (int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    red, green, blue = channels_of(colour)
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.55 else "white"
 
 
@@ -108,11 +113,6 @@ def label_axes(
     if grid:
         ax.grid(axis=grid, color=GRID_COLOUR, linewidth=0.6)
     ax.set_axisbelow(True)
-
-
-def hide_axes(ax: Axes) -> None:
-    """Hide frame, ticks and labels of axes."""
-    ax.set_axis_off()
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], labels: Sequence[str], *, columns: int = 4) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset.evaluation import error_rate
-from protoset.plots._style import INK, NORMAL_TYPE, SMALL_TYPE, clean_text, hide_axes, open_axes
+from protoset.plots._style import INK, NORMAL_TYPE, SMALL_TYPE, clean_text, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def plot_confusion(
     shown_names = [clean_text(name, 12) for name in classes.tolist()]
     longest = 0.07 * max(map(len, shown_names))
     figure, ax = open_axes(ax, (2 * side + 1 + longest, side + 1.15 + longest))
-    hide_axes(ax)
+    ax.set_axis_off()
     for half, (predicted, error, name) in enumerate(zip(predictions, errors, names, strict=True)):
         panel = ax.inset_axes((0.53 * half, 0, 0.47, 0.96))
         counts = np.zeros((k, k), int)

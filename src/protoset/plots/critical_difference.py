@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from protoset.evaluation import CriticalDifference
-from protoset.plots._style import (
-    CLASS_COLOURS,
-    FAINT_INK,
-    INK,
-    NORMAL_TYPE,
-    SMALL_TYPE,
-    clean_text,
-    hide_axes,
-    open_axes,
-)
+from protoset.plots._style import CLASS_COLOURS, FAINT_INK, INK, NORMAL_TYPE, SMALL_TYPE, clean_text, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +16,8 @@ if TYPE_CHECKING:
 NAME_HEIGHT = 0.75
 """Height of a name, in units of the vertical axis."""
 
-FIRST_NAME_DEPTH = 1.0
-"""Depth of the first name below the bars, before scaling by 0.4."""
+FIRST_NAME_DEPTH = 0.4
+"""Depth of the first name below the bars."""
 
 
 def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = None) -> Figure:
@@ -55,7 +46,7 @@ def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = No
     n_levels, levels = _levels(result)
     below = 0.35 + 0.3 * n_levels
     figure, ax = open_axes(ax, (6.5, 0.9 + 0.13 * n_levels + 0.22 * n_left))
-    hide_axes(ax)
+    ax.set_axis_off()
     low, high = 1.0, float(max(k, 2))
     ax.plot([low, high], [0, 0], color=INK, linewidth=1, solid_capstyle="butt")
     for tick in range(1, int(high) + 1):
@@ -67,19 +58,15 @@ def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = No
         rank = float(result.average_ranks[column])
         is_left = position < n_left
         row = position if is_left else k - 1 - position
-        height = -(below + FIRST_NAME_DEPTH * 0.4 + NAME_HEIGHT * row)
+        height = -(below + FIRST_NAME_DEPTH + NAME_HEIGHT * row)
         end = low - margin if is_left else high + margin
         ax.plot([rank, rank, end], [0, height, height], color=FAINT_INK, linewidth=0.8)
         ax.plot([rank], [0], "o", color=CLASS_COLOURS[0], markersize=3.5, zorder=3)
-        name = (
-            f"{clean_text(result.names[column])}  {rank:.2f}"
-            if is_left
-            else f"{rank:.2f}  {clean_text(result.names[column])}"
-        )
+        name = clean_text(result.names[column])
         ax.text(
             end + (-margin if is_left else margin) / 2,
             height,
-            name,
+            f"{name}  {rank:.2f}" if is_left else f"{rank:.2f}  {name}",
             ha="right" if is_left else "left",
             va="center",
             fontsize=NORMAL_TYPE,
@@ -90,7 +77,7 @@ def plot_critical_difference(result: CriticalDifference, *, ax: Axes | None = No
         height = -(0.35 + 0.3 * level)
         ax.plot(ends, [height, height], color=INK, linewidth=3, solid_capstyle="butt", gid="group", zorder=2)
     ax.set_xlim(low - margin, high + margin)
-    ax.set_ylim(-(below + FIRST_NAME_DEPTH * 0.4 + NAME_HEIGHT * (n_left - 1) + 0.4), 2.1)
+    ax.set_ylim(-(below + FIRST_NAME_DEPTH + NAME_HEIGHT * (n_left - 1) + 0.4), 2.1)
     return figure
 
 

@@ -69,17 +69,8 @@ def _leading(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def untangle(points: np.ndarray, edges: np.ndarray, box: tuple[float, float], *, n_steps: int = 150) -> np.ndarray:
     """Pull the ends of edges together and push boxes apart, so that a graph is readable.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, 2)
-        First coordinates, in the unit square.
-    box : (float, float)
-        Width and height of the drawing at each point, in the same unit.
-
-    Returns
-    -------
-    ndarray of shape (n, 2)
-        In units of the box, not of the square.
+    Points come in the unit square, as does the box, the width and height of the drawing at each point. The result is
+    in units of the box.
     """
     n = len(points)
     # A small spiral separates equal points, in the same way at every call.

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset.plots._checks import CheckedDissimilarities, MarkedObjects, mark_objects
-from protoset.plots._style import (
-    FAINT_INK,
-    INK,
-    add_legend,
-    colour_and_shape,
-    hide_axes,
-    open_axes,
-    size_in_points,
-)
+from protoset.plots._style import FAINT_INK, INK, add_legend, channels_of, colour_and_shape, open_axes, size_in_points
 from protoset.plots.layout import classical_scaling, untangle
 from protoset.plots.maps import MAX_LEGEND_CLASSES, class_legend
 
@@ -69,7 +61,7 @@ def plot_neighbor_graph(
     edges = nearest_edges(matrix)
     wrong = misclassified(matrix, objects)
     figure, ax = open_axes(ax, (6.4, 5.2) if series is None else (9.0, 6.6))
-    hide_axes(ax)
+    ax.set_axis_off()
     # The more objects, the smaller each is drawn; a series needs more room than a marker.
     size = size_in_points(ax)
     share = (0.16 if series is None else 0.4) / n
@@ -181,13 +173,8 @@ def _frame_legend(objects: MarkedObjects) -> tuple[list[Any], list[str]]:
     from matplotlib.patches import Patch
 
     _, names = class_legend(objects)
-    handles = [
-        Patch(
-            facecolor=_tint(colour_and_shape(code)[0], 0.3),
-            edgecolor=colour_and_shape(code)[0],
-        )
-        for code in range(min(len(objects.classes), MAX_LEGEND_CLASSES))
-    ]
+    colours = [colour_and_shape(code)[0] for code in range(min(len(objects.classes), MAX_LEGEND_CLASSES))]
+    handles = [Patch(facecolor=_tint(colour, 0.3), edgecolor=colour) for colour in colours]
     if len(objects.classes) > MAX_LEGEND_CLASSES:
         handles.append(Patch(visible=False))
     kept = Patch(facecolor="white", edgecolor=INK)
@@ -197,6 +184,5 @@ def _frame_legend(objects: MarkedObjects) -> tuple[list[Any], list[str]]:
 
 def _tint(colour: str, strength: float) -> tuple[float, float, float]:
     """Mix a colour with white. The result is opaque, so that edges behind it stay hidden."""
-    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (1 - strength + strength * channel for channel in channels)
+    red, green, blue = (1 - strength + strength * channel for channel in channels_of(colour))
     return red, green, blue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from protoset.plots._checks import check_limit, mark_objects
-from protoset.plots._style import FAINT_INK, INK, NORMAL_TYPE, class_name, colour_and_shape, hide_axes, open_axes
+from protoset.plots._style import FAINT_INK, INK, NORMAL_TYPE, class_name, colour_and_shape, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def plot_series(
     n_rows = {code: -(-len(members) // n_columns) for code, members in shown.items()}
     height = sum(n_rows.values()) + HEADING_HEIGHT * (len(codes) + (n_left_out > 0))
     figure, ax = open_axes(ax, (0.85 * n_columns, 0.62 * height))
-    hide_axes(ax)
+    ax.set_axis_off()
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     limits = _limits([series[member] for members in shown.values() for member in members])

@@ -65,12 +65,7 @@ def plot_tradeoff(
     matplotlib Figure
     """
     check_choice("scale", scale, RATE_SCALES)
-    error, rate = as_numbers("errors", errors), as_numbers("selection_rates", selection_rates)
-    if error.ndim != 2 or error.shape != rate.shape or error.shape[1] != len(methods):
-        raise ValueError(
-            f"errors has the shape {error.shape}, selection_rates {rate.shape}, and there are {len(methods)} methods; "
-            "pass one row per data set and one column per method"
-        )
+    error, rate = _check_results(errors, selection_rates, len(methods), 2, "one row per data set and one column")
     numbers = range(1, len(error) + 1) if numbers is None else numbers
     if len(numbers) != len(error):
         raise ValueError(f"numbers has {len(numbers)} entries for {len(error)} data sets; pass one for each")
@@ -134,12 +129,7 @@ def plot_front(
     matplotlib Figure
     """
     check_choice("scale", scale, RATE_SCALES)
-    error, rate = as_numbers("errors", errors), as_numbers("selection_rates", selection_rates)
-    if error.ndim != 1 or error.shape != rate.shape or len(error) != len(methods):
-        raise ValueError(
-            f"errors has the shape {error.shape}, selection_rates {rate.shape}, and there are {len(methods)} methods; "
-            "pass one of each per method"
-        )
+    error, rate = _check_results(errors, selection_rates, len(methods), 1, "one of each")
     ranks = pareto_ranks(np.column_stack([error, rate]))
     figure, ax = open_axes(ax, (4.8, 3.6))
     _scale_rates(ax, rate[~np.isnan(ranks)], scale)
@@ -155,15 +145,22 @@ def plot_front(
         )
     ax.margins(0.15)
     label_axes(ax, xlabel="selection rate", ylabel="error rate", title="filled: on the Pareto front", grid="both")
+    # Corners of the line through the Pareto front.
+    corners = np.column_stack([np.repeat(rate[front], 2)[1:], np.repeat(error[front], 2)[:-1]])
     points = np.column_stack([rate, error])[shown]
     names = [clean_text(methods[position]) for position in shown]
-    label_points(ax, points, names, size=NORMAL_TYPE, avoid=_steps(rate[front], error[front]))
+    label_points(ax, points, names, size=NORMAL_TYPE, avoid=corners)
     return figure
 
 
-def _steps(rates: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Corners of the line through the Pareto front."""
-    return np.column_stack([np.repeat(rates, 2)[1:], np.repeat(errors, 2)[:-1]])
+def _check_results(errors: Any, rates: Any, n_methods: int, ndim: int, needed: str) -> tuple[np.ndarray, np.ndarray]:
+    error, rate = as_numbers("errors", errors), as_numbers("selection_rates", rates)
+    if error.ndim != ndim or error.shape != rate.shape or error.shape[-1] != n_methods:
+        raise ValueError(
+            f"errors has the shape {error.shape}, selection_rates {rate.shape}, and there are {n_methods} methods; "
+            f"pass {needed} per method"
+        )
+    return error, rate
 
 
 def _scale_rates(ax: Axes, rates: np.ndarray, scale: Scale) -> None:

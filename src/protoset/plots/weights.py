@@ -8,16 +8,7 @@ import numpy as np
 
 from protoset._validation import as_numbers
 from protoset.plots._checks import check_limit, mark_objects
-from protoset.plots._style import (
-    SMALL_TYPE,
-    add_legend,
-    class_name,
-    clean_text,
-    colour_and_shape,
-    hide_axes,
-    label_axes,
-    open_axes,
-)
+from protoset.plots._style import add_legend, class_name, clean_text, colour_and_shape, label_axes, open_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +63,7 @@ def plot_weights(
     figure, ax = open_axes(ax, (max(3.6, 0.16 * len(shown) + 1), 3.6))
     from matplotlib.patches import Patch
 
-    hide_axes(ax)
+    ax.set_axis_off()
     upper, lower = ax.inset_axes((0, 0.54, 1, 0.46)), ax.inset_axes((0, 0, 1, 0.46))
     across = np.arange(len(shown))
     finite = degradation[shown][np.isfinite(degradation[shown])]
@@ -96,9 +87,7 @@ def plot_weights(
         panel.set_ylim(bottom=0)
     lower.set_ylim(top=ceiling * 1.08)
     upper.set_xticks(across, [""] * len(shown))
-    lower.set_xticks(
-        across, [clean_text(names[member], 10) for member in shown], rotation=90, fontsize=min(SMALL_TYPE, 6)
-    )
+    lower.set_xticks(across, [clean_text(names[member], 10) for member in shown], rotation=90, fontsize=6)
     present = np.unique(codes)[:12]
     add_legend(
         ax,

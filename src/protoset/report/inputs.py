@@ -20,20 +20,8 @@ from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 class ReportInputs:
     """The checked inputs of a report.
 
-    Attributes
-    ----------
-    rule : {"nearest", "adjusted"}
-        Rule of the classifier.
-    space : TrainingSpace
-        Space of the training objects.
-    queries : Dissimilarities or None
-        Space from the test objects to the training objects.
-    classes : list of str
-        Classes of the training set, then the classes of test objects only.
-    codes, test_codes : ndarray of int
-        Class of each object.
-    transform_name : str
-        Name of the transform of the objects; empty without one.
+    ``queries`` is the space from the test objects to the training objects. ``classes`` has the classes of the training
+    set, then the classes of test objects only; codes are positions in it. Without a transform its name is empty.
     """
 
     train: Dataset

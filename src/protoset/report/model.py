@@ -30,13 +30,7 @@ MAP_UNITS = 1000
 
 
 def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
-    """Compute all values that the page shows.
-
-    Parameters
-    ----------
-    most_objects : int
-        Objects that the page holds at most.
-    """
+    """Compute all values that the page shows. ``most_objects`` limits the training objects on the page."""
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
     stops = find_stops(inputs.selector, inputs.train.n_objects)
     shown = choose_shown(stops, inputs.train.n_objects, most_objects)
@@ -127,10 +121,7 @@ def _cross_validated(inputs: ReportInputs) -> dict[str, float] | None:
     curve = getattr(inputs.selector, "size_curve_", None)
     if curve is None or inputs.rule != "nearest":
         return None
-    return {
-        "error": float(curve.errors[curve.chosen]),
-        "standard_error": float(curve.standard_errors[curve.chosen]),
-    }
+    return {"error": float(curve.errors[curve.chosen]), "standard_error": float(curve.standard_errors[curve.chosen])}
 
 
 def _summary(inputs: ReportInputs, stops: Sequence[Stop], errors: Errors) -> dict[str, Any]:

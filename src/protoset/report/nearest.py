@@ -22,18 +22,11 @@ ROWS_PER_TASK = 250
 
 @dataclass(frozen=True, eq=False)
 class NearestPrototypes:
-    """The nearest prototypes of some objects at every stop.
+    """The nearest prototypes of some objects (rows) at every stop.
 
-    Attributes
-    ----------
-    winners : ndarray of int, shape (n_stops, n_rows)
-        The prototype that decides, as a position in the training set; -1 if there is none.
-    ranks : ndarray of int, shape (n_stops, n_rows)
-        Its rank among the prototypes, 1 for the nearest.
-    nearest : list of ndarray of int
-        For each row, all prototypes that are among the nearest at some stop, nearest first.
-    distances : list of ndarray
-        The dissimilarities to them.
+    ``winners`` (n_stops, n_rows) are the prototypes that decide, as positions in the training set, -1 if there is none;
+    ``ranks`` are their ranks among the prototypes. ``nearest`` lists for each row all prototypes that are among the
+    nearest at some stop, nearest first, and ``distances`` the dissimilarities to them.
     """
 
     winners: np.ndarray
@@ -54,18 +47,8 @@ def find_nearest(
 ) -> NearestPrototypes:
     """Find the nearest prototypes of rows at every stop.
 
-    Parameters
-    ----------
-    space : Dissimilarities
-        From the rows to the training objects.
-    n_nearest : int
-        Number of prototypes to list at each stop.
-    leave_out_self : bool
-        Whether the rows are training objects, which are not their own neighbours.
-    degradations : ndarray, optional
-        Degradations of all training objects, if the adjusted ranks decide.
-    n_jobs : int, optional
-        Number of workers. Changes no result.
+    ``leave_out_self`` is for rows that are training objects, which are not their own neighbours. Degradations of all
+    training objects are passed if the adjusted ranks decide.
     """
     columns = np.unique(np.concatenate([stop.kept for stop in stops]))
 

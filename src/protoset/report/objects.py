@@ -36,15 +36,7 @@ MAX_CELL_LENGTH = 60
 
 
 def describe_objects(dataset: Dataset, rows: np.ndarray, *, share: float = 1.0) -> tuple[dict[str, Any], list[str]]:
-    """Return objects as JSON values, and notes about shortened objects.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        The objects to return.
-    share : float
-        Share of the limits of a page that these objects may take.
-    """
+    """Return some objects as JSON values, in their share of the limits of a page, and notes about shortened objects."""
     if dataset.kind == "series":
         return _series([np.asarray(dataset.objects[row], float) for row in rows])
     if dataset.kind == "strings":

@@ -34,13 +34,7 @@ UNSAFE = re.compile("[<>&\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def render(model: dict[str, Any]) -> str:
-    """Return the HTML of the page.
-
-    Parameters
-    ----------
-    model : dict
-        Result of ``page_model``.
-    """
+    """Return the HTML of the page from the result of ``page_model``."""
     style = _read("style.css")
     script = '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in SCRIPTS) + "\n})();"
     policy = (

@@ -17,15 +17,7 @@ MAX_SLIDER_SIZE = 500
 
 @dataclass(frozen=True, eq=False)
 class Stop:
-    """A stop of the slider: a set of prototypes.
-
-    Attributes
-    ----------
-    kept : ndarray of int
-        The prototypes, as positions in the training set, ascending.
-    chosen : bool
-        Whether this is the set that the fit kept.
-    """
+    """A stop of the slider: prototypes as ascending positions in the training set, and whether the fit kept them."""
 
     kept: np.ndarray
     chosen: bool = False
