@@ -198,9 +198,5 @@ def _recall(
     space: DistributedVectorSpace, lists: list[Any], rows: np.ndarray, farthest: np.ndarray, n_neighbors: int
 ) -> float:
     """Share of the true neighbours that are listed; ties count as found."""
-    owner = np.searchsorted(space.starts, rows, side="right") - 1
-    tasks = [
-        submit(space.client, count_listed, lists[b], rows[owner == b] - space.starts[b], farthest[owner == b])
-        for b in np.unique(owner)
-    ]
+    tasks = [submit(space.client, count_listed, lists[b], own, farthest[mask]) for b, mask, own in space.by_block(rows)]
     return sum(gather(space.client, tasks)) / (len(rows) * n_neighbors)

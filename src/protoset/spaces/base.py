@@ -283,7 +283,3 @@ class Space(TrainingSpace, PrototypeSpace):
         y : array-like, optional
             The labels as the user gave them, for dissimilarities that learn from them.
         """
-
-    @abstractmethod
-    def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows whose columns are the given objects. Keeps no other object in memory."""

@@ -108,7 +108,7 @@ class CallableSpace(Space):
 
     def _distinct_values(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         known, disk = self._known(), self._disk()
-        values = np.full(len(left), np.nan) if known is None else known.lookup(left, right)
+        values = np.full(len(left), np.nan) if known is None else known[left, right]
         if disk is not None:
             unknown = np.flatnonzero(np.isnan(values))
             values[unknown] = disk.lookup(left[unknown], right[unknown])
@@ -122,18 +122,21 @@ class CallableSpace(Space):
                 disk.store(pairs[0][block], pairs[1][block], computed)
             self._report_pairs(len(computed))
         if known is not None:
-            known.store(left, right, values)
+            known[left, right] = values
+            if self.symmetric:
+                known[right, left] = values
         return values
 
     def _report_pairs(self, n_pairs: int) -> None:
         if self._report is not None:
             self._report(n_pairs)
 
-    def _known(self) -> KnownMatrix | None:
+    def _known(self) -> np.ndarray | None:
+        """Matrix of the dissimilarities that were computed before, NaN elsewhere; None where it would be too large."""
         if not self._is_training or 8 * len(self._rows) ** 2 > KNOWN_BYTES:
             return None
         if "known" not in self._memories:
-            self._memories["known"] = KnownMatrix(len(self._rows), self.symmetric)
+            self._memories["known"] = np.full((len(self._rows), len(self._rows)), np.nan)
         return self._memories["known"]
 
     def _disk(self) -> Any:
@@ -210,24 +213,6 @@ class CallableSpace(Space):
 
         space._report = report
         return space
-
-
-class KnownMatrix:
-    """Matrix of the dissimilarities between n objects that are known, NaN elsewhere."""
-
-    def __init__(self, n_objects: int, symmetric: bool):
-        self._values = np.full((n_objects, n_objects), np.nan)
-        self._symmetric = symmetric
-
-    def lookup(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Values of pairs, NaN where unknown."""
-        return self._values[left, right]
-
-    def store(self, left: np.ndarray, right: np.ndarray, values: np.ndarray) -> None:
-        """Store the values of pairs."""
-        self._values[left, right] = values
-        if self._symmetric:
-            self._values[right, left] = values
 
 
 def _encode(encoder: Encoder, thing: Any, name: str) -> Any:

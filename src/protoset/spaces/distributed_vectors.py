@@ -166,29 +166,25 @@ class DistributedVectorSpace(TrainingSpace):
         """Nearest of the columns, which come here and go to every worker, to each row."""
         wanted = np.arange(self.shape[0])[rows]
         among = send(self.client, self.fetch(np.arange(self.shape[1])[columns]).images)
-        owner = np.searchsorted(self.starts, wanted, side="right") - 1
-        numbers = np.unique(owner)
-        futures = [
-            submit(self.client, _nearest, self.blocks[number], wanted[owner == number] - self.starts[number], among)
-            for number in numbers
-        ]
+        owners = self.by_block(wanted)
+        futures = [submit(self.client, _nearest, self.blocks[b], own, among) for b, _, own in owners]
         positions, distances = np.empty(len(wanted), np.int64), np.empty(len(wanted))
-        for number, (nearest, far) in zip(numbers, gather(self.client, futures), strict=True):
-            positions[owner == number], distances[owner == number] = nearest, far
+        for (_, mask, _), (nearest, far) in zip(owners, gather(self.client, futures), strict=True):
+            positions[mask], distances[mask] = nearest, far
         return positions, distances
+
+    def by_block(self, rows: np.ndarray) -> list[tuple[int, np.ndarray, np.ndarray]]:
+        """Blocks of the given rows: the number of a block, a mask of its rows, and their positions in the block."""
+        owner = np.searchsorted(self.starts, rows, side="right") - 1
+        return [(b, owner == b, rows[owner == b] - self.starts[b]) for b in np.unique(owner)]
 
     def fetch(self, members: np.ndarray) -> VectorSpace:
         """Space of some of the vectors, here."""
-        owner = np.searchsorted(self.starts, members, side="right") - 1
-        numbers = np.unique(owner)
-        futures = [
-            submit(self.client, _rows_of, self.blocks[number], members[owner == number] - self.starts[number])
-            for number in numbers
-        ]
-        parts = gather(self.client, futures)
+        owners = self.by_block(members)
+        parts = gather(self.client, [submit(self.client, _rows_of, self.blocks[b], own) for b, _, own in owners])
         images = np.empty((len(members), parts[0].shape[1]), parts[0].dtype)
-        for number, part in zip(numbers, parts, strict=True):
-            images[owner == number] = part
+        for (_, mask, _), part in zip(owners, parts, strict=True):
+            images[mask] = part
         return VectorSpace(self.metric, images, images)
 
     def subset(self, members: np.ndarray) -> ClusterSample:
