@@ -27,12 +27,14 @@ def choose_metric(X: Any) -> str:
         return "euclidean" if all(_is_numeric(dtype) for dtype in X.dtypes) else "gower"
     if sparse.issparse(X):
         return "euclidean"
-    if is_dask(X):  # its rows would be computed one by one
+    # The rows of a Dask collection would be computed one by one; a collection other than an array is refused later.
+    if is_dask(X) and getattr(X, "dtype", np.dtype(float)).kind in NUMBER_KINDS:
         return "dtw" if getattr(X, "ndim", 2) == 3 else "euclidean"
-    X = np.asarray(X) if hasattr(X, "__array__") else X
+    X = np.asarray(X) if hasattr(X, "__array__") and not is_dask(X) else X
     if isinstance(X, np.ndarray) and (X.dtype.kind in NUMBER_KINDS or X.ndim == 2):
         return "dtw" if X.ndim == 3 else "euclidean"  # whose checks say what is wrong with texts in rows
-    objects = list(X) if hasattr(X, "__len__") and not isinstance(X, (str, bytes, dict)) else []
+    has_items = hasattr(X, "__len__") and not is_dask(X) and not isinstance(X, (str, bytes, dict))
+    objects = list(X) if has_items else []
     if objects and all(isinstance(item, (str, bytes)) for item in objects):
         return "levenshtein"
     shapes = {_shape_of_numbers(item) for item in objects}
