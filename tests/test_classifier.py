@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, PrototypeClassifier, Refined
-from protoset.classifier import class_supports, decide
+from protoset.classifier import class_shares, decide
 from protoset.selectors import FCNN
 
 from conftest import labelled_vectors, overlapping
@@ -137,7 +137,7 @@ def test_what_a_query_graph_does_not_list_decides_nothing():
     for row in range(30):
         known = np.flatnonzero(np.isfinite(block[row]))
         np.testing.assert_array_equal(known[winners(block[row : row + 1, known], degradations[known])], winner[row])
-    shares = class_supports(decision, np.arange(8), 8, 2.0)
+    shares = class_shares(decision, np.arange(8), 8, 2.0)
     np.testing.assert_array_equal(shares == 0, np.isinf(block))
     np.testing.assert_array_equal(shares.argmax(axis=1), winner)
 

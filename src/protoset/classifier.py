@@ -71,7 +71,7 @@ class Decision:
 def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
     """Order the prototypes of each query by distance and adjust their ranks.
 
-    The first smallest adjusted rank in a row of ``block`` wins: among ties the nearest, then the lowest index.
+    In each row the first smallest of ``adjusted_ranks`` wins: among ties the nearest, then the lowest index.
     """
     order = np.argsort(block, axis=1, kind="stable")
     distances = np.take_along_axis(block, order, axis=1)
@@ -80,12 +80,12 @@ def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
     ranks = kernels.lists.rank_rows(indptr, distances.ravel(), 0).reshape(block.shape)
     adjusted = ranks if degradations is None else ranks + degradations[order]
     if np.isinf(distances).any():
-        # Not known, only that it is farther than what is: it decides nothing.
+        # An infinite distance is unknown: the prototype is farther than the known ones, and never wins.
         adjusted = np.where(np.isinf(distances), np.inf, adjusted)
     return Decision(order, distances, ranks, adjusted)
 
 
-def class_supports(decision: Decision, codes: np.ndarray, n_classes: int, beta: float) -> np.ndarray:
+def class_shares(decision: Decision, codes: np.ndarray, n_classes: int, beta: float) -> np.ndarray:
     """Share of each class: beta^-(adjusted rank of its best prototype), summing to 1 over the classes."""
     adjusted = decision.adjusted_ranks
     undecided = np.isinf(adjusted).all(axis=1)
@@ -121,7 +121,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     selector_ : selector
-        The fitted selector; not there on a classifier that came from a file.
+        The fitted selector; missing on a classifier that was loaded from a file.
     sample_indices_ : ndarray of int
         The prototypes as positions in the training set, ascending.
     prototype_labels_ : ndarray
@@ -161,6 +161,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X : array-like, sparse matrix or TrainingSpace
             The training objects, of the kind that the selector's metric takes, or their space.
         y : array-like of shape (n_objects,)
+            Their labels, of at least two classes.
         client : distributed.Client, optional
             Dask client to work on, as for :meth:`REPS.fit`.
 
@@ -200,8 +201,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix
             New objects. With ``metric="precomputed"`` their dissimilarities to the training
-            objects, or to the prototypes alone. Of a Dask array or DataFrame the labels are a Dask array, and
-            are predicted where its blocks are.
+            objects, or to the prototypes alone. For a Dask array or DataFrame the workers predict, and the
+            result is a Dask array.
 
         Returns
         -------
@@ -242,7 +243,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """
         queries = self._cross(X)
         shares = self._map(
-            queries, lambda decision: class_supports(decision, self._codes, len(self.classes_), self._beta)
+            queries, lambda decision: class_shares(decision, self._codes, len(self.classes_), self._beta)
         )
         return np.concatenate(shares)
 
@@ -309,7 +310,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """Apply a function to the decisions of the queries, block by block."""
         degradations = self.degradations_ if self.rule == "adjusted" else None
         return map_blocks(
-            lambda part: function(decide(queries.block(part, slice(None)), degradations)), *queries.shape, self.n_jobs
+            lambda rows: function(decide(queries.block(rows, slice(None)), degradations)), *queries.shape, self.n_jobs
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -330,8 +331,8 @@ def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, class
     hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
     if len(hopeless):
         warnings.warn(
-            f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: with {len(codes)} prototypes no "
-            "rank makes up for the degradations of theirs, as happens to classes far from all others; "
+            f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: their prototypes "
+            f"have too large degradations for ranks 1 to {len(codes)}, as is usual for classes far from all others; "
             "use rule='nearest'",
             HopelessClassWarning,
             stacklevel=3,

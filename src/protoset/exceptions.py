@@ -1,11 +1,12 @@
 """Errors and warnings of the library.
 
-Every error is a :class:`ProtosetError`, every warning a :class:`ProtosetWarning`. Each one is also a builtin error or
-a warning of scikit-learn, so that ``except ValueError`` and the usual filters work. To silence one kind of warning::
+Every error class here is a :class:`ProtosetError`, every warning class a :class:`ProtosetWarning`. Each is also a
+builtin error or warning, so that ``except ValueError`` and the usual filters work. To silence one kind of warning::
 
     warnings.simplefilter("ignore", protoset.exceptions.LowRecallWarning)
 
-A wrong argument raises a plain ``ValueError`` or ``TypeError``, as in scikit-learn.
+Other errors are builtin: ``ValueError`` or ``TypeError`` for a wrong argument, ``MemoryError`` for a fit that is too
+large, ``ImportError`` for a missing extra, ``RuntimeError`` for a lost Dask cluster or a metric function that failed.
 """
 
 from sklearn.exceptions import ConvergenceWarning

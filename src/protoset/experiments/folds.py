@@ -4,8 +4,8 @@
                                           (scaling is learned from the training rows)
 
 Up to ``LARGEST_MATRIX`` training objects all dissimilarities are computed once; beyond, the space computes them when a
-method asks. Distances of series and strings learn nothing from the training part, so one matrix over the whole data set
-is cut for every fold.
+method asks. Distances of series and strings learn nothing from the training part: up to ``LARGEST_MATRIX`` objects, one
+matrix over the whole data set is computed, and each fold of a cross-validation is cut from it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.n
     classes, codes = np.unique(dataset.labels, return_inverse=True)
     if folds.holdout is not None:
         n_test = round(folds.holdout * len(rows))
-        # A class with a single member cannot be on both sides, nor can more classes than objects.
+        # Stratification needs two members of each class, and at least as many objects as classes on both sides.
         stratified = np.bincount(codes).min() > 1 and len(classes) <= min(n_test, len(rows) - n_test)
         splitter = StratifiedShuffleSplit if stratified else ShuffleSplit
         return next(splitter(1, test_size=folds.holdout, random_state=folds.seed).split(rows, dataset.labels))

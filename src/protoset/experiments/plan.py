@@ -20,7 +20,7 @@ import numpy as np
 from protoset.classifier import Rule
 from protoset.datasets import Dataset
 from protoset.models import MethodSpec, Preparation, prepare
-from protoset.models.preparation import Nominal, Scaling, choose_metric
+from protoset.models.preparation import Nominal, Scaling, metric_of_dataset
 from protoset.spaces import DISSIMILARITIES
 
 EVERYTHING = "NoPS"
@@ -83,7 +83,7 @@ class Distance:
 
     def prepare(self, dataset: Dataset, train: np.ndarray) -> Preparation:
         """Prepare a data set; the scaling is learned from the training rows."""
-        metric = choose_metric(dataset, self.metric, self.nominal)
+        metric = metric_of_dataset(dataset, self.metric, self.nominal)
         return prepare(
             dataset,
             train=train,

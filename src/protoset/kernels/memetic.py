@@ -1,7 +1,7 @@
 """Kernels of the memetic search (see ``protoset.selectors.ssma``).
 
 A set is a mask of its members. Neighbour lists may be too short to hold enough members of an object; such objects are
-returned to the caller, who fills them in. Random numbers come from a state of one unsigned integer, updated in place.
+returned to the caller, which fills them in. Random numbers come from a state of one unsigned integer, updated in place.
 
 ``tally`` has the counts of a local search, at the positions named by the constants below.
 

@@ -27,7 +27,7 @@ RENAMED_PARAMETERS = {
     "max_memory": "search__max_memory",
     "lists_folder": "search__folder",
 }
-"""New names of parameters of REPS."""
+"""Old names of parameters of REPS, each with its new name."""
 
 UNSEEDED = ("CNN", "REPS")
 """Methods that take a random_state, and are deterministic without one."""
@@ -117,6 +117,8 @@ def explain_unknown(selector: str, name: str, names: Sequence[str]) -> str:
     """Describe a parameter that a method does not have: its new name, or names that are close."""
     if selector == "REPS" and name in RENAMED_PARAMETERS:
         return f"{selector} has no parameter {name!r} any more; write {RENAMED_PARAMETERS[name]!r}"
+    if selector == "REPS" and name in ("refine", *REFINED_PARAMETERS):
+        return f"REPS has no parameter {name!r}; method='refined' refines its set, with {list(REFINED_PARAMETERS)}"
     return f"{selector} has no parameter {name!r}{did_you_mean(name, names)}; it has {list(names)}"
 
 

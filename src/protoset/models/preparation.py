@@ -1,4 +1,4 @@
-"""From the objects of a data set to the objects of a metric: the one place where both are decided.
+"""Metric and scaling of a data set, and how its objects are prepared for the metric.
 
     data set --> metric --> numbers --> scaled as the training set says --> objects of the metric
                  "auto"     (vectors)   (vectors)
@@ -7,7 +7,8 @@
     mixed    gower                                         strings  levenshtein
     matrix   precomputed
 
-Series are turned so that their channels are rows. Objects of other kinds are compared as they are.
+Series are transposed: channels become rows. Objects of other kinds are compared as they are. For objects that are not
+a data set, ``metric="auto"`` is decided in ``protoset.spaces.automatic``, which does not look for missing values.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Preparation:
     scaling : {"z", "minmax", "raw"} or None
         None where the metric does not take vectors.
     centre, width : ndarray or None
-        Of each attribute, as learned from the training set; None without scaling.
+        Offset and divisor of each attribute, learned from the training set; None without scaling.
     attributes : tuple of Attribute
         The columns, where there are any.
     target : str or None
@@ -152,7 +153,7 @@ def prepare(
     metric_params : dict, optional
         Arguments of the metric.
     scaling : {"z", "minmax", "raw"}, optional
-        Of attributes that are compared as vectors: mean 0 and deviation 1, range 0 to 1, or none. The default is "z",
+        Scaling of vectors: to mean 0 and deviation 1, to the range 0 to 1, or none. The default is "z",
         and "raw" for series. Refused for other metrics: those of mixed attributes have a scaling of their own.
     nominal : {"index", "heom"}, optional
         Another way to compare mixed attributes. "index" replaces a category by its position in the declaration of the
@@ -163,7 +164,7 @@ def prepare(
     -------
     Preparation
     """
-    metric = choose_metric(dataset, metric, nominal)
+    metric = metric_of_dataset(dataset, metric, nominal)
     kind = DISSIMILARITIES[metric].kind
     params = dict(metric_params or {})
     if scaling is not None:
@@ -187,7 +188,7 @@ def prepare(
     return replace(plain, centre=centre, width=width)
 
 
-def choose_metric(dataset: Dataset, metric: str = "auto", nominal: Nominal | None = None) -> str:
+def metric_of_dataset(dataset: Dataset, metric: str = "auto", nominal: Nominal | None = None) -> str:
     """Return the name of the metric that a data set is compared by; arguments as in :func:`prepare`."""
     if nominal is not None:
         check_choice("nominal", nominal, NOMINALS)
@@ -280,8 +281,10 @@ def _check_state(preparation: Preparation) -> None:
             raise ValueError(f"{name} {getattr(preparation, name)!r} is not known; expected one of {list(choices)}")
     texts = [text for column in preparation.attributes for text in (column.name, *column.values)]
     texts += [] if preparation.target is None else [preparation.target]
-    if not all(isinstance(text, str) for text in texts) or type(preparation.target_position) is not int:
-        raise ValueError("names of attributes are not texts")
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("names or values of attributes are not texts")
+    if type(preparation.target_position) is not int:
+        raise ValueError(f"target_position {preparation.target_position!r} is not an int")
     if any(column.type not in ("real", "integer", "nominal") for column in preparation.attributes):
         raise ValueError("types of attributes are not known; expected 'real', 'integer' or 'nominal'")
     centre, width = preparation.centre, preparation.width

@@ -37,14 +37,14 @@ ENTRY_BYTES = 64
 LISTED_BYTES = 20
 """Memory of an entry of a finished list: index, distance, rank."""
 
-FOUND_BYTES = 12
+SEARCH_ENTRY_BYTES = 12
 """Memory of an entry during the search: index, distance."""
 
-DOUBLE_ROUNDING = float(np.finfo(np.float64).epsneg)
-"""Feature that exact lists may leave out: the rounding error of a double."""
+EXACT_CUTOFF = float(np.finfo(np.float64).epsneg)
+"""Features below this, the rounding error of a double, are left out of exact lists."""
 
-APPROXIMATELY_NOTHING = 1e-9
-"""Feature that approximate lists may leave out: missing neighbours matter more."""
+APPROXIMATE_CUTOFF = 1e-9
+"""Features below this are left out of approximate lists: missing neighbours matter more."""
 
 
 class NeighborSearch(BaseEstimator):
@@ -110,7 +110,7 @@ class NeighborSearch(BaseEstimator):
         """Length of the lists of an exact or approximate search."""
         if self.n_neighbors != "auto":
             return int(self.n_neighbors)
-        return negligible_rank(beta, APPROXIMATELY_NOTHING if kind == "approximate" else DOUBLE_ROUNDING)
+        return negligible_rank(beta, APPROXIMATE_CUTOFF if kind == "approximate" else EXACT_CUTOFF)
 
     def find(
         self, space: TrainingSpace, beta: float, *, ties: Ties, n_jobs: int | None = None, verbose: int = 0
@@ -123,7 +123,7 @@ class NeighborSearch(BaseEstimator):
             space, k, ties=ties, search=self.kind, storage=Storage.at(self.folder), n_jobs=n_jobs, progress=progress
         )
         if lists.recall is not None:
-            # Approximate lists do not know what they leave out. Where half of a list ties with its end, more will.
+            # An approximate list does not know its missing ties. If half of it ties with its end, some are missing.
             last_ranks = lists.ranks[lists.indptr[1:] - 1]
             n_open, room = int((last_ranks <= min(k, n - 1) // 2).sum()), "approximate lists hold"
             way_out = "; use search='exact', or leave out duplicates"
@@ -151,18 +151,18 @@ class NeighborSearch(BaseEstimator):
             search = approximate_search_bytes(k, space.object_bytes, n, on_disk=on_disk)
         else:
             # The lists in blocks and as a whole. Vectors in this process are held in double precision, twice.
-            search = 2 * n * k * FOUND_BYTES + (0 if space.remote else 2 * n * space.object_bytes)
+            search = 2 * n * k * SEARCH_ENTRY_BYTES + (0 if space.remote else 2 * n * space.object_bytes)
         in_memory = 0 if on_disk else lists
         stages = {"search": WORKING_BYTES + max(search, in_memory)}
         return MemoryEstimate(stages, lists, in_memory), n * k
 
     def check_memory(self, estimate: MemoryEstimate, beta: float, kind: str, *, on_cluster: bool = False) -> None:
         """Refuse a fit that needs more memory than there is, with ways to need less that are not taken yet."""
-        enough = negligible_rank(beta, APPROXIMATELY_NOTHING)
+        enough = negligible_rank(beta, APPROXIMATE_CUTOFF)
         ways_out = [] if self.folder is not None else ["search=NeighborSearch(folder=...) to keep the lists on disk"]
         if self.length(beta, kind) > enough:
-            left_out = f"{APPROXIMATELY_NOTHING:.0e}"
-            ways_out.append(f"a smaller n_neighbors ({enough} leave out less than {left_out} of the features)")
+            left_out = f"{APPROXIMATE_CUTOFF:.0e}"
+            ways_out.append(f"search=NeighborSearch(n_neighbors={enough}), which leaves out features below {left_out}")
         ways_out += ["float32 instead of float64", "a sample of the rows", "or a larger max_memory"]
         if on_cluster:
             ways_out = ["a larger max_memory", "or select from parts of the rows and then again from their prototypes"]
@@ -170,7 +170,7 @@ class NeighborSearch(BaseEstimator):
         check_fits(estimate, limit, f"pass {', '.join(ways_out)}")
 
 
-def negligible_rank(beta: float, negligible: float = DOUBLE_ROUNDING) -> int:
+def negligible_rank(beta: float, negligible: float = EXACT_CUTOFF) -> int:
     """Smallest K with beta^-K at most ``negligible``; 53 for beta = 2 and the rounding error of a double."""
     return int(np.ceil(-np.log(negligible) / np.log(beta)))
 

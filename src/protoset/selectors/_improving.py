@@ -34,14 +34,14 @@ class Schedule:
     Attributes
     ----------
     steepness : tuple of float
-        Of the loss, step by step.
+        Steepness of the loss in each step.
     tolerance : float
         Part of the objective that a move must save.
     worthwhile : float
         Part of the objective that a pass must save if another is to follow it.
     share : float
-        Part of the objective per prototype that a move must save, where that is less: among many
-        prototypes, each has little to save.
+        With many prototypes each move saves little. So a move need not save more than ``share / budget`` of the
+        objective, if that is less than ``tolerance``.
     """
 
     steepness: tuple[float, ...]
@@ -52,8 +52,13 @@ class Schedule:
 
 
 PATIENT = Schedule((10.0, 20.0, 40.0), n_starts=8, tolerance=1e-4, worthwhile=0.0)
+"""Search for few objects: many starts, small savings count."""
+
 HASTY = Schedule((10.0, 40.0), n_starts=1, tolerance=5e-4, worthwhile=0.02)
+"""Search for many objects: one start, ends when a pass saves less than 2 %."""
+
 CROWDED = replace(HASTY, share=0.1)
+"""``HASTY`` for many prototypes, where each move saves little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +172,7 @@ class _Search:
             self.n_done += 1
 
     def _settle(self, prototypes: RefinableSet) -> bool:
-        """Make moves until a pass makes none, or too few; return False if the search has to end."""
+        """Make moves until no candidate helps or a pass saves too little; return False if the search has to end."""
         n = prototypes.n_objects
         order = self._random_state.permutation(n)
         number = tried = 0

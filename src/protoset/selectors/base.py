@@ -98,7 +98,7 @@ class BaseSelector(BaseEstimator, ABC):
             return space, self._fit_space(space, y, **options)
 
     def _fit_space(self, space: TrainingSpace, y: Any, **options: Any) -> np.ndarray:
-        """Fit to a space, whatever the own metric is; return the classes as positions in ``classes_``."""
+        """Fit to a space and ignore the parameter ``metric``; return the classes as positions in ``classes_``."""
         self.metric_ = space.metric
         self.classes_, codes = check_labels(y, space.shape[0])
         if space.partial and not self._takes_graphs:
@@ -150,8 +150,8 @@ class BaseSelector(BaseEstimator, ABC):
         """Select prototypes and return them with their labels.
 
         Rows of a DataFrame stay a DataFrame with their index, labels in a Series stay a Series.
-        With ``metric="precomputed"`` the dissimilarities between the prototypes are returned, of a space the space of
-        the prototypes.
+        With ``metric="precomputed"`` the dissimilarities between the prototypes are returned. If ``X`` is a space, the
+        space of the prototypes is returned.
 
         Returns
         -------

@@ -30,8 +30,8 @@ from protoset.spaces import TrainingSpace, make_space
 class Refined(BaseSelector):
     """A selector with a refined set: swaps of prototypes lower a smooth leave-one-out error.
 
-    Refined sets are far better for their size. With ``Refined(REPS())`` the size is automatic, and chosen by the errors
-    of refined sets.
+    A refined set usually has a much lower error than the set that it starts from. With ``Refined(REPS())`` the size is
+    chosen by the cross-validated errors of refined sets.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class Refined(BaseSelector):
     n_jobs : int, optional
         Workers that compute distances or search neighbours for the refinement. Changes no result.
     random_state : int or RandomState, optional
-        Shuffles the folds of the automatic size and draws for the refinement. With None always the same draws are
-        made, so that a fit has no randomness.
+        Shuffles the folds of the automatic size and draws for the refinement. With None a fixed seed is
+        used, so that a fit has no randomness.
     verbose : int, default=0
         Above 0, print progress to stderr.
 

@@ -24,7 +24,7 @@ FEW_OBJECTS = 2048
 """Objects up to which the default search is patient; beyond, it is hasty."""
 
 MANY_OBJECTS = 20_000
-"""Objects beyond which a move may save less, because each of many prototypes matters little."""
+"""Objects beyond which the schedule ``CROWDED`` is used: with many prototypes each move saves little."""
 
 REFINED_OBJECTS = 50_000
 """Objects beyond which a sample is refined on."""

@@ -179,7 +179,7 @@ class REPS(BaseSelector):
     _takes_graphs = True
 
     @refuse_old_names(
-        score="reading=",
+        score="reading='consistent' or reading='literal'",
         refine="Refined(REPS(...))",
         max_time="Refined(REPS(...), max_time=...)",
         callback="Refined(REPS(...), callback=...)",

@@ -223,7 +223,7 @@ class TrainingSpace(Dissimilarities):
         return nearest.lists()
 
     def upper_block(self, rows: slice) -> np.ndarray:
-        """Dissimilarities of consecutive rows to the columns from the first row on; pairs c <= r are not read."""
+        """Dissimilarities of rows to the columns from ``rows.start`` on; only entries above the diagonal count."""
         return self.block(rows, slice(rows.start, None))
 
 
