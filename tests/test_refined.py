@@ -21,7 +21,9 @@ X, Y = overlapping(120, n_classes=3, seed=3)
 SHORT = {"RMHC": {"max_iter": 50}, "SSMA": {"max_evaluations": 50}}
 
 
-@pytest.mark.parametrize("selector", [REPS(0.1), FCNN(), DROP3(), KMedoids(12), RandomSelector(0.1, random_state=0)])
+@pytest.mark.parametrize(
+    "selector", [REPS(0.1), FCNN(), DROP3(), KMedoids(12, random_state=0), RandomSelector(0.1, random_state=0)]
+)
 def test_refined_is_refine_of_the_selected_set(selector):
     refined = Refined(selector).fit(X, Y)
     plain = clone(selector).fit(X, Y)
@@ -157,6 +159,12 @@ def test_a_space_brings_its_own_metric():
         REPS(5, metric="cosine").fit(space, Y)
     with pytest.raises(ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own"):
         REPS(5, metric_params={"p": 1}).fit(space, Y)
+    with pytest.raises(
+        ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own; leave them out"
+    ):
+        REPS(5, metric="minkowski", metric_params={"p": 1}).fit(make_space(X, "minkowski", {"p": 9}), Y)
+    with pytest.raises(ValueError, match="metric=.*function.*, but X is a space with metric='callable'; leave metric="):
+        REPS(5, metric=lambda a, b: 0.0).fit(make_space(X, lambda a, b: float(abs(a - b).sum())), Y)
     with pytest.raises(ValueError, match=r"X is a space of shape \(3, 5\); pass the space of a training set"):
         REPS(5).fit(make_space(X[:5]).cross(X[:3]), Y[:3])
 

@@ -125,7 +125,8 @@ def validate(
             raise _error_of(result)
         for text in json.loads(result.warnings):
             category, _, message = text.partition(": ")
-            warnings.warn(message, _class_named(category, Warning, UserWarning), stacklevel=2)
+            kind = _class_named(category, Warning, UserWarning)
+            warnings.warn(message, kind, stacklevel=2)
     return _measured(
         [dataset.labels[split(dataset, division, result.fold)[1]] for result in results],
         [classes[result.predictions] for result in results],

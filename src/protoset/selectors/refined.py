@@ -7,7 +7,7 @@ The refinement itself is the function ``refine`` of ``protoset.selectors.refinem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from protoset._validation import check_count, check_jobs, check_seed
 from protoset.selectors._improving import HASTY
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors.allocation import resolve_size
-from protoset.selectors.base import BaseSelector, check_selector
+from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
 from protoset.selectors.refinement import make_schedule, refine, refining_bytes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
@@ -37,7 +37,7 @@ class Refined(BaseSelector):
     ----------
     selector : selector, optional
         Chooses the set to start from, and brings the metric and the size; ``REPS()`` by default.
-    steepness : float or iterable of float, optional
+    steepness : float or sequence of float, optional
         Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
         How many sets to refine: the selector's and random ones. The best refined set is kept. By default 8 up to
@@ -53,7 +53,8 @@ class Refined(BaseSelector):
     n_jobs : int, optional
         Workers that compute distances or search neighbours for the refinement. Changes no result.
     random_state : int or RandomState, optional
-        Shuffles the folds of the automatic size and draws for the refinement. With None a fixed seed is
+        Shuffles the folds of the automatic size, whatever the ``random_state`` of the selector, and draws for the
+        refinement. With None a fixed seed is
         used, so that a fit has no randomness.
     verbose : int, default=0
         Above 0, print progress to stderr.
@@ -117,15 +118,16 @@ class Refined(BaseSelector):
         self.verbose = verbose
 
     @property
-    def metric(self) -> str | Callable[..., float]:  # type: ignore[override]
+    def metric(self) -> Any:  # type: ignore[override]
         """The metric of the selector."""
-        return self._inner().metric
+        return getattr(self._inner(), "metric", None)
 
     @property
-    def metric_params(self) -> dict[str, Any] | None:  # type: ignore[override]
+    def metric_params(self) -> Any:  # type: ignore[override]
         """The arguments of the metric of the selector."""
-        return self._inner().metric_params
+        return getattr(self._inner(), "metric_params", None)
 
+    @refuse_old_names(neighbors="lists=")
     def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
         """Select prototypes, and refine them.
 

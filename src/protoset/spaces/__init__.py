@@ -103,10 +103,9 @@ def _check_space(space: TrainingSpace, metric: Any, metric_params: Any) -> None:
     """Refuse a space that is not of a training set, or a metric that is not the metric of the space."""
     if space.shape[0] != space.shape[1]:
         raise ValueError(f"X is a space of shape {space.shape}; pass the space of a training set, which is square")
-    names = ("auto", space.metric)
-    if not (metric in names if isinstance(metric, str) else callable(metric) and space.metric == "callable"):
+    if not (isinstance(metric, str) and metric in ("auto", space.metric)):
         raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; leave metric='auto'")
-    if metric_params and space.metric not in (metric, "callable"):
+    if metric_params is not None:
         raise ValueError(f"metric_params={metric_params!r}, but X is a space, which has its own; leave them out")
 
 

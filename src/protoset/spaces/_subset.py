@@ -11,7 +11,8 @@ class SubsetSpace(TrainingSpace):
     """The members of a subset; their dissimilarities come from the space of all objects."""
 
     def __init__(self, space: TrainingSpace, members: np.ndarray):
-        self._space, self._members = space, members
+        # As positions, whether they come as an array, a list, a mask or a slice.
+        self._space, self._members = space, np.arange(space.shape[0])[members]
         self.metric, self.partial = space.metric, space.partial
 
     @property
