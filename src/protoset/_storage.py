@@ -33,10 +33,10 @@ class Storage:
             return cls()
         if not isinstance(folder, (str, os.PathLike)):
             raise TypeError(f"folder={folder!r} must be the path of a folder, or None to keep lists in memory")
-        place = os.fsdecode(folder)
-        if not os.path.isdir(place):
-            raise FileNotFoundError(f"folder={place!r} is not a folder; make it first, or pass another")
-        return cls(place)
+        path = os.fsdecode(folder)
+        if not os.path.isdir(path):
+            raise FileNotFoundError(f"folder={path!r} is not a folder; make it first, or pass another")
+        return cls(path)
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an array to fill; refuse an array that does not fit on the disk."""

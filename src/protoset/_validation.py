@@ -180,11 +180,11 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
         ) from error
     except ValueError as error:
         fractions = y[y != np.floor(y)] if y.dtype.kind == "f" else []
-        found = (
+        content = (
             f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{' and '.join(kinds)} objects"
         )
         raise ValueError(
-            f"Unknown label type: y holds {found}, which are not class labels; "
+            f"Unknown label type: y holds {content}, which are not class labels; "
             "bin numbers, or convert the labels to int or str if they are classes"
         ) from error
     if len(classes) < 2:

@@ -71,9 +71,9 @@ class Journal:
     @classmethod
     def to_read(cls, path: str | os.PathLike[str]) -> Self:
         """Open an existing journal; another process may be writing to it."""
-        place = Path(path)
-        check_is_journal(place)
-        return cls(place, connect_to_read(place))
+        file = Path(path)
+        check_is_journal(file)
+        return cls(file, connect_to_read(file))
 
     @classmethod
     def to_write(
@@ -84,21 +84,21 @@ class Journal:
         The plan has everything in the plan of the journal, and perhaps more; by default it is the journal's plan.
         ``results`` are written together with the plan: both, or neither.
         """
-        place = Path(path)
-        if place.exists() or plan is None:
-            cls.to_read(place).close()
-        check_writable(place)
-        lock = take_lock(place)
+        file = Path(path)
+        if file.exists() or plan is None:
+            cls.to_read(file).close()
+        check_writable(file)
+        lock = take_lock(file)
         try:
-            if not place.exists():
+            if not file.exists():
                 assert plan is not None
-                _create(place, plan, results)
+                _create(file, plan, results)
                 results = ()
-            with cls.to_read(place) as known:  # before anything is written
+            with cls.to_read(file) as known:  # before anything is written
                 known._refuse_lost(plan)
-            with journal_errors(place):
-                connection = sqlite3.connect(place, isolation_level=None, timeout=30)
-            journal = cls(place, connection, lock)
+            with journal_errors(file):
+                connection = sqlite3.connect(file, isolation_level=None, timeout=30)
+            journal = cls(file, connection, lock)
         except BaseException:
             lock.release()
             raise
@@ -212,10 +212,10 @@ def _check_data(connection: sqlite3.Connection, path: Path, result: CellResult) 
 
 
 def _create(path: Path, plan: Plan, results: Sequence[CellResult]) -> None:
-    place = path.resolve()
-    beside = _beside(place)
+    file = path.resolve()
+    beside = _beside(file)
     # Files of a killed process: its log would be taken for the log of the new journal.
-    for leftover in (beside, f"{beside}-journal", f"{place}-wal", f"{place}-shm"):
+    for leftover in (beside, f"{beside}-journal", f"{file}-wal", f"{file}-shm"):
         Path(leftover).unlink(missing_ok=True)
     kinds = column_types()
     columns = ", ".join(f"{name} {SQL_TYPES[kinds[name]]}{' PRIMARY KEY' if name == 'id' else ''}" for name in COLUMNS)
@@ -234,7 +234,7 @@ def _create(path: Path, plan: Plan, results: Sequence[CellResult]) -> None:
             connection.execute("COMMIT")
         finally:
             connection.close()
-    os.replace(beside, place)
+    os.replace(beside, file)
 
 
 def _stored_plan(path: Path, meta: dict[str, Any]) -> Plan:

@@ -222,7 +222,7 @@ class _Reader:
         """Return one dict per combination of values; a list of values is a grid."""
         for name, value in given.items():
             values = value if isinstance(value, list) else [value]
-            if not values or not all(_is_plain(one) for one in values):
+            if not values or not all(_is_plain(item) for item in values):
                 self.fail(f"{key}.{name}", f"is {value!r}; expected a value, or a list of values to try")
         lists = [value if isinstance(value, list) else [value] for value in given.values()]
         return [dict(zip(given, values, strict=True)) for values in itertools.product(*lists)]
@@ -249,7 +249,7 @@ class _Reader:
         value = entry[given[0]]
         if given == ["at"]:
             labels = [value] if isinstance(value, str) else value
-            if not isinstance(labels, list) or not labels or not all(isinstance(one, str) for one in labels):
+            if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
                 self.fail(f"{key}.at", f"is {value!r}; expected the label of a method, or a list of them")
             return [(other, other, None) for other in labels]
         value = {f"{rate}": rate for rate in value} if isinstance(value, list) else value
@@ -258,9 +258,9 @@ class _Reader:
         return [(title, None, self._rate(f"{key}.rates", title, rate, data)) for title, rate in value.items()]
 
     def _rate(self, key: str, title: str, rate: Any, data: list[str]) -> float | dict[str, float]:
-        for one in rate.values() if isinstance(rate, dict) else [rate]:
-            if not (is_number(one) and 0 < one <= 1):
-                self.fail(key, f"has {title!r} with {one!r}; expected a rate above 0 and at most 1")
+        for value in rate.values() if isinstance(rate, dict) else [rate]:
+            if not (is_number(value) and 0 < value <= 1):
+                self.fail(key, f"has {title!r} with {value!r}; expected a rate above 0 and at most 1")
         lacking = [name for name in data if name not in rate] if isinstance(rate, dict) else []
         if lacking:
             self.fail(key, f"has {title!r} without a rate for the data {lacking}; give one, or one rate for all data")
@@ -275,7 +275,7 @@ class _Reader:
             if method.at is None:
                 continue
             # The name of a method with a grid stands for all its variants.
-            labels = [method.at] if method.at in own else [one for one in own if one.startswith(f"{method.at}(")]
+            labels = [method.at] if method.at in own else [label for label in own if label.startswith(f"{method.at}(")]
             if not labels:
                 hint = did_you_mean(method.at, own)
                 self.fail("methods", f"has at = {method.at!r}, which is no method of the plan{hint}; add it")

@@ -69,11 +69,11 @@ def all_selectors() -> list[tuple[str, type[BaseSelector]]]:
     True
     """
     modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    found = {
-        thing
+    selectors = {
+        member
         for module in modules
-        for thing in vars(module).values()
-        if isinstance(thing, type) and issubclass(thing, BaseSelector)
-        if not inspect.isabstract(thing) and thing is not Refined
+        for member in vars(module).values()
+        if isinstance(member, type) and issubclass(member, BaseSelector)
+        if not inspect.isabstract(member) and member is not Refined
     }
-    return sorted(((selector.__name__, selector) for selector in found), key=lambda pair: pair[0])
+    return sorted(((selector.__name__, selector) for selector in selectors), key=lambda pair: pair[0])
