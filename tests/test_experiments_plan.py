@@ -1,5 +1,9 @@
 """Plans: what they expand to, and errors that name the file and the key."""
 
+import time
+from fractions import Fraction
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,7 +149,88 @@ def test_rates_by_data():
     assert [plan.methods[0].rate_on(name) for name in ("iris", "wine")] == [0.1, 0.2]
 
 
+def test_refinement_has_one_name_everywhere():
+    """ "refined" is REPS with a refined set, as in fit_model; sets that are not refined have none of its parameters."""
+    methods = ["refined", {"method": "refined", "n_prototypes": [6, 9]}]
+    plan = read_plan(SMALL | {"methods": methods})
+    assert labels(plan) == ["refined REPS", "refined REPS(n_prototypes=6)", "refined REPS(n_prototypes=9)"]
+    assert plan == read_plan(
+        SMALL | {"methods": [{"method": "REPS", "refine": True, "label": "refined REPS"}, *methods[1:]]}
+    )
+    grid = {"method": "REPS", "refine": [False, True], "n_starts": [2, 3], "beta": 2}
+    assert labels(read_plan(SMALL | {"methods": [grid]})) == [
+        "REPS(beta=2)",
+        "REPS(refine=True, n_starts=2, beta=2)",
+        "REPS(refine=True, n_starts=3, beta=2)",
+    ]
+    with pytest.raises(PlanError, match="twice"):
+        read_plan(SMALL | {"methods": [grid, {"method": "REPS", "beta": 2}]})
+
+
+TOO_MANY = [
+    {"folds": 9223372036854775807},
+    {"folds": 200_001},
+    {"folds": {"n": 2}, "seeds": list(range(100_001)), "methods": ["SSMA"]},
+    {"methods": [{"method": "SSMA", "max_evaluations": list(range(10, 500)), "population_size": list(range(5, 500))}]},
+    {
+        "methods": [
+            {"method": "REPS", "beta": [1 + i / 1000 for i in range(1, 300)], "at": "FCNN"},
+            {"method": "FCNN", "n_neighbors": list(range(1, 300))},
+        ]
+    },
+    {"distances": [{"metric": "dtw", "window": list(range(100_000))}]},
+    {"data": [str(number) for number in range(50_000)]},
+]
+
+
+@pytest.mark.parametrize("change", TOO_MANY, ids=range(len(TOO_MANY)))
+def test_a_plan_of_too_many_cells_is_refused_before_they_are_made(change):
+    started = time.process_time()
+    with pytest.raises(PlanError, match=r"at least [\d,]+ cells, and a plan has at most 200,000; divide it"):
+        read_plan(SMALL | change)
+    assert time.process_time() - started < 5
+
+
+def test_a_large_plan_is_read_in_linear_time():
+    """Each method that takes the size of another method finds it at once, not by a walk over all methods."""
+    methods = [{"method": "FCNN", "n_neighbors": list(range(1, 10_001))}, {"method": "REPS", "at": "FCNN"}]
+    started = time.process_time()
+    plan = read_plan(SMALL | {"methods": methods, "folds": 2})
+    assert len(plan.cells) == plan.n_cells == 2 * 20_000
+    assert time.process_time() - started < 15
+
+
+def test_plain_values_of_numpy_are_taken():
+    plain = SMALL | {"folds": 3, "seeds": [1], "methods": [{"method": "FCNN", "n_neighbors": [1, 2]}]}
+    fancy = SMALL | {
+        "folds": np.int32(3),
+        "seeds": (np.int64(1),),
+        "methods": ({"method": np.str_("FCNN"), "n_neighbors": tuple(np.arange(1, 3))},),
+    }
+    assert read_plan(fancy) == read_plan(plain)
+    assert read_plan(fancy).document == plain
+
+
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 ERRORS = [
+    ({"folds": {"n": 5, "seed": 2**32}}, "folds.seed is 4294967296; expected"),
+    ({"folds": {"n": 2**70}}, "folds.n is .*expected a text, a number of at most 64 bits"),
+    ({"methods": [{"method": "REPS", "beta": 10**400}]}, r"methods\[0\].beta is 1000.*of at most 64 bits"),
+    ({"methods": [{"method": "REPS", "beta": Fraction(3, 2)}]}, r"methods\[0\].beta is Fraction.*expected a text"),
+    ({"data": nested(20)}, "is nested too deeply"),
+    ({"methods": [{"method": "refined", "refine": False}]}, r"methods\[0\] \(refined\): the key 'refine' is not known"),
+    ({"methods": [{"method": "REPS", "refine": []}]}, r"methods\[0\].refine is \[\]; expected true or false"),
+    ({"methods": [{"method": "REPS", "refine": [False], "n_starts": 2}]}, "the key 'n_starts' is not known"),
+    (
+        {"methods": [{"method": "REPS", "search__folder": "/there/is/none"}]},
+        r"methods\[0\] \(REPS\): .*'/there/is/none'",
+    ),
     ({"metods": []}, r"the key 'metods' is not known \(did you mean 'methods'.*\?\); known are \['name', 'data'"),
     ({"data": []}, r"data is \[\]; expected a list with at least one entry"),
     ({"data": "iris"}, "data is 'iris'; expected a list"),
@@ -231,8 +316,22 @@ def test_what_is_missing(missing):
         read_plan({name: value for name, value in SMALL.items() if name != missing})
 
 
+@pytest.mark.parametrize("source", [None, 3, ["iris"], b"plan.toml"])
+def test_no_plan(source):
+    with pytest.raises(TypeError, match=r"^plan=.* is no plan; pass the path of a TOML file, or a dict"):
+        read_plan(source)
+
+
 def test_errors_name_the_file(tmp_path):
     file = tmp_path / "plan.toml"
+    file.write_text("data = " + "[" * 100_000)
+    with pytest.raises(PlanError, match=r"plan.toml: not TOML: maximum recursion"):
+        read_plan(file)
+    with pytest.raises(PlanError, match="nested too deeply"):
+        read_plan(SMALL | {"data": nested(5000)})
+    with pytest.raises(PlanError, match="null byte"):
+        read_plan("plan\0.toml")
+    file.unlink()
     with pytest.raises(PlanError, match=r"cannot read the plan '.*plan.toml': No such file"):
         read_plan(file)
     file.write_text("data = ['iris']\nmethods = ]")

@@ -2,12 +2,13 @@
 
 name = "..."                              optional
 data = ["iris", {path, target, name}]
-methods = ["SSMA", {method, label, at, rates, seeds, refine, and parameters of the method}]
+methods = ["SSMA", "refined", {method, label, at, rates, seeds, refine, and parameters of the method}]
 folds = 5 | "default" | {n, seed, stratified}
 seeds = [0, 1] | "fold"                   for randomised methods
 distances = ["z", {metric, scaling, nominal, and parameters of the metric}]
 
-A list of values is a grid: one variant per value.
+A list of values is a grid: one variant per value. A plan with more than ``MOST_CELLS`` cells is refused before the
+cells are made.
 """
 
 from __future__ import annotations
@@ -21,16 +22,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
 from protoset._validation import did_you_mean, is_count, is_number
 from protoset.exceptions import PlanError
 from protoset.experiments.plan import EVERYTHING, PER_FOLD, Distance, Folds, Plan, PlannedMethod, Source, repeated
 from protoset.models import MethodSpec
-from protoset.models.methods import RENAMED_PARAMETERS, selector_classes
+from protoset.models.methods import REFINED, RENAMED_PARAMETERS, selector_classes
 from protoset.models.preparation import NOMINALS, SCALINGS
 from protoset.spaces import DISSIMILARITIES
 
 PLAN_KEYS = ("name", "data", "methods", "folds", "seeds", "distances")
 """Keys of a plan."""
+
+MOST_CELLS = 200_000
+"""Most cells of a plan."""
+
+DEEPEST = 8
+"""Most levels of lists and tables in a plan; the rates of a method by data set are at level 5."""
 
 METHOD_KEYS = ("method", "label", "at", "rates", "seeds", "refine")
 """Keys of a method, besides its parameters."""
@@ -71,12 +80,14 @@ def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan
         return source
     if isinstance(source, Mapping):
         return parse_plan(dict(source), "the plan", Path.cwd())
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"plan={source!r} is no plan; pass the path of a TOML file, or a dict with the same keys")
     path = Path(source)
     try:
         document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise PlanError(f"cannot read the plan {os.fspath(path)!r}: {error.strerror}; pass a TOML file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise PlanError(f"{path}: not TOML: {error}") from error
     return parse_plan(document, str(path), path.resolve().parent)
 
@@ -84,6 +95,7 @@ def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan
 def parse_plan(document: dict[str, Any], origin: str, folder: Path) -> Plan:
     """Make a plan of a dict; ``origin`` names it in errors."""
     reader = _Reader(origin)
+    document = reader.plain(document)
     reader.only("", document, PLAN_KEYS)
     for key in ("data", "methods"):
         if key not in document:
@@ -92,18 +104,21 @@ def parse_plan(document: dict[str, Any], origin: str, folder: Path) -> Plan:
     if not isinstance(name, str):
         reader.fail("name", f"is {name!r}; expected a text")
     data = [reader.source(key, entry) for key, entry in reader.entries("data", document["data"])]
-    reader.refuse_repeated("data", [source.name for source in data])
+    names = [source.name for source in data]
+    reader.refuse_repeated("data", names)
+    folds = reader.folds(document.get("folds", {}))
+    n_cells = reader.check_cells(len(data) * folds.count)
+    given = reader.entries("distances", document.get("distances", [{}]))
+    distances = [distance for key, entry in given for distance in reader.distances(key, entry, n_cells)]
+    reader.refuse_repeated("distances", [distance.label for distance in distances])
+    n_cells = reader.check_cells(n_cells * len(distances))
     seeds = reader.seeds("seeds", document.get("seeds", [0]))
     entries = reader.entries("methods", document["methods"])
-    names = [source.name for source in data]
-    methods = [method for key, entry in entries for method in reader.methods(key, entry, seeds, names)]
-    methods = reader.with_references(methods)
+    methods = [method for key, entry in entries for method in reader.methods(key, entry, seeds, names, n_cells)]
+    methods = reader.with_references(methods, n_cells)
     reader.refuse_repeated("methods", [method.label for method in methods])
-    given = reader.entries("distances", document.get("distances", [{}]))
-    distances = [distance for key, entry in given for distance in reader.distances(key, entry)]
-    reader.refuse_repeated("distances", [distance.label for distance in distances])
-    folds = reader.folds(document.get("folds", {}))
     plan = Plan(name, tuple(data), tuple(distances), folds, tuple(methods), document, folder)
+    reader.check_cells(plan.n_cells)
     twice = repeated([cell.id for cell in plan.cells])
     if twice:
         same = [cell for cell in plan.cells if cell.id == twice[0]]
@@ -119,6 +134,30 @@ class _Reader:
 
     def fail(self, key: str, message: str) -> NoReturn:
         raise PlanError(f"{self._origin}: {key}{' ' if key else ''}{message}")
+
+    def plain(self, value: Any, key: str = "", depth: int = 0) -> Any:
+        """Return a document with plain values only, as TOML and JSON have them."""
+        if depth > DEEPEST:
+            self.fail(key, "is nested too deeply; see docs/experiments.md for the keys of a plan")
+        if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+            inner = {name: f"{key}.{name}" if key else name for name in value}
+            return {name: self.plain(value[name], path, depth + 1) for name, path in inner.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.plain(item, f"{key}[{position}]", depth + 1) for position, item in enumerate(value)]
+        value = value.item() if isinstance(value, np.generic) else value
+        if value is None or isinstance(value, (str, bool, float)) or (is_count(value) and -(2**63) <= value < 2**63):
+            return value
+        self.fail(key, f"is {value!r}; expected a text, a number of at most 64 bits, true, false, a list or a table")
+
+    def check_cells(self, count: int) -> int:
+        """Refuse a plan with too many cells; ``count`` is a lower bound of their number."""
+        if count > MOST_CELLS:
+            self.fail(
+                "",
+                f"data x distances x folds x methods x seeds make at least {count:,} cells, and a plan has at most "
+                f"{MOST_CELLS:,}; divide it into several plans, and merge their journals",
+            )
+        return count
 
     def only(self, entry: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
         for key in table:
@@ -163,8 +202,8 @@ class _Reader:
         folds = Folds(**value)
         if not is_count(folds.n) or folds.n < 2:  # type: ignore[operator]
             self.fail("folds.n", f"is {folds.n!r}; expected a whole number of at least 2, or folds = 'default'")
-        if not is_count(folds.seed) or folds.seed < 0:
-            self.fail("folds.seed", f"is {folds.seed!r}; expected a whole number of at least 0")
+        if not is_count(folds.seed) or not 0 <= folds.seed < 2**32:
+            self.fail("folds.seed", f"is {folds.seed!r}; expected a whole number from 0 to 4294967295")
         if not isinstance(folds.stratified, bool):
             self.fail("folds.stratified", f"is {folds.stratified!r}; expected true or false")
         return folds
@@ -178,53 +217,59 @@ class _Reader:
             self.fail(key, f"is {value!r}; expected at least one seed, and each once")
         return tuple(int(seed) for seed in value)
 
-    def methods(self, key: str, entry: Any, seeds: Any, data: list[str]) -> list[PlannedMethod]:
+    def methods(self, key: str, entry: Any, seeds: Any, data: list[str], n_cells: int) -> list[PlannedMethod]:
+        """Read the variants of a method, each with ``n_cells`` cells at least."""
         entry = {"method": entry} if isinstance(entry, str) else entry
         if not isinstance(entry, dict) or "method" not in entry:
             self.fail(key, f"is {entry!r}; expected the name of a method, or a table with the key 'method'")
-        name = self.choice(f"{key}.method", entry["method"], [EVERYTHING, *selector_classes()])
-        own = [] if name == EVERYTHING else MethodSpec(name, refined=bool(entry.get("refine"))).parameter_names
+        title = self.choice(f"{key}.method", entry["method"], [EVERYTHING, "refined", REFINED, *selector_classes()])
+        name = "REPS" if title in ("refined", REFINED) else title
+        refine = [True] if name != title else _values(entry.get("refine", False))
+        if not refine or not all(isinstance(value, bool) for value in refine):
+            self.fail(f"{key}.refine", f"is {entry['refine']!r}; expected true or false")
+        own = [] if name == EVERYTHING else MethodSpec(name, refined=any(refine)).parameter_names
         for parameter in entry.keys() & NOT_FOR_PLANS.keys():
             self.fail(f"{key}.{parameter}", f"is not for plans: {NOT_FOR_PLANS[parameter]}")
         for parameter in entry.keys() & (RENAMED_PARAMETERS.keys() - set(own) if name == "REPS" else set()):
             self.fail(f"{key}.{parameter}", f"is not known any more: write {RENAMED_PARAMETERS[parameter]!r}")
-        self.only(f"{key} ({name})", entry, ["method"] if name == EVERYTHING else [*METHOD_KEYS, *own])
-        label = entry.get("label", name)
+        known = [known for known in METHOD_KEYS if name == title or known != "refine"]
+        self.only(f"{key} ({title})", entry, ["method"] if name == EVERYTHING else [*known, *own])
+        label = entry.get("label", name if name == title else REFINED)
         if not isinstance(label, str) or not label:
             self.fail(f"{key}.label", f"is {label!r}; expected a text")
         seeded = name != EVERYTHING and "random_state" in selector_classes()[name]().get_params()
-        if "seeds" in entry and not (seeded or entry.get("refine")):
+        if "seeds" in entry and not (seeded or any(refine)):
             self.fail(f"{key}.seeds", f"is for randomised methods, and {name} is not one")
         if "seeds" in entry:
             seeds = self.seeds(f"{key}.seeds", entry["seeds"])
         elif name == EVERYTHING or not MethodSpec(name).randomised:
             seeds = None
         sizes = self._sizes(key, name, entry, own, data)
-        given = {name: value for name, value in entry.items() if name in own or name == "refine"}
         variants = []
-        for chosen in self._grid(key, given):
-            shown = {p: v for p, v in chosen.items() if "label" not in entry or isinstance(given[p], list)}
-            parameters, refine = dict(chosen), chosen.get("refine", False)
-            parameters.pop("refine", None)
-            if not refine:
-                shown.pop("refine", None)
-            if not isinstance(refine, bool):
-                self.fail(f"{key}.refine", f"is {refine!r}; expected true or false")
-            spec = MethodSpec(name, parameters, refine)
-            self._check_values(key, spec)
-            for title, at, rate in sizes:
-                full = label + _in_brackets(shown) + (f" at {title}" if title else "")
-                rate_name = title if isinstance(rate, dict) else None
-                variants.append(PlannedMethod(full, spec, at, rate, rate_name, seeds))
+        for refined in refine:
+            # A set that is not refined has no parameters of the refinement.
+            takes = [] if name == EVERYTHING else MethodSpec(name, refined=refined).parameter_names
+            given = {parameter: value for parameter, value in entry.items() if parameter in takes}
+            for parameters in self._grid(key, given, n_cells * len(sizes)):
+                spec = MethodSpec(name, parameters, refined)
+                self._check_values(key, spec)
+                values = parameters | ({"refine": True} if refined and "refine" in entry else {})
+                shown = {
+                    p: values[p] for p in entry if p in values and ("label" not in entry or isinstance(entry[p], list))
+                }
+                for size, at, rate in sizes:
+                    full = label + _in_brackets(shown) + (f" at {size}" if size else "")
+                    rate_name = size if isinstance(rate, dict) else None
+                    variants.append(PlannedMethod(full, spec, at, rate, rate_name, seeds))
         return variants
 
-    def _grid(self, key: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return one dict per combination of values; a list of values is a grid."""
+    def _grid(self, key: str, given: dict[str, Any], n_cells: int) -> list[dict[str, Any]]:
+        """Return one dict per combination of values, each with ``n_cells`` cells; a list of values is a grid."""
         for name, value in given.items():
-            values = value if isinstance(value, list) else [value]
-            if not values or not all(_is_plain(item) for item in values):
+            if not _values(value) or not all(_is_plain(item) for item in _values(value)):
                 self.fail(f"{key}.{name}", f"is {value!r}; expected a value, or a list of values to try")
-        lists = [value if isinstance(value, list) else [value] for value in given.values()]
+        lists = [_values(value) for value in given.values()]
+        self.check_cells(n_cells * math.prod(len(values) for values in lists))
         return [dict(zip(given, values, strict=True)) for values in itertools.product(*lists)]
 
     def _check_values(self, key: str, spec: MethodSpec) -> None:
@@ -232,7 +277,7 @@ class _Reader:
             return
         try:
             spec.check()
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OSError) as error:
             self.fail(f"{key} ({spec.selector}):", str(error))
 
     def _sizes(
@@ -266,24 +311,31 @@ class _Reader:
             self.fail(key, f"has {title!r} without a rate for the data {lacking}; give one, or one rate for all data")
         return {name: float(rate[name]) for name in data} if isinstance(rate, dict) else float(rate)
 
-    def with_references(self, methods: list[PlannedMethod]) -> list[PlannedMethod]:
+    def with_references(self, methods: list[PlannedMethod], n_cells: int) -> list[PlannedMethod]:
         """Turn the names of methods in ``at`` into labels; put methods with ``at`` last."""
         ordered = [method for method in methods if method.at is None]
         own = [method.label for method in ordered]
         self.refuse_repeated("methods", own)
+        labels_of: dict[str, list[str]] = {}
+        for label in own:
+            # The name of a method with a grid stands for all its variants.
+            for position, mark in enumerate(label):
+                if mark == "(":
+                    labels_of.setdefault(label[:position], []).append(label)
+        labels_of |= {label: [label] for label in own}
         for method in methods:
             if method.at is None:
                 continue
-            # The name of a method with a grid stands for all its variants.
-            labels = [method.at] if method.at in own else [label for label in own if label.startswith(f"{method.at}(")]
-            if not labels:
+            if method.at not in labels_of:
                 hint = did_you_mean(method.at, own)
                 self.fail("methods", f"has at = {method.at!r}, which is no method of the plan{hint}; add it")
             base = method.label.removesuffix(f" at {method.at}")
-            ordered += [replace(method, label=f"{base} at {label}", at=label) for label in labels]
+            self.check_cells(n_cells * (len(ordered) + len(labels_of[method.at])))
+            ordered += [replace(method, label=f"{base} at {label}", at=label) for label in labels_of[method.at]]
         return ordered
 
-    def distances(self, key: str, entry: Any) -> list[Distance]:
+    def distances(self, key: str, entry: Any, n_cells: int) -> list[Distance]:
+        """Read the variants of a distance, each with ``n_cells`` cells at least."""
         if isinstance(entry, str):
             known = [*SCALINGS, "auto", *sorted(DISSIMILARITIES.keys() - {"callable"})]
             name = self.choice(key, entry, known)
@@ -296,7 +348,7 @@ class _Reader:
         vectors = record is None or record.kind == "vectors"
         takes = () if record is None else tuple(name for name in record.parameters if name != "categorical")
         self.only(f"{key} ({metric})", entry, ("metric", *(("scaling", "nominal") if vectors else ()), *takes))
-        grid = self._grid(key, {name: value for name, value in entry.items() if name != "metric"})
+        grid = self._grid(key, {name: value for name, value in entry.items() if name != "metric"}, n_cells)
         variants = []
         for chosen in grid:
             scaling, nominal = chosen.pop("scaling", None), chosen.pop("nominal", None)
@@ -313,6 +365,11 @@ class _Reader:
 def _in_brackets(parameters: Mapping[str, Any]) -> str:
     inner = ", ".join(f"{name}={value}" for name, value in parameters.items())
     return f"({inner})" if inner else ""
+
+
+def _values(value: Any) -> list[Any]:
+    """Values of a grid; a single value is a grid of one."""
+    return value if isinstance(value, list) else [value]
 
 
 def _is_plain(value: Any) -> bool:

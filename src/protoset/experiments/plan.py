@@ -183,17 +183,28 @@ class Plan:
             for seed in self._seeds(method, fold)
         )
 
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, known before they are made."""
+        n_methods = sum(len(self._seeds(method, 0)) for method in self.methods)
+        return len(self.data) * len(self.distances) * self.folds.count * n_methods
+
     def method(self, label: str) -> PlannedMethod:
         """Return the method of a label."""
-        return next(method for method in self.methods if method.label == label)
+        return self._by_label[PlannedMethod, label]
 
     def distance(self, label: str) -> Distance:
         """Return the distance of a label."""
-        return next(distance for distance in self.distances if distance.label == label)
+        return self._by_label[Distance, label]
 
     def source(self, name: str) -> Source:
         """Return the source of a data set."""
-        return next(source for source in self.data if source.name == name)
+        return self._by_label[Source, name]
+
+    @cached_property
+    def _by_label(self) -> dict[tuple[type, str], Any]:
+        entries: list[Source | Distance | PlannedMethod] = [*self.data, *self.distances, *self.methods]
+        return {(type(entry), _label(entry)): entry for entry in entries}
 
     def _seeds(self, method: PlannedMethod, fold: int) -> tuple[int | None, ...]:
         seeds = method.seeds
