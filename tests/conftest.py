@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 # Processes in the background of a shell ignore SIGINT, and so would all that the tests start and interrupt.
@@ -103,3 +105,16 @@ def slow_near(D, member, k):
 def slow_hits(D, member, codes, k):
     """Count objects that their k nearest members classify correctly."""
     return sum(vote(row, codes) == code for row, code in zip(slow_near(D, member, k), codes, strict=True))
+
+
+def run_measured(program, *arguments):
+    """Run a Python program in a process of its own; return its output and the peak of its memory in bytes."""
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("the peak memory of a process is read from /proc, which this system does not have")
+    # Not ru_maxrss, which a new process inherits from the one that started it.
+    end = "\nprint(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))\n"
+    command = [sys.executable, "-c", program + end, *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    *output, kilobytes = result.stdout.splitlines()
+    return "\n".join(output), int(kilobytes) * 1024

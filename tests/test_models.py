@@ -14,7 +14,7 @@ import protoset
 from protoset.datasets import Attribute, Dataset, read, read_queries
 from protoset.exceptions import DataError
 from protoset.experiments import compare, validate, validate_model
-from protoset.models import DataModel, as_model, find_method, fit_model, prepare
+from protoset.models import DataModel, Preparation, as_model, find_method, fit_model, prepare
 from protoset.models.preparation import learn_scaling
 from protoset.spaces import make_space
 
@@ -149,6 +149,10 @@ def test_a_model_from_a_file_predicts_as_before(kind, tmp_path):
         (lambda m: m["preparation"].update(surprise=1), "surprise"),
         (lambda m: m["preparation"].update(attributes=[["x0", "real", []]]), "centre has 3 values for 1 attributes"),
         (lambda m: m["preparation"].update(attributes=[[0, "real", []]]), "not texts"),
+        (lambda m: m["preparation"].update(target_position=9), "target_position 9 is not a position"),
+        (lambda m: m["preparation"].update(metric_params=[1]), "metric_params are not names"),
+        (lambda m: m["preparation"].update(kind="matrix"), "does not compare the kind 'matrix'"),
+        (lambda m: m["preparation"].update(kind="mixed", attributes=[], target_position=0), "not without attributes"),
         (lambda m: m.pop("preparation"), "preparation"),
         (lambda m: m.update(format="protoset-something"), "does not say format"),
     ],
@@ -164,6 +168,17 @@ def test_damaged_preparations_are_refused(change, message, tmp_path):
             archive.writestr(name, json.dumps(metadata) if name == "metadata.json" else content)
     with pytest.raises(protoset.FileFormatError, match=message):
         protoset.load(tmp_path / "damaged")
+
+
+@pytest.mark.parametrize("width", [0.0, np.inf, np.nan])
+def test_a_scaling_that_cannot_work_is_neither_loaded_nor_saved(width, tmp_path):
+    model = fit_model(KINDS["vectors"], n_prototypes=4)
+    wrong = replace(model, preparation=replace(model.preparation, width=model.preparation.width * 0 + width))
+    with pytest.raises(ValueError, match=r"cannot be saved.*finite, positive width"):
+        protoset.save(wrong, tmp_path / "model")
+    values, arrays = wrong.preparation.state()
+    with pytest.raises(ValueError, match=r"finite, positive width"):
+        Preparation.from_state(values, arrays)
 
 
 def test_a_plain_classifier_as_a_model():

@@ -1,9 +1,11 @@
 """Classifiers as files."""
 
+import contextlib
 import io
 import json
 import os
 import pickle
+import re
 import stat
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
@@ -19,6 +22,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, FileFormatError, PrototypeClassifier, load, save
+from protoset.spaces import make_space
+
+from conftest import run_measured
 
 X, Y = load_wine(return_X_y=True)
 NAMES = load_wine().target_names
@@ -238,13 +244,18 @@ def test_no_flipped_byte_goes_unnoticed(model):
 
 
 def rewrite(path, change):
-    """Rewrite the archive after changing its members (a dict of name to bytes)."""
+    """Rewrite the archive after changing its members (a dict of name to bytes); replaced arrays are declared."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    metadata = json.loads(members["metadata.json"])
+    metadata, before = json.loads(members["metadata.json"]), dict(members)
     change(metadata, members)
+    for name, content in members.items():
+        if content != before.get(name) and name.endswith(".npy"):
+            with contextlib.suppress(ValueError, MemoryError):
+                array = np.load(io.BytesIO(content))
+                metadata["arrays"][name.removesuffix(".npy")] = [array.dtype.str, list(array.shape)]
     members["metadata.json"] = json.dumps(metadata).encode()
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
 
@@ -275,7 +286,8 @@ HOSTILE = {
     "float codes": (lambda m, f: f.update({"codes.npy": npy(np.zeros(4))}), "damaged"),
     "nan degradation": (lambda m, f: f.update({"degradations.npy": npy(np.full(4, np.nan))}), "damaged"),
     "no degradations": (lambda m, f: f.pop("degradations.npy"), "damaged"),
-    "nan prototype": (lambda m, f: f.update({"space_vectors.npy": npy(np.full((4, 13), np.nan))}), "damaged"),
+    "nan prototype": (lambda m, f: f.update({"space_images.npy": npy(np.full((4, 13), np.nan))}), "NaN or infinity"),
+    "no features": (lambda m, f: f.update({"space_images.npy": npy(np.zeros((4, 0)))}), "0 feature"),
     "text for a number": (lambda m, f: m.update(n_features_in="four"), "damaged"),
     "nested labels": (lambda m, f: m["classes"].update(values=[["a", "b"], ["c", "d"], ["e", "f"]]), "damaged"),
     "equal labels": (lambda m, f: m["classes"].update(values=["a", "a", "a"]), "damaged"),
@@ -289,7 +301,13 @@ HOSTILE = {
     "version as truth": (lambda m, f: m.update(format_version=True), "format version True"),
     "abstract selector": (lambda m, f: m["selector"].update(name="BaseSelector", parameters={}), "damaged"),
     "parameter of another kind": (lambda m, f: m["selector"]["parameters"].update(beta="two"), "damaged"),
-    "unknown member": (lambda m, f: f.update({"more.npy": npy(np.zeros(3))}), "damaged"),
+    "unknown member": (lambda m, f: f.update({"more.txt": b"more"}), "damaged"),
+    "other shape": (lambda m, f: m["arrays"]["codes"].__setitem__(1, [2, 2]), "not hold the array that metadata.json"),
+    "other dtype": (lambda m, f: m["arrays"]["codes"].__setitem__(0, "<u8"), "not hold the array that metadata.json"),
+    "other size": (lambda m, f: m["arrays"]["codes"].__setitem__(1, [3000]), "not the size of the array"),
+    "object dtype": (lambda m, f: m["arrays"]["codes"].__setitem__(0, "|O"), "unknown dtype"),
+    "shape as text": (lambda m, f: m["arrays"]["codes"].__setitem__(1, ["4"]), "damaged"),
+    "arrays as list": (lambda m, f: m.update(arrays=list(m["arrays"])), "damaged"),
     "negative degradation": (lambda m, f: f.update({"degradations.npy": npy(np.full(4, -1.0))}), "damaged"),
     "repeated prototype": (lambda m, f: f.update({"sample_indices.npy": npy(np.zeros(4, int))}), "damaged"),
     "broken header": (
@@ -309,3 +327,244 @@ def test_hostile_archives(case, model):
     rewrite(model, change)
     with pytest.raises(FileFormatError, match=message):
         load(model)
+
+
+ROWS = X[:40] / X.max(axis=0)
+CODES = np.arange(40) % 2
+SERIES = [row[: 5 + place % 3] for place, row in enumerate(ROWS)]
+MIXED = pd.DataFrame({"a": ROWS[:, 0], "b": np.where(CODES, "x", "y")})
+
+
+def with_last(array, value):
+    changed = array.copy()
+    changed.flat[-1] = value
+    return changed
+
+
+def scaled(name, factor):
+    return lambda v, a: a.update({name: a[name] * factor})
+
+
+def last(name, value):
+    return lambda v, a: a.update({name: with_last(a[name], value)})
+
+
+WRONG_STATES = {
+    "mahalanobis: nan": ("mahalanobis", ROWS, last("learned", np.nan)),
+    "mahalanobis: indefinite": ("mahalanobis", ROWS, scaled("learned", -1.0)),
+    "mahalanobis: not symmetric": ("mahalanobis", ROWS, lambda v, a: a.update(learned=np.triu(a["learned"]))),
+    "mahalanobis: other width": ("mahalanobis", ROWS, lambda v, a: a.update(learned=a["learned"][1:, 1:])),
+    "mahalanobis: none": ("mahalanobis", ROWS, lambda v, a: a.pop("learned")),
+    "seuclidean: zero": ("seuclidean", ROWS, last("learned", 0.0)),
+    "seuclidean: infinite": ("seuclidean", ROWS, last("learned", np.inf)),
+    "seuclidean: none": ("seuclidean", ROWS, lambda v, a: a.pop("learned")),
+    "seuclidean: sparse": ("seuclidean", ROWS, lambda v, a: v.update(sparse=True)),
+    "cosine: other length": ("cosine", ROWS, scaled("images", 2.0)),
+    "cosine: no attributes": ("cosine", ROWS, lambda v, a: a.update(images=np.ones((4, 1)))),
+    "cosine: half without direction": ("cosine", ROWS, last("images", 0.5)),
+    "minkowski: order": ("minkowski", ROWS, lambda v, a: v.update(p=-1)),
+    "haversine: other width": ("haversine", ROWS[:, :2], lambda v, a: a.update(vectors=np.zeros((4, 3)))),
+    "braycurtis: negative": ("braycurtis", ROWS, scaled("vectors", -1.0)),
+    "sparse: index out of range": (
+        "cityblock",
+        sparse.csr_matrix(ROWS),
+        lambda v, a: a.update(indices=a["indices"] + 13),
+    ),
+    "sparse: negative index": ("cityblock", sparse.csr_matrix(ROWS), lambda v, a: a.update(indices=a["indices"] - 1)),
+    "sparse: falling pointers": ("cityblock", sparse.csr_matrix(ROWS), lambda v, a: a["indptr"].__setitem__(1, 40)),
+    "series: starts that wrap": (
+        "dtw",
+        SERIES,
+        lambda v, a: a["starts"].__setitem__(slice(1, 3), [2**62 + 10, -(2**62) - 10]),
+    ),
+    "series: empty": ("dtw", SERIES, lambda v, a: a["starts"].__setitem__(1, 0)),
+    "series: no channels": ("dtw", SERIES, lambda v, a: a.update(values=np.empty((len(a["values"]), 0)))),
+    "series: too large": ("dtw", SERIES, scaled("values", 1e200)),
+    "series: nan": ("dtw", SERIES, last("values", np.nan)),
+    "series: unequal": ("series_euclidean", ROWS, lambda v, a: a["starts"].__setitem__(1, 5)),
+    "series: window": ("dtw", SERIES, lambda v, a: v.update(window=-1)),
+    "gap": ("erp", SERIES, lambda v, a: a.update(gap=np.array([np.inf]))),
+    "mixed: no attributes": (
+        "gower",
+        MIXED,
+        lambda v, a: (v.update(categories=[]), a.update(numbers=np.zeros((4, 0)), codes=np.zeros((4, 0), np.int32))),
+    ),
+    "mixed: infinite range": ("gower", MIXED, last("divisors", np.inf)),
+    "matrix: column out of range": ("precomputed", cdist(ROWS, ROWS), last("training_columns", 40)),
+    "matrix: truth as number": ("precomputed", cdist(ROWS, ROWS), lambda v, a: v.update(n_training=True)),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_STATES)
+def test_what_cannot_work_is_neither_loaded_nor_saved(case, tmp_path, monkeypatch):
+    metric, objects, change = WRONG_STATES[case]
+    classifier = PrototypeClassifier(REPS(4, metric=metric)).fit(objects, CODES)
+    path = tmp_path / "model"
+    save(classifier, path)
+    load(path)
+    values, arrays = classifier._prototypes.state()
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    change(values, arrays)
+
+    def replace(metadata, members):
+        metadata["space"] = values
+        for name in [name for name in metadata["arrays"] if name.startswith("space_")]:
+            del metadata["arrays"][name], members[f"{name}.npy"]
+        for name, array in arrays.items():
+            metadata["arrays"][f"space_{name}"] = [array.dtype.str, list(array.shape)]
+            members[f"space_{name}.npy"] = npy(array)
+
+    rewrite(path, replace)
+    with pytest.raises(FileFormatError, match="is damaged"):
+        load(path)
+    monkeypatch.setattr(type(classifier._prototypes), "state", lambda self: (values, arrays))
+    with pytest.raises(ValueError, match=r"(?s)cannot be saved, because it could not work .*; fit it again"):
+        save(classifier, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_indices_beyond_the_training_objects_of_a_matrix(tmp_path):
+    frame = pd.DataFrame(cdist(ROWS, ROWS), columns=[f"object {row}" for row in range(40)])
+    save(PrototypeClassifier(REPS(4, metric="precomputed")).fit(frame, CODES), tmp_path / "model")
+    rewrite(tmp_path / "model", lambda m, f: f.update({"sample_indices.npy": npy(np.array([1, 2, 3, 40]))}))
+    with pytest.raises(FileFormatError, match="sample_indices are beyond the training objects"):
+        load(tmp_path / "model")
+
+
+def test_infinite_degradations_of_weights_0_come_back(tmp_path):
+    classifier = PrototypeClassifier(REPS(1.0), rule="adjusted").fit(X, Y)
+    assert np.isinf(classifier.degradations_).any()
+    save(classifier, tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").degradations_, classifier.degradations_)
+
+
+def test_prototypes_near_0_come_back():
+    """Vectors whose squares vanish are refused as a training set, but not as some of its prototypes."""
+    rows = np.array([[0.0], [1e-160], [1.0], [2.0]])
+    space = make_space(rows, "cityblock").prototypes(np.array([0, 1]))
+    again = type(space).from_state("cityblock", *space.state())
+    np.testing.assert_array_equal(again.cross([[0.0]]).block(slice(None), slice(None)), [[0.0, 1e-160]])
+
+
+# small files with a large content
+
+ZEROS = 400 * 10**6
+"""Bytes of the large members: more than loading may take."""
+
+
+def add_zeros(path, member, header=b"", n_zeros=ZEROS, **declared):
+    """Add a member of zeros to an archive, with its declaration."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name != member}
+    metadata = json.loads(members["metadata.json"])
+    metadata["arrays"].update(declared)
+    members["metadata.json"] = json.dumps(metadata).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+        with archive.open(member, "w", force_zip64=True) as file:
+            file.write(header)
+            for _ in range(n_zeros // 10**6):
+                file.write(bytes(10**6))
+
+
+def header_of(array_shape):
+    file = io.BytesIO()
+    about = {"descr": "<f8", "fortran_order": False, "shape": array_shape}
+    np.lib.format.write_array_header_1_0(file, about)
+    return file.getvalue()
+
+
+def bombs(folder):
+    """Write files that are small, but large when they are unpacked or parsed; return the expected messages."""
+    whole = PrototypeClassifier(REPS(4), rule="adjusted").fit(X, NAMES[Y])
+    shape = (ZEROS // 8 // 13, 13)
+    texts = PrototypeClassifier(REPS(4, metric=cosine)).fit(list(ROWS), CODES)
+
+    def undeclared(path):
+        add_zeros(path, "space_images.npy", header_of((4, 13)))
+
+    def declared(path):
+        add_zeros(path, "space_images.npy", header_of(shape), space_images=["<f8", list(shape)])
+
+    def in_json(path):
+        rewrite(path, lambda m, f: m.update(more=[[]] * 8_000_000))
+
+    def spaces_in_json(path):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr("metadata.json", b" " * ZEROS)
+
+    def wrong_directory(path):
+        spaces_in_json(path)
+        content = bytearray(path.read_bytes())
+        at = content.rindex(b"PK\x01\x02") + 24
+        content[at : at + 4] = (1000).to_bytes(4, "little")
+        path.write_bytes(content)
+
+    def long_label(path):
+        labels = [*map(str, range(1000)), "x" * 1_000_000]
+        rewrite(path, lambda m, f: m["classes"].update(values=labels))
+
+    makers = {
+        undeclared: "not the size of the array",
+        declared: "content of 400.* MB, and max_bytes allows 200.0 MB; if you trust its source, pass max_bytes=",
+        in_json: "max_bytes",
+        spaces_in_json: "max_bytes",
+        wrong_directory: "damaged",
+        long_label: "max_bytes",
+    }
+    for maker in makers:
+        save(whole, folder / maker.__name__)
+        maker(folder / maker.__name__)
+    # Many objects that are made of the same numbers.
+    save(texts, folder / "repeated")
+    rewrite(folder / "repeated", lambda m, f: m["space"].update(objects=[{"array": ["f8", 0, [40]]}] * 400_000))
+    return {maker.__name__: message for maker, message in makers.items()} | {"repeated": "max_bytes|damaged"}
+
+
+def cosine(a, b):
+    return float(1 - a @ b / np.sqrt((a @ a) * (b @ b)))
+
+
+def test_small_files_with_a_large_content_are_refused_before_they_are_unpacked(tmp_path):
+    messages = bombs(tmp_path)
+    program = """
+import json, sys
+from protoset import FileFormatError, load
+outcomes = {}
+for path in sys.argv[1:]:
+    try:
+        load(path, metric=max if path.endswith("repeated") else None)
+    except FileFormatError as error:
+        outcomes[path.rpartition("/")[2]] = str(error)
+print(json.dumps(outcomes))
+"""
+    paths = [tmp_path / name for name in messages]
+    assert all(path.stat().st_size <= 5_000_000 for path in paths)
+    output, peak = run_measured(program, *paths)
+    outcomes = json.loads(output)
+    assert outcomes.keys() == messages.keys()
+    for name, message in messages.items():
+        assert re.search(message, outcomes[name]), outcomes[name]
+    assert peak < 500_000_000
+
+
+def test_a_large_content_is_allowed_by_name_and_always_in_files_of_save(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    # All but the same numbers, so that the file is much smaller than its content.
+    rows = np.zeros((300, 400))
+    rows[:, 0] = np.arange(300)
+    classifier = PrototypeClassifier(REPS(1.0)).fit(rows, np.arange(300) % 2)
+    save(classifier, path)
+    assert path.stat().st_size < 50_000
+    with pytest.raises(FileFormatError, match=r"pass max_bytes=\d+") as refused:
+        load(path, max_bytes="500KB")
+    allowed = int(re.search(r"pass max_bytes=(\d+)", str(refused.value))[1])
+    np.testing.assert_array_equal(load(path, max_bytes=allowed).predict(rows), classifier.predict(rows))
+    with pytest.raises(ValueError, match="max_bytes='much' is not a size of memory"):
+        load(path, max_bytes="much")
+    monkeypatch.setattr("protoset._memory.UNPACKED_BYTES", 500_000)
+    with pytest.raises(FileFormatError, match="max_bytes allows"):
+        load(path)
+    save(classifier, path)
+    np.testing.assert_array_equal(load(path).predict(rows), classifier.predict(rows))

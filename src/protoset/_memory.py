@@ -24,6 +24,12 @@ GROUP_FILES = {
 WORKING_BYTES = 4 * BLOCK_BYTES
 """Memory of the blocks that a stage works on, and of the libraries."""
 
+UNPACKED_BYTES = 200 * 10**6
+"""Content that is unpacked from any file."""
+
+UNPACKED_RATIO = 20
+"""Size of the content, as a multiple of the file, that is unpacked from a large file."""
+
 
 @dataclass(frozen=True)
 class MemoryEstimate:
@@ -126,3 +132,18 @@ def check_fits(estimate: MemoryEstimate, limit: int | None, ways_out: str) -> No
     if room is not None and estimate.peak > room:
         whose = "this machine has left" if limit is None else "max_memory allows"
         raise MemoryError(f"the fit needs about {estimate} beyond X, and {whose} {format_bytes(room)}; {ways_out}")
+
+
+def unpacking_limit(file_bytes: int, max_bytes: int | str | None) -> int:
+    """Return the largest content that may be unpacked from a file of a given size."""
+    return (
+        max(UNPACKED_BYTES, UNPACKED_RATIO * file_bytes) if max_bytes is None else parse_bytes("max_bytes", max_bytes)
+    )
+
+
+def beyond_limit(size: int, limit: int) -> str:
+    """Return the message about a file whose content is larger than may be unpacked."""
+    return (
+        f"has a content of {format_bytes(size)}, and max_bytes allows {format_bytes(limit)}; if you trust its source, "
+        f"pass max_bytes={size}"
+    )

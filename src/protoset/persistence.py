@@ -1,9 +1,14 @@
 """Fitted classifiers as files: a zip archive with plain arrays and JSON, never code.
 
-metadata.json    format and version, metric, rule, labels, parameters; for a DataModel also the preparation
+metadata.json    format and version, metric, rule, labels, parameters, dtype and shape of every array; for a DataModel
+                 also the preparation
 NAME.npy         one per array, readable with ``numpy.load``
 
 A file with a preparation has a format name of its own: its classifier must not be used on objects without preparation.
+
+A file may come from a stranger: sizes are compared with what the metadata says, and with a limit, before anything is
+unpacked; ``from_state`` of the space and of the preparation check the content. ``save`` restores what it is about to
+write, so that it writes only what ``load`` accepts.
 """
 
 from __future__ import annotations
@@ -15,13 +20,14 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import isabstract
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protoset import selectors
 from protoset._files import write_atomically
+from protoset._memory import beyond_limit, unpacking_limit
 from protoset._validation import check_real
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
@@ -43,6 +49,15 @@ FORMAT_VERSION = 1
 METADATA = "metadata.json"
 """Name of the JSON file in the archive."""
 
+HEADER_BYTES = 1024
+"""Largest header of an array in the archive; NumPy writes 128 bytes for few dimensions."""
+
+CHUNK_BYTES = 2**20
+"""Bytes of an array that are unpacked at a time."""
+
+JSON_VALUE_BYTES = 100
+"""Memory of a JSON value in Python, at most, for each comma, colon or bracket."""
+
 
 def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to a file.
@@ -56,6 +71,11 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
         A fitted classifier.
     path : path-like
         File to write; an existing file is replaced.
+
+    Raises
+    ------
+    ValueError
+        If the classifier was changed after its fit so that it cannot work.
 
     Notes
     -----
@@ -92,12 +112,26 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
         metadata["format"] = MODEL_FORMAT
         metadata["preparation"], learned = preparation.state()
         arrays |= {f"preparation_{name}": array for name, array in learned.items()}
-    metadata["arrays"] = sorted(arrays)
-    write_atomically(path, _pack(json.dumps(metadata, indent=1), arrays))
+    metadata["arrays"] = {name: [array.dtype.str, list(array.shape)] for name, array in sorted(arrays.items())}
+    text = json.dumps(metadata, indent=1)
+    try:
+        _restore(json.loads(text), arrays, getattr(classifier._prototypes, "_function", None))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"the classifier cannot be saved, because it could not work ({error}); fit it again"
+        ) from error
+    content = _pack(text, arrays, zipfile.ZIP_DEFLATED)
+    if _content_bytes(text.encode(), metadata) > unpacking_limit(len(content), None):
+        # load would refuse so large a content in so small a file.
+        content = _pack(text, arrays, zipfile.ZIP_STORED)
+    write_atomically(path, content)
 
 
 def load(
-    path: str | os.PathLike[str], *, metric: Callable[..., float] | None = None
+    path: str | os.PathLike[str],
+    *,
+    metric: Callable[..., float] | None = None,
+    max_bytes: int | str | None = None,
 ) -> PrototypeClassifier | DataModel:
     """Read a classifier that ``save`` wrote. It predicts as before, but has no ``selector_``.
 
@@ -108,6 +142,9 @@ def load(
     path : path-like
     metric : callable, optional
         The function that the classifier was fitted with. Needed only if its metric is a function: files hold no code.
+    max_bytes : int or str, optional
+        Largest content that is unpacked from the file, in bytes or as "4GB". By default 200 MB, or 20 times the size of
+        the file if that is more; every file of ``save`` is within it. More is for files whose source you trust.
 
     Returns
     -------
@@ -117,24 +154,22 @@ def load(
     Raises
     ------
     FileFormatError
-        If the file is damaged, not a file of protoset, or written by a newer version.
+        If the file is damaged, not a file of protoset, larger than ``max_bytes`` when unpacked, or written by a newer
+        version.
     """
     name = os.fspath(path)
     with open(path, "rb") as file:
-        content = file.read()
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise FileFormatError(
-            f"{name!r} is not a protoset classifier, or is cut short; write it again with protoset.save"
-        )
-    with _naming_damage(name), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        metadata = _read_metadata(archive, name)
-        arrays = _read_arrays(archive, metadata["arrays"])
+        limit = unpacking_limit(os.fstat(file.fileno()).st_size, max_bytes)
+        if not zipfile.is_zipfile(file):
+            raise FileFormatError(
+                f"{name!r} is not a protoset classifier, or is cut short; write it again with protoset.save"
+            )
+        with _naming_damage(name), zipfile.ZipFile(file) as archive:
+            metadata = _read_metadata(archive, name, limit)
+            arrays = _read_arrays(archive, metadata["arrays"])
     _check_function(metadata, metric, name)
     with _naming_damage(name):
-        classifier = _restore(metadata, arrays, metric)
-        if metadata["format"] == CLASSIFIER_FORMAT:
-            return classifier
-        return DataModel(_preparation(metadata, arrays), classifier)
+        return _restore(metadata, arrays, metric)
 
 
 @contextmanager
@@ -163,21 +198,25 @@ def _check_function(metadata: dict[str, Any], metric: Any, name: str) -> None:
         raise ValueError(f"{name!r} has metric={metadata.get('metric')!r}, which is not a function; leave metric out")
 
 
-def _pack(metadata: str, arrays: dict[str, np.ndarray]) -> bytes:
+def _pack(metadata: str, arrays: dict[str, np.ndarray], compression: int) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
         archive.writestr(METADATA, metadata)
         for name, array in arrays.items():
             member = io.BytesIO()
-            np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+            np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
             archive.writestr(f"{name}.npy", member.getvalue())
     return buffer.getvalue()
 
 
-def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+def _read_metadata(archive: zipfile.ZipFile, name: str, limit: int) -> dict[str, Any]:
     if METADATA not in archive.namelist():
         raise FileFormatError(f"{name!r} is not a protoset classifier: it is a zip archive without {METADATA}")
-    metadata = json.loads(_read_member(archive, METADATA))
+    _check_size(archive.getinfo(METADATA).file_size, limit, name)
+    with _open_member(archive, METADATA) as file:
+        text = file.read(archive.getinfo(METADATA).file_size)
+    _check_size(_content_bytes(text), limit, name)
+    metadata = json.loads(text)
     if not isinstance(metadata, dict) or metadata.get("format") not in (CLASSIFIER_FORMAT, MODEL_FORMAT):
         raise FileFormatError(
             f"{name!r} is not a protoset classifier: its {METADATA} does not say format={CLASSIFIER_FORMAT!r}"
@@ -188,38 +227,83 @@ def _read_metadata(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
             f"{name!r} has format version {version!r}, written by protoset {metadata.get('protoset')}; "
             f"this is protoset {__version__}, which reads version {FORMAT_VERSION}: upgrade protoset"
         )
+    _check_size(_content_bytes(text, metadata), limit, name)
     return metadata
 
 
-def _read_arrays(archive: zipfile.ZipFile, names: list[str]) -> dict[str, np.ndarray]:
-    files = [f"{name}.npy" for name in names]
+def _check_size(size: int, limit: int, name: str) -> None:
+    if size > limit:
+        raise FileFormatError(f"{name!r} {beyond_limit(size, limit)}")
+
+
+def _content_bytes(text: bytes, metadata: dict[str, Any] | None = None) -> int:
+    """Memory of the content of a file, at most: its JSON, and, where these are known, its arrays and text labels."""
+    size = 5 * len(text) + JSON_VALUE_BYTES * sum(text.count(mark) for mark in (b",", b":", b"[", b"{"))
+    if metadata is None:
+        return size
+    declared, labels = metadata["arrays"], metadata["classes"]["values"]
+    # NumPy keeps every text of an array with the length of the longest.
+    longest = max((len(label) for label in labels if isinstance(label, str)), default=0)
+    n_texts = len(labels) + int(np.prod(declared["codes"][1], dtype=object))
+    return size + 4 * longest * n_texts + sum(_array_bytes(*entry) for entry in declared.values())
+
+
+def _array_bytes(dtype: str, shape: list[int]) -> int:
+    """Bytes of an array with a declared dtype and shape; raises ``ValueError`` where these are not plain."""
+    if np.dtype(dtype).kind not in "fiub" or not all(type(length) is int and length >= 0 for length in shape):
+        raise ValueError(f"unknown dtype {dtype!r} or shape {shape!r} of an array")
+    return np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object))
+
+
+def _read_arrays(archive: zipfile.ZipFile, declared: dict[str, Any]) -> dict[str, np.ndarray]:
+    files = [f"{name}.npy" for name in declared]
     if sorted(archive.namelist()) != sorted([METADATA, *files]):
-        raise ValueError(f"expected the arrays {names}")
-    return {name: _read_array(archive, file) for name, file in zip(names, files, strict=True)}
+        raise ValueError(f"expected the arrays {list(declared)}")
+    return {name: _read_array(archive, f"{name}.npy", *declared[name]) for name in declared}
 
 
-def _read_member(archive: zipfile.ZipFile, file: str) -> bytes:
+def _open_member(archive: zipfile.ZipFile, file: str) -> IO[bytes]:
     # save writes no other compression; others could unpack a small file to a huge one.
     if archive.getinfo(file).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ValueError(f"{file} has another compression than save writes")
-    return archive.read(file)
+    return archive.open(file)
 
 
-def _read_array(archive: zipfile.ZipFile, file: str) -> np.ndarray:
-    content = _read_member(archive, file)
-    stream = io.BytesIO(content)
-    version = np.lib.format.read_magic(stream)
-    if version != (1, 0):
-        raise ValueError(f"{file} has the array format {version}, expected (1, 0)")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    # Check the declared size against the number of bytes before memory is allocated.
-    count = int(np.prod(shape, dtype=object))
-    if dtype.hasobject or dtype.kind not in "fiub" or fortran or count * dtype.itemsize != len(content) - stream.tell():
-        raise ValueError(f"{file} does not hold the array that its header declares")
-    return np.frombuffer(content, dtype, count, stream.tell()).reshape(shape).copy()
+def _read_array(archive: zipfile.ZipFile, file: str, dtype: str, shape: list[int]) -> np.ndarray:
+    """Return an array, if its size in the archive and its header are as declared; no more than that is unpacked."""
+    size = _array_bytes(dtype, shape)
+    header_size = archive.getinfo(file).file_size - size
+    if not 0 < header_size <= HEADER_BYTES:
+        raise ValueError(f"{file} has not the size of the array that {METADATA} declares")
+    with _open_member(archive, file) as member:
+        header = io.BytesIO(member.read(header_size))
+        version = np.lib.format.read_magic(header)
+        if version != (1, 0):
+            raise ValueError(f"{file} has the array format {version}, expected (1, 0)")
+        in_header = np.lib.format.read_array_header_1_0(header)
+        if in_header != (tuple(shape), False, np.dtype(dtype)) or header.tell() != header_size:
+            raise ValueError(f"{file} does not hold the array that {METADATA} declares")
+        flat = np.empty(size, np.uint8)
+        for start in range(0, size, CHUNK_BYTES):
+            part = flat[start : start + CHUNK_BYTES]
+            content = member.read(len(part))
+            if len(content) != len(part):
+                raise ValueError(f"{file} is cut short")
+            part[:] = np.frombuffer(content, np.uint8)
+    return flat.view(dtype).reshape(shape)
 
 
 def _restore(
+    metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
+) -> PrototypeClassifier | DataModel:
+    """Make the classifier or the model of a file; raises an error where its parts do not fit together."""
+    classifier = _restore_classifier(metadata, arrays, function)
+    if metadata["format"] == CLASSIFIER_FORMAT:
+        return classifier
+    return DataModel(_preparation(metadata, arrays), classifier)
+
+
+def _restore_classifier(
     metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
 ) -> PrototypeClassifier:
     classifier = PrototypeClassifier(_restore_selector(metadata["selector"], function), rule=metadata["rule"])
@@ -255,6 +339,8 @@ def _preparation(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Pre
     n_features = metadata["n_features_in"]
     if preparation.centre is not None and len(preparation.centre) != n_features:
         raise ValueError("the preparation has another number of features than the prototypes")
+    if preparation.attributes and n_features is not None and len(preparation.attributes) != n_features:
+        raise ValueError("the preparation has another number of attributes than the prototypes")
     return preparation
 
 
@@ -266,6 +352,8 @@ def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> Non
             raise ValueError("codes or sample_indices do not fit the number of prototypes")
     if (np.diff(indices) <= 0).any():
         raise ValueError("sample_indices are not increasing")
+    if classifier._prototypes.metric == "precomputed" and indices.max() >= classifier.n_features_in_:
+        raise ValueError("sample_indices are beyond the training objects")
     if classes.ndim != 1 or len(np.unique(classes)) != len(classes) or (np.unique(classes) != classes).any():
         raise ValueError("the classes are not sorted and distinct")
     if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or not (alpha >= 0).all())):

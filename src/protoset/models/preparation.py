@@ -283,8 +283,14 @@ def _check_state(preparation: Preparation) -> None:
     texts += [] if preparation.target is None else [preparation.target]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("names or values of attributes are not texts")
-    if type(preparation.target_position) is not int:
-        raise ValueError(f"target_position {preparation.target_position!r} is not an int")
+    position = preparation.target_position
+    if type(position) is not int or not 0 <= position <= len(preparation.attributes):
+        raise ValueError(f"target_position {position!r} is not a position among its attributes")
+    if not isinstance(preparation.metric_params, dict):
+        raise ValueError("metric_params are not names with values")
+    kind, compared = preparation.kind, DISSIMILARITIES[preparation.metric].kind
+    if compared not in (*COMPARABLE_AS[kind], *(["vectors"] if kind == "mixed" and preparation.attributes else [])):
+        raise ValueError(f"metric {preparation.metric!r} does not compare the kind {kind!r}, or not without attributes")
     if any(column.type not in ("real", "integer", "nominal") for column in preparation.attributes):
         raise ValueError("types of attributes are not known; expected 'real', 'integer' or 'nominal'")
     centre, width = preparation.centre, preparation.width
@@ -292,7 +298,8 @@ def _check_state(preparation: Preparation) -> None:
         raise ValueError(f"scaling {preparation.scaling!r} does not fit the arrays centre and width")
     if centre is None or width is None:
         return
-    if centre.ndim != 1 or centre.shape != width.shape or not (np.isfinite(centre).all() and (width > 0).all()):
-        raise ValueError("centre and width are not a finite centre and a positive width for each attribute")
+    fits = centre.dtype == width.dtype == np.float64 and centre.ndim == 1 and centre.shape == width.shape
+    if not fits or not np.isfinite([centre, width]).all() or not (width > 0).all():
+        raise ValueError("centre and width are not a finite centre and a finite, positive width for each attribute")
     if preparation.attributes and len(preparation.attributes) != len(centre):
         raise ValueError(f"centre has {len(centre)} values for {len(preparation.attributes)} attributes")

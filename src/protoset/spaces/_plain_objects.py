@@ -91,4 +91,5 @@ def _take(flat: np.ndarray, name: str, start: int, shape: list[int] | None) -> A
         raise ValueError("it holds an array that reaches beyond its numbers")
     if shape is None:
         return flat[start]
-    return flat[start : start + size].reshape(lengths).copy()
+    # A view: a file could ask for any number of copies of the same numbers.
+    return flat[start : start + size].reshape(lengths)

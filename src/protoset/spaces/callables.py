@@ -179,8 +179,10 @@ class CallableSpace(Space):
     def from_state(cls, metric: Any, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Space without rows, whose columns are the stored objects; ``metric`` is the function."""
         arguments, objects = decode(values["arguments"], arrays), decode(values["objects"], arrays)
-        if not isinstance(arguments, dict) or not isinstance(objects, list) or not objects:
-            raise ValueError("it holds no objects, or no arguments of its function")
+        if not isinstance(arguments, dict) or not all(isinstance(name, str) for name in arguments):
+            raise ValueError("the arguments of its function have no names")
+        if not isinstance(objects, list) or not objects:
+            raise ValueError("it holds no objects")
         if not callable(metric) or type(values["symmetric"]) is not bool:
             raise ValueError("its function is missing, or not known to be symmetric or not")
         return cls(metric, [], objects, arguments, symmetric=values["symmetric"])

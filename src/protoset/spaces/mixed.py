@@ -175,7 +175,7 @@ def _check_learned(learned: Learned, table: Table, attributes: Attributes) -> No
         raise ValueError("its divisors do not fit its attributes")
     if "shares" in learned:
         shares, sizes = learned["shares"], attributes.sizes()
-        if shares.ndim != 2 or len(shares) != sum(sizes) + 2 * len(sizes) or (shares > 1).any():
+        if shares.ndim != 2 or not shares.shape[1] or len(shares) != sum(sizes) + 2 * len(sizes) or (shares > 1).any():
             raise ValueError("its shares of classes do not fit its attributes")
 
 

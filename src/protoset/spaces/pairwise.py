@@ -89,7 +89,7 @@ class PairwiseSpace(Space):
         """Space without rows, whose columns are the stored vectors, sparse or dense."""
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
-        vectors = _check(arrays["vectors"], metric)
+        vectors = _check(arrays["vectors"], metric, queries=True)
         parameters = {}
         if metric == "minkowski":
             parameters = _check_minkowski(vectors.shape[1], values["p"], arrays.get("w"))

@@ -119,7 +119,7 @@ class PrecomputedSpace(Space):
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Space without rows, for ``cross``."""
         columns, n_training = arrays["training_columns"], values["n_training"]
-        if columns.ndim != 1 or columns.dtype.kind != "i" or not isinstance(n_training, int):
+        if columns.ndim != 1 or columns.dtype.kind != "i" or type(n_training) is not int:
             raise ValueError("training_columns must be a list of positions")
         if len(columns) == 0 or columns.min() < 0 or columns.max() >= n_training or (np.diff(columns) <= 0).any():
             raise ValueError(f"training_columns do not fit {n_training} training objects")

@@ -31,7 +31,7 @@ from protoset._progress import ProgressCallback
 from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
-from protoset.spaces.series_data import Series, prepare_series
+from protoset.spaces.series_data import Series, check_stored, prepare_series
 from protoset.spaces.series_search import SeriesSearch
 
 if TYPE_CHECKING:
@@ -120,11 +120,7 @@ class SeriesSpace(Space):
         """Space without rows, whose columns are the stored series."""
         parameters = _check_parameters(metric, values)
         series = Series(arrays["values"], arrays["starts"])
-        if series.values.dtype != np.float64 or series.values.ndim not in (1, 2) or series.starts.dtype != np.int64:
-            raise ValueError("its series have the wrong type")
-        ends = (series.starts[0], series.starts[-1]) if series.starts.ndim == 1 and len(series.starts) > 1 else None
-        if ends != (0, len(series.values)) or (series.lengths < 1).any() or not np.isfinite(series.values).all():
-            raise ValueError("its series do not fit together")
+        check_stored(series, metric)
         parameters["gap"] = _check_gap(arrays["gap"], series.n_channels) if metric == "erp" else None
         return cls(metric, series.take(np.arange(0)), series, parameters)
 

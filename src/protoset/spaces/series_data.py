@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays
 
 
+DERIVATIVE_GROWTH = 2
+"""Largest factor between the values of a series and its derivatives (see ``prepare_series``)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Series:
     """Series one after the other; series i has the points ``starts[i]`` to ``starts[i + 1]``."""
@@ -74,6 +78,23 @@ def prepare_series(X: Any, metric: str, parameters: Mapping[str, Any]) -> Series
         )
     values = np.concatenate(series)
     return Series(np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values), row_pointers(lengths))
+
+
+def check_stored(series: Series, metric: str) -> None:
+    """Raise an error for series from a file that ``prepare_series`` cannot have made."""
+    values, starts = series.values, series.starts
+    if values.dtype != np.float64 or values.ndim not in (1, 2) or not values.size:
+        raise ValueError("its series are not points of float64")
+    if starts.dtype != np.int64 or starts.ndim != 1 or len(starts) < 2:
+        raise ValueError("the starts of its series are not positions")
+    # First the range, as differences of numbers outside it could overflow.
+    inside = starts[0] == 0 and starts[-1] == len(values) and starts.min() >= 0 and starts.max() <= len(values)
+    if not inside or (series.lengths < 1).any():
+        raise ValueError("the starts of its series do not fit their points")
+    if not max(abs(float(values.min())), abs(float(values.max()))) <= DERIVATIVE_GROWTH * LARGEST:
+        raise ValueError("its series hold NaN, infinity or too large numbers")
+    if metric == "series_euclidean" and not series.equal_length:
+        raise ValueError("its series differ in length")
 
 
 def _as_list(X: Any) -> list[np.ndarray]:

@@ -80,6 +80,8 @@ class SparseVectorSpace(Space):
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Space without rows, whose columns are the stored vectors."""
+        if metric not in cls.METRICS:
+            raise ValueError(f"its vectors are sparse, which metric={metric!r} does not take")
         entries = (arrays["data"], arrays["indices"], arrays["indptr"])
         columns = sparse.csr_matrix(entries, shape=(len(arrays["indptr"]) - 1, values["n_features"]))
         columns = _check_sparse(columns, metric)

@@ -133,10 +133,13 @@ class VectorSpace(Space):
         """Space without rows, whose columns are the stored vectors, sparse or dense."""
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
-        images, learned = check_vectors(arrays["images"], queries=True), arrays.get("learned")
-        wanted = {"seuclidean": images.shape[1:], "mahalanobis": images.shape[1:] * 2}.get(metric)
-        if (None if learned is None else learned.shape) != wanted:
-            raise ValueError("its learned array does not fit the vectors")
+        images, learned = check_vectors(arrays["images"], queries=True), None
+        if metric == "seuclidean":
+            learned = _variances(images, arrays["learned"])
+        elif metric == "mahalanobis":
+            learned = _inverse_covariance(images, arrays["learned"])
+        elif metric in ANGULAR:
+            _check_directions(images)
         return cls(metric, images[:0], images, learned)
 
     def nearest(
@@ -309,6 +312,16 @@ def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
     X /= np.where(largest > 0, largest, 1.0)  # first, so that no square overflows or underflows
     lengths = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
     return np.hstack([X / np.where(lengths > 0, lengths, 1.0), lengths == 0])
+
+
+def _check_directions(images: np.ndarray) -> None:
+    """Raise an error for stored images that ``_directions`` cannot have made."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", images, images))
+    none = images[:, -1] == 1
+    if images.dtype != np.float64 or images.shape[1] < 2 or not np.allclose(lengths, 1, rtol=1e-9, atol=0):
+        raise ValueError("its vectors are not directions of length 1")
+    if not (none | (images[:, -1] == 0)).all() or images[none, :-1].any():
+        raise ValueError("its vectors without a direction have other values than 0")
 
 
 def _variances(X: np.ndarray, V: Any) -> np.ndarray:
