@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
-.PHONY: demo test test-all lint types mutants bench figures clean
+.PHONY: demo test test-all lint types mutants fuzz bench figures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m protoset demo --output demo-output
@@ -30,6 +30,10 @@ MUTANTS ?= *
 mutants: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/mutmut run --max-children 2 '$(MUTANTS)'
 	$(BIN)/mutmut results
+
+# Strange inputs by the thousand; anything but a result or a clear error fails. make fuzz SECONDS=60, CASES=100000, SEED=1
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m campaigns.fuzz --seed $(or $(SEED),0) $(if $(CASES),--cases $(CASES)) $(if $(SECONDS),--seconds $(SECONDS))
 
 # In an environment of its own: some of the libraries that it compares with hold other packages back.
 bench: .venv-bench/.ready

@@ -1,0 +1,1 @@
+"""Campaigns against the library: strange inputs (``fuzz``) and killed processes (``chaos``)."""

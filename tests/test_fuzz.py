@@ -1,0 +1,55 @@
+"""The campaign of strange inputs: lines that once failed, a share of it with fixed seeds, and its own judgement."""
+
+import pytest
+
+pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
+
+from campaigns.doors import NAMESPACE
+from campaigns.fuzz import batches, main
+from campaigns.lines import PARTS
+from campaigns.outcomes import CRASH, DOCUMENTED, HANG, LEAKED, WORKS, WRONG, judge
+from campaigns.processes import Batch, run_batches
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("fit(FCNN(), vectors(12), labels(12))", WORKS),
+        ("ask(model('gower'), table(3))", WORKS),
+        ("fit(FCNN(n_neighbors=0), vectors(12), labels(12))", DOCUMENTED),
+        ("fit(FCNN(), [['a']], labels(12))", DOCUMENTED),  # by scikit-learn
+        ("{}['x']", LEAKED),
+        ("fit(REPS(), vectors(12), labels(12), 3, 4)", LEAKED),  # a TypeError, but not raised by protoset
+        ("np.zeros(1) / 0", LEAKED),  # a RuntimeWarning
+        ("require(False, 'not so')", WRONG),
+    ],
+)
+def test_judgement(line, kind):
+    assert judge(line, NAMESPACE).kind == kind
+
+
+def test_a_process_that_hangs_or_dies_is_replaced():
+    # The first line is not measured: it waits for the imports.
+    lines = ("1", "exec('while True: pass')", "2", "__import__('os')._exit(3)", "require(False, 'x')", "3")
+    reports = list(run_batches([Batch("lines", lines=lines)], 1, limit=1))
+    assert [report.line for report in reports] == list(lines)
+    assert [report.outcome.kind for report in reports] == [WORKS, HANG, WORKS, CRASH, WRONG, WORKS]
+
+
+def test_failures_are_printed_with_their_shortest_line(capsys):
+    lines = ["[][7777777]", "[][7]", "fit(FCNN(), vectors(9), labels(9))"]
+    assert main(["--processes", "1", "--quiet", *(word for line in lines for word in ("--line", line))]) == 1
+    printed = capsys.readouterr().out
+    assert "1 distinct failures" in printed
+    assert "    [][7]\n" in printed
+    assert "(2 times)" in printed
+    assert main(["--processes", "1", "--quiet", "--line", lines[2]]) == 0
+
+
+def test_the_share_of_each_part():
+    counts = dict.fromkeys(PARTS, 0)
+    for batch in batches(list(PARTS), 0, 5000):
+        counts[batch.part] += batch.count
+    total = sum(part.weight for part in PARTS.values())
+    for part, count in counts.items():
+        assert count == -(-5000 * PARTS[part].weight // total)
