@@ -118,3 +118,21 @@ def run_measured(program, *arguments):
     assert result.returncode == 0, result.stderr
     *output, kilobytes = result.stdout.splitlines()
     return "\n".join(output), int(kilobytes) * 1024
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a file system of its own with room for half a megabyte."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root mounts a small file system")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"no small file system can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)

@@ -1,5 +1,6 @@
 """Wrong usage and bad input: one clear line on the standard error, exit code 2, no traceback, nothing written."""
 
+import shutil
 import subprocess
 import sys
 
@@ -179,3 +180,27 @@ def test_a_reader_that_has_enough(folder):
     said, code = process.stderr.read(), process.wait(60)
     process.stderr.close()
     assert (code, said) == (1, b"")
+
+
+def test_a_full_disk_is_a_failed_run(folder, small_disk):
+    """Not wrong usage: exit code 1, one line, and no half of a file stays."""
+    (small_disk / "fill").write_bytes(bytes(shutil.disk_usage(small_disk).free))
+    (folder / "small.toml").write_text('data = [{path = "flowers.csv", target = "species"}]\nmethods = ["FCNN"]\n')
+    fcnn = [*TABLE, "--method", "fcnn"]
+    commands = [
+        [*fcnn, "--output", small_disk / "kept.csv"],
+        [*fcnn, "--model", small_disk / "kept.protoset"],
+        [*fcnn, "--report", small_disk / "kept.html"],
+        ["compare", "names.txt", "--methods", "fcnn", "--folds", "2", "--plot", small_disk / "plot.png"],
+        ["experiment", "run", "small.toml", "--journal", small_disk / "small.journal"],
+        ["experiment", "run", "small.toml"],
+        ["experiment", "merge", small_disk / "all.journal", "small.journal"],
+        ["experiment", "export", "small.journal", small_disk / "small.csv"],
+        ["demo", "--output", small_disk],
+    ]
+    answers = run_many(commands, folder)
+    assert [code for code, _, _ in answers] == [1, 1, 1, 1, 1, 0, 1, 1, 1], answers
+    for code, _, error in answers:
+        assert error.count("\n") == code
+        assert not code or "disk is full" in error or "No space left" in error
+    assert [file.name for file in small_disk.rglob("*") if file.is_file() and file.stat().st_size] == ["fill"]

@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -244,3 +245,20 @@ def test_what_a_killed_run_left_is_no_journal(journal):
 def test_the_plan_of_a_journal_is_the_plan(journal):
     with Journal.to_read(journal) as opened:
         assert opened.plan == read_plan(PLAN)
+
+
+def test_a_journal_on_a_disk_that_becomes_full(small_disk):
+    """The cells that were written stay, and once there is room the run goes on."""
+    plan, path = {"data": ["iris"], "methods": ["FCNN", "NoPS"], "folds": 20}, small_disk / "journal.sqlite"
+
+    def fill(progress):
+        if progress.done == 3:
+            with suppress(OSError), open(small_disk / "more", "wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(512))
+
+    with pytest.raises(JournalError, match="disk is full; make room and run again"):
+        run(plan, path, data=load, callback=fill)
+    (small_disk / "more").unlink()
+    assert 3 <= status(path).done < 40
+    assert resume(path, data=load).done == 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -33,6 +34,12 @@ ARGUMENT_NAMES = (
 
 OPTION_OF_ARGUMENT = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
 """Options whose names differ from the arguments of the library."""
+
+FAILED_SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""Errors of the machine, such as a full disk; errors of paths are wrong usage."""
+
+FAILED_SQLITE = (7, 10, 13)
+"""Errors of the machine by SQLite's code: no memory, failed input or output, full disk."""
 
 app = typer.Typer(
     name="protoset",
@@ -106,14 +113,28 @@ def judge(error: BaseException) -> tuple[int, str]:
         command = context.command_path if context is not None else "protoset"
         return 2, f"{_line(error.format_message()).rstrip('.')}; see {command} --help"
     if isinstance(error, (ValueError, TypeError, ImportError, FileNotFoundError, NotADirectoryError)):
-        return 2, in_options(_line(str(error)))
+        return 1 if _is_of_the_system(error) else 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):
         return 1, f"there is not enough memory: {_line(str(error)) or 'take fewer objects'}"
     from protoset.exceptions import JournalError
 
     if isinstance(error, (OSError, RuntimeError)) and str(error):
-        return (2 if isinstance(error, JournalError) else 1), _line(str(error))
+        is_usage = isinstance(error, JournalError) and not _is_of_the_system(error)
+        return 2 if is_usage else 1, _line(str(error))
     return 1, f"{type(error).__name__}: {_line(str(error))} (--debug shows where)"
+
+
+def _is_of_the_system(error: BaseException | None) -> bool:
+    """Whether the machine, not the user, is the cause of an error: such as a full disk."""
+    while error is not None:
+        # The second half of SQLite's code is more precise than is needed.
+        if (
+            getattr(error, "errno", None) in FAILED_SYSTEM
+            or getattr(error, "sqlite_errorcode", 0) % 256 in FAILED_SQLITE
+        ):
+            return True
+        error = error.__cause__
+    return False
 
 
 def in_options(message: str) -> str:

@@ -36,7 +36,9 @@ def journal_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise JournalError(f"the journal {str(path)!r} cannot be used: {error}") from error
+        is_full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        way_out = "; make room and run again, the finished cells are kept" if is_full else ""
+        raise JournalError(f"the journal {str(path)!r} cannot be used: {error}{way_out}") from error
 
 
 def check_is_journal(path: Path) -> None:

@@ -138,10 +138,11 @@ class Journal:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # on a full disk SQLite ends the transaction itself
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def add(self, results: Iterable[CellResult]) -> None:
         """Write results in one transaction; a result may replace a failure, never another result."""
@@ -232,9 +233,11 @@ def _create(path: Path, plan: Plan, results: Sequence[CellResult]) -> None:
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             _insert(connection, path, results)
             connection.execute("COMMIT")
+            connection.close()
+            os.replace(beside, file)
         finally:
             connection.close()
-    os.replace(beside, file)
+            beside.unlink(missing_ok=True)
 
 
 def _stored_plan(path: Path, meta: dict[str, Any]) -> Plan:
