@@ -204,3 +204,25 @@ def test_a_full_disk_is_a_failed_run(folder, small_disk):
         assert error.count("\n") == code
         assert not code or "disk is full" in error or "No space left" in error
     assert [file.name for file in small_disk.rglob("*") if file.is_file() and file.stat().st_size] == ["fill"]
+
+
+def test_an_error_that_ctrl_c_causes_is_an_interruption(folder):
+    """Libraries may raise another error in place of KeyboardInterrupt."""
+    code = f"""
+import os, signal, sys
+from protoset import persistence
+from protoset.cli import main
+
+def interrupted(*_):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        signal.pause()
+    finally:
+        raise ValueError("cannot close the archive")
+
+persistence.save = interrupted
+sys.exit(main({[*TABLE, "--method", "fcnn", "--model", "it.protoset"]!r}))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    assert result.returncode == 130, result.stderr
+    assert result.stderr == "protoset: interrupted; files that were not finished are not there\n"

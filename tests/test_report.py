@@ -24,10 +24,11 @@ from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
 from protoset.report import build_report, write_report
 from protoset.report.inputs import split
+from protoset.report.nearest import nearest_others
 from protoset.report.objects import DIGITS, describe_objects, encode_series
 from protoset.report.render import SCRIPTS, as_safe_json
 from protoset.selectors import FCNN, KMedoids
-from protoset.spaces import make_space
+from protoset.spaces import CountedSpace, make_space
 
 from conftest import ROOT, labelled_vectors, overlapping
 
@@ -224,6 +225,35 @@ def test_many_objects_are_sampled_and_the_page_says_so():
     for place, found in enumerate(page_nearest(model["objects"], stop)):
         row = ids.index(model["objects"]["ids"][place])
         assert model["objects"]["ids"][found] == ids[nearest[row]]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "gower", "dtw", "levenshtein", "precomputed"])
+def test_the_nearest_others_of_some_objects(metric):
+    """They are those of a search over all objects, ties included."""
+    if metric == "levenshtein":
+        pytest.importorskip("rapidfuzz")
+    objects = np.random.default_rng(5).integers(0, 4, (60, 3)).astype(float)
+    if metric == "levenshtein":
+        objects = ["".join("abcd"[int(value)] for value in row) for row in objects]
+    elif metric == "precomputed":
+        objects = cdist(objects, objects)
+    elif metric == "cosine":
+        objects += 1
+    space, rows = make_space(objects, metric), np.arange(1, 60, 3)
+    expected = others(space.block(slice(None), slice(None))).argmin(axis=1)
+    assert nearest_others(space, rows).tolist() == expected[rows].tolist()
+    assert nearest_others(space, np.arange(60)).tolist() == expected.tolist()
+
+
+def test_only_the_objects_that_are_measured_are_searched(monkeypatch):
+    monkeypatch.setattr("protoset.report.model.MAX_LEAVE_ONE_OUT", 100)
+    objects, labels = overlapping(1000, d=2, seed=4)
+    selector = KMedoids(20, random_state=0).fit(objects, labels)
+    space = CountedSpace(make_space(objects))
+    model = build_report(Dataset("many", "vectors", objects, labels), selector, space=space, most_objects=50).model
+    assert model["summary"]["n_measured"] == 100
+    # The measured against all objects, and measured and shown ones against the prototypes; not all pairs.
+    assert space.n_distances < 100 * 1000 + 150 * 20
 
 
 def test_mixed_rows_strings_and_matrices():

@@ -95,7 +95,8 @@ def run(arguments: list[str]) -> int:
         except BaseException as error:
             if "--debug" in arguments:
                 traceback.print_exc()
-            return _complain(error)
+            # A library may raise another error when Ctrl-C ends its work.
+            return _complain(KeyboardInterrupt() if interruption.seen else error)
 
 
 def _complain(error: BaseException) -> int:

@@ -13,7 +13,7 @@ from protoset.evaluation import ErrorEstimate, distances_per_query, estimate_err
 from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
 from protoset.report.facts import state_facts
 from protoset.report.inputs import ReportInputs
-from protoset.report.nearest import NearestPrototypes, find_nearest
+from protoset.report.nearest import NearestPrototypes, find_nearest, nearest_others
 from protoset.report.objects import describe_objects, significant
 from protoset.report.stops import Stop, find_stops, inner_selector
 from protoset.selectors import Refined
@@ -99,8 +99,7 @@ def _measure(inputs: ReportInputs, stops: Sequence[Stop], answers: NearestProtot
         rows = np.arange(n)
         if n > MAX_LEAVE_ONE_OUT:
             rows = np.sort(np.random.default_rng(0).choice(n, MAX_LEAVE_ONE_OUT, replace=False))
-        lists = inputs.space.kneighbors(1, limit=1, n_jobs=jobs)
-        codes, nearest = inputs.codes[rows], lists.indices[np.cumsum(lists.counts) - lists.counts][rows]
+        codes, nearest = inputs.codes[rows], nearest_others(inputs.space, rows, n_jobs=jobs)
         winners = find_nearest(
             inputs.space, rows, stops, n_nearest=1, leave_out_self=True, degradations=_degradations(inputs), n_jobs=jobs
         ).winners

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 
 from protoset.classifier import decide
 from protoset.report.stops import Stop
-from protoset.spaces import Dissimilarities
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace
 
 ROWS_PER_TASK = 250
 """Rows of dissimilarities that a worker computes at once."""
@@ -66,6 +66,25 @@ def find_nearest(
         [row for result in results for row in result.nearest],
         [row for result in results for row in result.distances],
     )
+
+
+def nearest_others(space: TrainingSpace, rows: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    """Nearest other object of each of the given training objects; of ties the first."""
+    # The search of series shares its lower bounds among all rows, so that a part of the rows is not faster.
+    if len(rows) == space.shape[0] or space.partial or DISSIMILARITIES[space.metric].kind == "series":
+        return _first_neighbors(space, n_jobs)[0][rows]
+    others = np.setdiff1d(np.arange(space.shape[0]), rows)
+    inside, inside_distances = _first_neighbors(space.subset(rows), n_jobs)
+    outside, outside_distances = space.nearest(rows, others, n_jobs=n_jobs)
+    inside, outside = rows[inside], others[outside]
+    is_outside = (outside_distances < inside_distances) | ((outside_distances == inside_distances) & (outside < inside))
+    return np.where(is_outside, outside, inside)
+
+
+def _first_neighbors(space: TrainingSpace, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+    lists = space.kneighbors(1, limit=1, n_jobs=n_jobs)
+    first = np.cumsum(lists.counts) - lists.counts
+    return lists.indices[first], lists.distances[first]
 
 
 def _search_block(
