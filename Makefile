@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
-.PHONY: demo test test-all lint types mutants fuzz bench figures clean
+.PHONY: demo test test-all lint types mutants fuzz chaos bench figures clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m protoset demo --output demo-output
@@ -34,6 +34,10 @@ mutants: $(VENV)/.dev
 # Strange inputs by the thousand; anything but a result or a clear error fails. make fuzz SECONDS=60, CASES=100000, SEED=1
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m campaigns.fuzz --seed $(or $(SEED),0) $(if $(CASES),--cases $(CASES)) $(if $(SECONDS),--seconds $(SECONDS))
+
+# Processes killed at random moments; anything lost, doubled, truncated, orphaned or locked fails. make chaos KILLS=20 SEED=1
+chaos: $(VENV)/.dev
+	$(BIN)/python -m campaigns.chaos --seed $(or $(SEED),0) --kills $(or $(KILLS),200)
 
 # In an environment of its own: some of the libraries that it compares with hold other packages back.
 bench: .venv-bench/.ready

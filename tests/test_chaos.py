@@ -1,0 +1,117 @@
+"""A share of the campaign that kills processes, and that its checks notice what they are for."""
+
+import os
+import sqlite3
+
+import pytest
+
+from campaigns.chaos import Campaign
+from campaigns.chaos_base import FULL, SCHEDULER, TWO, WORKER
+from campaigns.chaos_processes import Child, WrongError, names_in, why_no_small_disk
+from campaigns.chaos_scenarios import SCENARIOS
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals that kill on this system")
+
+SHARE = [("pairs", "KILL"), ("experiment", "INT"), ("lists", "TERM"), ("download", TWO)]
+"""Cases that are not slow."""
+
+CASES = [(name, attack) for name, scenario in SCENARIOS.items() for attack in scenario.attacks]
+
+
+def run_case(name, attack):
+    if name == "dask":
+        pytest.importorskip("distributed")
+    if attack == FULL and why_no_small_disk():
+        pytest.skip(why_no_small_disk())
+    campaign = Campaign()
+    campaign.run(SCENARIOS[name], attack, 0)
+    assert campaign.wrong == []
+    assert campaign.strikes.total() + campaign.early.total() >= 1
+    return campaign
+
+
+@pytest.mark.parametrize(("name", "attack"), SHARE)
+def test_nothing_is_lost(name, attack):
+    assert name in run_case(name, attack).table()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "attack"), [case for case in CASES if case not in SHARE])
+def test_nothing_is_lost_in_any_scenario(name, attack):
+    run_case(name, attack)
+
+
+def test_every_attack_is_used():
+    assert {attack for _, attack in CASES} == {"KILL", "TERM", "INT", TWO, FULL, WORKER, SCHEDULER}
+
+
+@pytest.mark.parametrize("name", ["save", "export"])
+def test_a_file_that_is_lost_cut_or_another_is_noticed(name, tmp_path):
+    scenario = SCENARIOS[name]
+    scenario.prepare(tmp_path)
+    scenario.check(tmp_path)
+    path = tmp_path / scenario.file
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(WrongError, match=f"truncated: {scenario.file} cannot be read"):
+        scenario.check(tmp_path)
+    path.unlink()
+    with pytest.raises(WrongError, match=f"lost: {scenario.file} is not there any more"):
+        scenario.check(tmp_path)
+
+
+def test_an_output_that_is_cut_is_noticed(tmp_path):
+    scenario = SCENARIOS["select"]
+    scenario.prepare(tmp_path)
+    scenario.check(tmp_path)
+    (tmp_path / "kept.csv").write_text(scenario.outputs["kept.csv"][:-20])
+    with pytest.raises(WrongError, match="truncated or damaged: kept.csv"):
+        scenario.check(tmp_path)
+
+
+def test_a_cell_that_is_lost_or_computed_again_is_noticed(tmp_path):
+    scenario = SCENARIOS["experiment"]
+    scenario.prepare(tmp_path)
+    scenario.recover(tmp_path)
+    scenario.check(tmp_path)
+    with sqlite3.connect(tmp_path / "results.journal") as connection:
+        connection.execute("DELETE FROM cells WHERE fold = 0")
+    connection.close()
+    with pytest.raises(WrongError, match="lost or computed again"):
+        scenario.recover(tmp_path)
+
+
+def test_lists_that_are_cut_are_noticed(tmp_path):
+    scenario = SCENARIOS["lists"]
+    scenario.recover(tmp_path)
+    path = tmp_path / "neighbor_distances.npy"
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(WrongError, match="truncated: the lists are damaged"):
+        scenario.check(tmp_path)
+
+
+def test_pairs_that_are_lost_are_noticed(tmp_path):
+    scenario = SCENARIOS["pairs"]
+    scenario.prepare(tmp_path)
+    scenario.recover(tmp_path)
+    scenario.check(tmp_path)
+    with sqlite3.connect(next(tmp_path.glob("*.sqlite3"))) as connection:
+        connection.execute("DELETE FROM pairs WHERE value < 0.9")
+    connection.close()
+    with pytest.raises(WrongError, match="lost: "):
+        scenario.check(tmp_path)
+
+
+def test_processes_that_stay_behind_are_seen():
+    child = Child("download")
+    try:
+        assert child.is_running
+        assert child.pid not in child.descendants()
+    finally:
+        child.destroy()
+    assert not child.is_running
+
+
+def test_lock_files_may_stay(tmp_path):
+    for name in ("journal.lock", "journal", ".protoset-1"):
+        (tmp_path / name).touch()
+    assert names_in(tmp_path) == {"journal", ".protoset-1"}
