@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import protoset
+from protoset import PrototypeClassifier
 from protoset.datasets import Attribute, Dataset, read, read_queries
-from protoset.exceptions import DataError
+from protoset.exceptions import DataError, HopelessClassWarning
 from protoset.experiments import compare, validate, validate_model
 from protoset.models import DataModel, Preparation, as_model, find_method, fit_model, prepare
 from protoset.models.preparation import learn_scaling
@@ -315,6 +318,77 @@ def test_comparison_has_the_errors_of_validation():
     found = compare(dataset, ["fcnn"], folds=3, random_state=1)
     assert np.allclose(found.errors[:, 0], validate(dataset, "FCNN", folds=3, random_state=1).fold_errors)
     assert found.tests is None
+
+
+SERIES = Dataset("waves", "series", list(np.random.default_rng(0).normal(size=(20, 8))), np.arange(20) % 2)
+BLOBS = Dataset("blobs", "vectors", *overlapping(60))
+WRONG_ARGUMENTS = [
+    (BLOBS, {"folds": 51}, "n_splits=51 cannot be greater than the number of members in each class"),
+    (BLOBS, {"folds": 61}, "folds=61 is more than the 60 objects"),
+    (BLOBS, {"folds": 3, "n_prototypes": 41}, "n_prototypes=41 is more than the 40 training objects"),
+    (BLOBS, {"folds": 3, "n_prototypes": 1}, "n_prototypes=1 is less than the [23] classes"),
+    (BLOBS, {"metric": "gower", "metric_params": {"categorical": [7]}}, "categorical"),
+    (BLOBS, {"metric": "gower", "metric_params": 3}, "metric_params=3 must be a dict"),
+    (BLOBS, {"metric": "minkowski", "metric_params": {"p": -1}}, "p=-1"),
+    (BLOBS, {"metric": ["dtw"]}, r"metric=\['dtw'\] is not known"),
+    (BLOBS, {"random_state": 2**32}, "random_state=4294967296 must be"),
+    (BLOBS, {"random_state": "0"}, "random_state='0' must be"),
+    (SERIES, {"metric_params": {"window": -1}}, "window=-1"),
+]
+
+
+@pytest.mark.parametrize(("dataset", "arguments", "message"), WRONG_ARGUMENTS, ids=[m for _, _, m in WRONG_ARGUMENTS])
+def test_wrong_arguments_are_errors_and_not_failed_methods(dataset, arguments, message):
+    """In a comparison, a failed method has NaN; a wrong argument is an error, as in a validation."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare(dataset, ["FCNN", "KMedoids"], **arguments)
+    with pytest.raises((ValueError, TypeError), match=message):
+        validate(dataset, "KMedoids", **arguments)
+
+
+@pytest.mark.parametrize("call", [fit_model, validate, compare, prepare])
+@pytest.mark.parametrize("data", [None, np.eye(4), "iris"], ids=["None", "array", "text"])
+def test_no_data_set(call, data):
+    with pytest.raises(TypeError, match=r"dataset has the type \w+; pass a protoset.datasets.Dataset, for example"):
+        call(data)
+
+
+@pytest.mark.parametrize("methods", [None, "REPS", 3])
+def test_methods_are_a_list_of_names(methods):
+    with pytest.raises(TypeError, match=r"methods=.* must be a list of names"):
+        compare(BLOBS, methods)
+
+
+@pytest.mark.parametrize("parameters", [3, ["beta"], {2: 3}])
+def test_parameters_are_a_dict(parameters):
+    with pytest.raises(TypeError, match=r"parameters=.* must be a dict from names to values"):
+        find_method("REPS", parameters=parameters)
+
+
+def test_a_model_is_made_of_a_fitted_classifier():
+    with pytest.raises(NotFittedError):
+        as_model(PrototypeClassifier())
+    with pytest.raises(TypeError, match="classifier=3 must be a fitted PrototypeClassifier"):
+        as_model(3)
+
+
+def test_numbers_of_numpy_are_plain_numbers():
+    options = {"folds": 3, "random_state": 1, "n_prototypes": 9}
+    plain = validate(BLOBS, "KMedoids", **options)
+    fancy = validate(BLOBS, "KMedoids", **{name: np.int64(value) for name, value in options.items()})
+    np.testing.assert_array_equal(fancy.fold_errors, plain.fold_errors)
+    inverse = {"metric": "mahalanobis", "metric_params": {"VI": np.eye(BLOBS.objects.shape[1])}}
+    compared = compare(BLOBS, ["FCNN"], folds=np.int32(3), scaling="raw", **inverse)
+    expected = compare(BLOBS, ["FCNN"], folds=3, scaling="raw")
+    np.testing.assert_array_equal(compared.errors, expected.errors)
+
+
+def test_validation_warns_of_classes_that_the_adjusted_rule_cannot_answer_with():
+    """As the classifier does, by the names of the classes."""
+    X, y = load_iris(return_X_y=True)
+    iris = Dataset("iris", "vectors", X, np.array(["setosa", "versicolor", "virginica"])[y])
+    with pytest.warns(HopelessClassWarning, match=r"can never answer with the classes \['setosa'\]"):
+        validate(iris, "REPS", folds=2, n_prototypes=6, rule="adjusted", scaling="raw")
 
 
 def test_labels_are_compared_as_texts():

@@ -191,7 +191,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             self._prototypes = space.prototypes(kept)
             self._beta = selector._rank_base()
             if self.rule == "adjusted" and self.degradations_ is not None:
-                _warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
+                warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -321,7 +321,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
     """Warn of classes that the adjusted rule cannot answer with, whatever the query.
 
     At best a prototype of the class has rank 1; at worst the best prototype of another class has the last rank.

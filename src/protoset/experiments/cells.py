@@ -23,7 +23,7 @@ from protoset.datasets import Dataset
 from protoset.evaluation import balanced_accuracy, error_rate, macro_f1
 from protoset.exceptions import ReferenceFailedError, SearchInterruptedWarning
 from protoset.experiments.folds import DatasetFolds, Fold, digest
-from protoset.experiments.plan import Cell, Distance, Folds, PlannedMethod, Source
+from protoset.experiments.plan import Cell, Distance, Folds, PlannedMethod, Source, as_json
 from protoset.experiments.selection import FoldSelector, Selection
 
 State = Literal["done", "failed"]
@@ -208,7 +208,7 @@ def _done(
         distance_seconds=fold.seconds,
         n_distances=selection.n_distances,
         counters=json.dumps(selection.counters, sort_keys=True),
-        parameters=json.dumps(selection.parameters, sort_keys=True),
+        parameters=as_json(selection.parameters),
         versions=versions(),
         warnings=json.dumps(texts),
         kept=zlib.compress(np.diff(fold.train[kept], prepend=0).astype("<u4").tobytes()),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from protoset._validation import check_jobs
 from protoset.datasets import Dataset
 from protoset.evaluation import PairwiseTests, pairwise_wilcoxon, pareto_ranks
 from protoset.experiments.engine import Callback, compute_dataset
-from protoset.experiments.folds import choose_folds
+from protoset.experiments.folds import check_fold_seed, choose_folds
 from protoset.experiments.plan import EVERYTHING, PlannedMethod, repeated
 from protoset.models import MethodSpec, find_method, prepare
 from protoset.models.methods import REFINED
@@ -108,10 +108,14 @@ def compare(
     Comparison
     """
     check_jobs(n_jobs)
+    random_state = check_fold_seed(random_state)
+    if isinstance(methods, str) or not isinstance(methods, Iterable):
+        raise TypeError(f"methods={methods!r} must be a list of names, such as ['REPS', 'FCNN']")
+    methods = list(methods)
     planned = [_planned(name, n_prototypes, random_state) for name in methods]
     labels = tuple(method.label for method in planned)
     if not labels or repeated(list(labels)):
-        raise ValueError(f"methods={list(methods)} must name at least one method, and each once")
+        raise ValueError(f"methods={methods} must name at least one method, and each once")
     division = choose_folds(dataset, folds, None, random_state)
     preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
     client = resolve_client(client)

@@ -20,10 +20,11 @@ import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from protoset._blocks import row_slices
-from protoset._validation import check_count, is_number
+from protoset._validation import check_count, is_count, is_number
 from protoset.datasets import Dataset
 from protoset.experiments.plan import Distance, Folds
 from protoset.models import Preparation
+from protoset.models.preparation import check_dataset
 from protoset.spaces import DISSIMILARITIES, Dissimilarities, Space, make_space
 from protoset.spaces.precomputed import PrecomputedSpace
 
@@ -54,13 +55,15 @@ class Fold:
     """Training and test objects with their dissimilarities, which took ``seconds`` of CPU time.
 
     ``train`` and ``test`` are rows of the data set. ``labels`` and ``truth`` are the classes of the training and of the
-    test objects, as positions in the sorted labels of the data set. ``queries`` compares test with training objects.
+    test objects, as positions in ``classes``, the sorted labels of the data set. ``queries`` compares test with
+    training objects.
     """
 
     train: np.ndarray
     test: np.ndarray
     labels: np.ndarray
     truth: np.ndarray
+    classes: np.ndarray
     space: Space
     queries: Dissimilarities
     seconds: float
@@ -71,7 +74,8 @@ class DatasetFolds:
 
     def __init__(self, dataset: Dataset, distance: Distance, folds: Folds):
         self._dataset, self._distance, self._folds = dataset, distance, folds
-        self._codes = np.unique(dataset.labels, return_inverse=True)[1].reshape(-1)
+        self._classes, codes = np.unique(dataset.labels, return_inverse=True)
+        self._codes = codes.reshape(-1)
         self._whole: tuple[np.ndarray, float] | None = None
 
     def fold(self, number: int) -> Fold:
@@ -85,14 +89,13 @@ class DatasetFolds:
             queries = space.cross(matrix[np.ix_(test, train)])
         else:
             objects = preparation(self._dataset.objects)
-            labels = self._codes[train]
-            space = make_space(_rows(objects, train), preparation.metric, preparation.metric_params, y=labels)
+            space = _training_space(objects, preparation, train, self._codes)
             queries = space.cross(_rows(objects, test))
             if len(train) <= LARGEST_MATRIX:
                 space = MatrixSpace(space)
                 queries = space.cross(queries.block(slice(None), slice(None)))
         seconds += time.process_time() - started
-        return Fold(train, test, self._codes[train], self._codes[test], space, queries, seconds)
+        return Fold(train, test, self._codes[train], self._codes[test], self._classes, space, queries, seconds)
 
     def _whole_matrix(self, preparation: Preparation) -> tuple[np.ndarray | None, float]:
         """Matrix over all objects and the seconds that it took, where every fold can be cut from it."""
@@ -112,19 +115,26 @@ class DatasetFolds:
 
 def choose_folds(dataset: Dataset, folds: int | None, holdout: float | None, random_state: int) -> Folds:
     """Return the folds that arguments ask for; by default the split that the data come with, or 5 folds."""
-    check_count("random_state", random_state, least=0, remedy="pass a seed")
+    check_dataset(dataset)
     if holdout is not None:
         if folds is not None:
             raise ValueError(f"folds={folds!r} and holdout={holdout!r} exclude each other; pass one of them")
         if not (is_number(holdout) and 0 < holdout < 1):
             raise ValueError(f"holdout={holdout!r} must be a share between 0 and 1, such as 0.3")
-        return Folds(None, random_state, holdout=holdout)
+        return Folds(None, random_state, holdout=float(holdout))
     if folds is None and dataset.n_train is not None:
         return Folds(None)
     n = check_count("folds", 5 if folds is None else folds, least=2, remedy="pass the number of folds")
     if n > dataset.n_objects:
         raise ValueError(f"folds={n} is more than the {dataset.n_objects} objects of {dataset.name!r}; pass fewer")
     return Folds(n, random_state)
+
+
+def check_fold_seed(random_state: Any) -> int:
+    """Return a seed of folds and methods as an int."""
+    if is_count(random_state) and 0 <= random_state < 2**32:
+        return int(random_state)
+    raise ValueError(f"random_state={random_state!r} must be a whole number from 0 to 4294967295")
 
 
 def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,6 +156,20 @@ def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.n
         # A class with fewer members than folds is spread over as many folds as it has members.
         warnings.filterwarnings("ignore", message="The least populated class")
         return list(kind(folds.n, shuffle=True, random_state=folds.seed).split(rows, codes))[number]
+
+
+def check_fold(dataset: Dataset, distance: Distance, folds: Folds) -> np.ndarray:
+    """Refuse arguments that the data do not allow, before any long work; return the class sizes in the first fold."""
+    train, _ = split(dataset, folds, 0)
+    codes = np.unique(dataset.labels, return_inverse=True)[1].reshape(-1)
+    preparation = distance.prepare(dataset, train)
+    if preparation.metric != "precomputed":  # a matrix has no arguments
+        _training_space(preparation(dataset.objects), preparation, train, codes)
+    return np.bincount(codes[train])
+
+
+def _training_space(objects: Any, preparation: Preparation, train: np.ndarray, codes: np.ndarray) -> Space:
+    return make_space(_rows(objects, train), preparation.metric, preparation.metric_params, y=codes[train])
 
 
 def square(space: Space) -> np.ndarray:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from protoset._validation import is_number
 from protoset.classifier import Rule
 from protoset.datasets import Dataset
 from protoset.models import MethodSpec, Preparation, prepare
@@ -247,8 +248,18 @@ class Plan:
 
 def content_id(content: Mapping[str, Any]) -> str:
     """Return a digest of a content."""
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(as_json(content, separators=(",", ":")).encode()).hexdigest()[:32]
+
+
+def as_json(content: Any, **options: Any) -> str:
+    """Return a content as JSON with sorted keys; values may be arrays, and numbers of other libraries."""
+    return json.dumps(content, sort_keys=True, default=_plain, **options)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    return float(value) if is_number(value) else repr(value)
 
 
 def repeated(names: list[str]) -> list[str]:

@@ -5,7 +5,6 @@ REPS gives every size from one fit, so one ranking serves all sizes and their re
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from dataclasses import dataclass, field, replace
@@ -16,9 +15,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from protoset._validation import is_number
-from protoset.classifier import Rule, decide
+from protoset.classifier import Rule, decide, warn_of_hopeless_classes
 from protoset.experiments.folds import Fold
-from protoset.experiments.plan import EVERYTHING
+from protoset.experiments.plan import EVERYTHING, as_json
 from protoset.models import MethodSpec
 from protoset.models.methods import RUN_PARAMETERS
 from protoset.selectors import REPS, Refinement, refine
@@ -47,6 +46,7 @@ class Selection:
         elif self.degradations is None:
             raise ValueError(f"rule={rule!r} needs degradations, which only REPS learns; use rule='nearest'")
         else:
+            warn_of_hopeless_classes(self.degradations, fold.labels[self.kept], fold.classes)
             decision = decide(fold.queries.block(slice(None), self.kept), self.degradations)
             best = decision.adjusted_ranks.argmin(axis=1)
             winners = decision.order[np.arange(len(best)), best]
@@ -95,7 +95,7 @@ class FoldSelector:
 
     def _ranked(self, spec: MethodSpec) -> tuple[REPS, tuple[float, float]]:
         """Return a fit of REPS whose ranking all sizes share, and the CPU and wall time that it took before."""
-        key = json.dumps(spec.parameters, sort_keys=True)
+        key = as_json(spec.parameters)
         if key in self._rankings:
             ranked, cpu_seconds, wall_seconds = self._rankings[key]
             return ranked, (cpu_seconds, wall_seconds)

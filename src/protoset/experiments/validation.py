@@ -19,7 +19,7 @@ from protoset.datasets import Dataset
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
 from protoset.experiments.cells import CellResult
 from protoset.experiments.engine import compute_dataset
-from protoset.experiments.folds import choose_folds, split
+from protoset.experiments.folds import check_fold_seed, choose_folds, split
 from protoset.experiments.plan import PlannedMethod
 from protoset.models import DataModel, find_method, prepare
 from protoset.models.methods import REFINED
@@ -102,6 +102,7 @@ def validate(
     Validation
     """
     check_jobs(n_jobs)
+    random_state = check_fold_seed(random_state)
     check_choice("rule", rule, RULES)
     spec = find_method(method, n_prototypes=n_prototypes, parameters=parameters)
     planned = PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)

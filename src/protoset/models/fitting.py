@@ -11,7 +11,7 @@ from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset, take
 from protoset.models.methods import REFINED, find_method
 from protoset.models.model import DataModel
-from protoset.models.preparation import Scaling, prepare
+from protoset.models.preparation import Scaling, check_dataset, prepare
 
 
 def fit_model(
@@ -64,7 +64,8 @@ def fit_model(
     >>> model.preparation.scaling, len(model.sample_indices_)
     ('z', 6)
     """
-    spec, rows = find_method(method, n_prototypes=n_prototypes, parameters=parameters), training_rows(dataset)
+    rows = training_rows(check_dataset(dataset))
+    spec = find_method(method, n_prototypes=n_prototypes, parameters=parameters)
     preparation = prepare(dataset, train=rows, metric=metric, metric_params=metric_params, scaling=scaling)
     selector = spec.build(preparation, random_state=random_state, n_jobs=n_jobs, callback=callback)
     training = dataset if len(rows) == dataset.n_objects else take(dataset, rows)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Self
 
+import numpy as np
+
 from protoset._validation import did_you_mean
-from protoset.models.preparation import Preparation
+from protoset.models.preparation import Preparation, check_parameters
 from protoset.selectors import BaseSelector, NeighborSearch, Refined, all_selectors
+from protoset.selectors.allocation import resolve_size
 
 REFINED = "refined REPS"
 """Name of REPS whose set is improved by swaps; "refined" for short."""
@@ -78,6 +81,13 @@ class MethodSpec:
         """Refuse wrong values of parameters, without data."""
         self.build()._check_parameters()
         return self
+
+    def check_size(self, class_sizes: np.ndarray) -> None:
+        """Refuse a number of prototypes that a training set with these classes cannot have."""
+        size = self.parameters.get("n_prototypes", "auto")
+        if not isinstance(size, str):
+            allocation = replace(self, refined=False).build().get_params().get("allocation", "global")
+            resolve_size(size, class_sizes, allocation)
 
     def build(
         self,
@@ -165,15 +175,15 @@ def find_method(
         choices = [*others, "refined", *selector_classes()]
         raise ValueError(f"method={name!r} is not known{did_you_mean(name, choices)}; choose one of {choices}")
     takes = [parameter for parameter in method.parameter_names if parameter != "n_prototypes"]
-    for parameter in parameters or ():
+    given = check_parameters("parameters", parameters)
+    for parameter in given:
         if parameter not in takes:
             raise ValueError(explain_unknown(method.selector, parameter, takes))
-    sized = {}
-    if n_prototypes != "auto":
+    if not (isinstance(n_prototypes, str) and n_prototypes == "auto"):
         if "n_prototypes" not in method.parameter_names:
             raise ValueError(
                 f"n_prototypes={n_prototypes!r}: {method.selector} chooses its size itself; use 'auto', or another "
                 "method"
             )
-        sized = {"n_prototypes": n_prototypes}
-    return MethodSpec(method.selector, {**(parameters or {}), **sized}, method.refined).check()
+        given["n_prototypes"] = n_prototypes
+    return MethodSpec(method.selector, given, method.refined).check()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from protoset.classifier import Explanation, PrototypeClassifier
 from protoset.datasets import Attribute
@@ -76,6 +77,9 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
     -------
     DataModel
     """
+    if not isinstance(classifier, PrototypeClassifier):
+        raise TypeError(f"classifier={classifier!r} must be a fitted PrototypeClassifier")
+    check_is_fitted(classifier, "classes_")
     metric = classifier._prototypes.metric
     kind: Any = DISSIMILARITIES[metric].kind
     # A classifier of mixed attributes does not know their names and categories.

@@ -164,9 +164,9 @@ def prepare(
     -------
     Preparation
     """
-    metric = metric_of_dataset(dataset, metric, nominal)
+    metric = metric_of_dataset(check_dataset(dataset), metric, nominal)
     kind = DISSIMILARITIES[metric].kind
-    params = dict(metric_params or {})
+    params = check_parameters("metric_params", metric_params)
     if scaling is not None:
         check_choice("scaling", scaling, SCALINGS)
         if kind != "vectors":
@@ -188,18 +188,37 @@ def prepare(
     return replace(plain, centre=centre, width=width)
 
 
+def check_dataset(dataset: Any) -> Dataset:
+    """Return a data set; refuse anything else."""
+    if isinstance(dataset, Dataset):
+        return dataset
+    raise TypeError(
+        f"dataset has the type {type(dataset).__name__}; pass a protoset.datasets.Dataset, for example "
+        "Dataset(name, 'vectors', X, y)"
+    )
+
+
+def check_parameters(name: str, parameters: Any) -> dict[str, Any]:
+    """Return parameters by name as a new dict; None is none of them."""
+    if parameters is None:
+        return {}
+    if isinstance(parameters, Mapping) and all(isinstance(key, str) for key in parameters):
+        return dict(parameters)
+    raise TypeError(f"{name}={parameters!r} must be a dict from names to values, or None")
+
+
 def metric_of_dataset(dataset: Dataset, metric: str = "auto", nominal: Nominal | None = None) -> str:
     """Return the name of the metric that a data set is compared by; arguments as in :func:`prepare`."""
     if nominal is not None:
         check_choice("nominal", nominal, NOMINALS)
+    names = sorted(DISSIMILARITIES.keys() - {"callable"})
+    if not isinstance(metric, str) or metric not in ("auto", *names):
+        raise ValueError(f"metric={metric!r} is not known{did_you_mean(metric, names)}; choose one of {names}")
     mixed = dataset.kind == "mixed" or (dataset.kind == "vectors" and has_missing(dataset.objects))
     if mixed and nominal == "heom" and (metric == "auto" or DISSIMILARITIES[metric].kind == "vectors"):
         return "heom"
     if metric == "auto":
         return "gower" if mixed and nominal is None else METRIC_OF_KIND["vectors" if mixed else dataset.kind]
-    names = sorted(DISSIMILARITIES.keys() - {"callable"})
-    if metric not in names:
-        raise ValueError(f"metric={metric!r} is not known{did_you_mean(metric, names)}; choose one of {names}")
     kinds = COMPARABLE_AS["vectors" if dataset.kind == "mixed" and nominal == "index" else dataset.kind]
     if DISSIMILARITIES[metric].kind not in kinds:
         fitting = [name for name in names if DISSIMILARITIES[name].kind == kinds[0]]

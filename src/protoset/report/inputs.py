@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
+from protoset.models.preparation import check_dataset
 from protoset.report.stops import inner_selector
 from protoset.selectors import BaseSelector
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
@@ -49,11 +50,7 @@ def check_inputs(
     test_ids: Sequence[Any] | None,
 ) -> ReportInputs:
     """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
-    if not isinstance(dataset, Dataset):
-        raise TypeError(
-            f"dataset has the type {type(dataset).__name__}; pass a protoset.datasets.Dataset, for example "
-            "Dataset(name, 'vectors', X, y)"
-        )
+    check_dataset(dataset)
     if test is None and dataset.n_train is not None:
         dataset, test = split(dataset)
     if test is not None and test.kind != dataset.kind:
