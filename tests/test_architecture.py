@@ -13,7 +13,18 @@ PACKAGE = Path(protoset.__file__).parent
 
 # Lower floors first. A module may import from its own floor's room and from the floors below.
 FLOORS = [
-    {"exceptions", "_version", "_validation", "_progress", "_arrays", "_blocks", "_cluster", "_files", "kernels"},
+    {
+        "exceptions",
+        "_version",
+        "_estimators",
+        "_validation",
+        "_progress",
+        "_arrays",
+        "_blocks",
+        "_cluster",
+        "_files",
+        "kernels",
+    },
     {"_memory"},
     {"_storage"},
     {"evaluation", "datasets"},

@@ -78,7 +78,7 @@ PARAMETERS = [
         {"metric_params": {"p": 2}},
         r"metric_params=\{'p': 2\}: metric='euclidean' does not know \['p'\]; it takes no parameters",
     ),
-    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers, or negative.*n_jobs=-1 takes all"),
+    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers up to 4096, or negative.*n_jobs=-1 takes all"),
     ({"n_jobs": "two"}, "n_jobs='two' must be None"),
 ]
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 
 BLOCK_BYTES = 64 * 2**20
 """Memory of a block of dissimilarities; each worker holds one block."""
 
+THREADS_PER_PROCESSOR = 4
+"""More threads than that do not help a computation."""
+
 T = TypeVar("T")
+
+
+def in_threads(n_jobs: int | None, **options: Any) -> Parallel:
+    """Return workers that are threads, as many as ``n_jobs`` says and the processors can use."""
+    if n_jobs is not None and n_jobs > 0:
+        n_jobs = min(n_jobs, THREADS_PER_PROCESSOR * cpu_count())
+    return Parallel(n_jobs=n_jobs, require="sharedmem", **options)
+
+
+def processors(n_jobs: int | None) -> int:
+    """Number of processors that ``n_jobs`` stands for, for libraries whose threads must not outnumber them."""
+    return min(effective_n_jobs(n_jobs), cpu_count())
 
 
 def row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:
@@ -23,4 +38,6 @@ def row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:
 def map_blocks(function: Callable[[slice], T], n_rows: int, row_length: int, n_jobs: int | None = None) -> list[T]:
     """Apply a function to consecutive slices of rows, in threads; to an empty slice if there are no rows."""
     blocks = list(row_slices(n_rows, row_length * 8)) or [slice(0, 0)]
-    return Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(function)(block) for block in blocks)
+    if len(blocks) == 1:
+        return [function(blocks[0])]
+    return in_threads(n_jobs)(delayed(function)(block) for block in blocks)

@@ -15,6 +15,9 @@ UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 """Bytes of the units of memory."""
 
+LARGEST_SIZE = 2**63
+"""Sizes of memory are smaller."""
+
 GROUP_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
@@ -59,11 +62,11 @@ class MemoryEstimate:
 
 def parse_bytes(name: str, value: Any) -> int:
     """Return a number of bytes from an int or from a text such as "4GB" or "512 MiB"."""
-    if is_count(value) and value > 0:
+    if is_count(value) and 0 < value < LARGEST_SIZE:
         return int(value)
     if isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value)
-        if match and match[2].upper() in UNITS and float(match[1]) > 0:
+        if match and match[2].upper() in UNITS and 0 < float(match[1]) < LARGEST_SIZE:
             return int(float(match[1]) * UNITS[match[2].upper()])
     raise ValueError(f"{name}={value!r} is not a size of memory; pass bytes (int) or a text such as '4GB' or '512MiB'")
 

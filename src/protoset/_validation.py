@@ -6,31 +6,20 @@ import difflib
 import math
 import numbers
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-
-@contextmanager
-def unchanged_on_error(estimator: object) -> Iterator[None]:
-    """Leave an estimator as it was if fitting it fails."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
+Choice = TypeVar("Choice", bound=str)
 
 
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return ``value`` if it is one of ``choices``."""
+def check_choice(name: str, value: Any, choices: Sequence[Choice]) -> Choice:
+    """Return the choice that ``value`` is equal to."""
     if isinstance(value, str) and value in choices:
-        return value
+        return choices[choices.index(value)]
     raise ValueError(f"{name}={value!r} is not known{did_you_mean(value, choices)}; choose one of {list(choices)}")
 
 
@@ -41,28 +30,49 @@ def did_you_mean(value: Any, choices: Iterable[str]) -> str:
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in close)}?)" if close else ""
 
 
+LARGEST_COUNT = 2**63 - 1
+"""Largest whole number that an array holds."""
+
+LARGEST_JOBS = 4096
+"""Largest number of workers."""
+
+
 def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:
     """Return ``value`` as a float if it is a finite number above ``above`` and at most ``most``."""
-    # As float64: a float32 overflows when it is compared with the largest float64.
-    number = float(value) if isinstance(value, np.floating) else value
-    if is_number(value) and above < number <= most:
-        return float(number)
+    number = as_float(value)
+    if above < number <= most:
+        return number
     limit = f" and at most {most:g}" if most < sys.float_info.max else ""
     raise ValueError(f"{name}={value!r} must be a finite number above {above:g}{limit}; {remedy}")
 
 
 def check_probability(name: str, value: Any) -> float:
     """Return ``value`` as a float if it is a number from 0 to 1."""
-    if is_number(value) and 0 <= value <= 1:
-        return float(value)
+    number = as_float(value)
+    if 0 <= number <= 1:
+        return number
     raise ValueError(f"{name}={value!r} must be a probability; pass a number from 0 to 1")
 
 
-def check_count(name: str, value: Any, *, least: int, remedy: str) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``least``."""
-    if is_count(value) and value >= least:
-        return int(value)
-    raise ValueError(f"{name}={value!r} must be a whole number of at least {least}; {remedy}")
+def as_float(value: Any) -> float:
+    """Return a real number as a float; NaN for anything else."""
+    if not is_number(value):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def check_count(name: str, value: Any, *, least: int, most: int | None = None, remedy: str) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``least`` and at most ``most``.
+
+    Without ``most``, a number above ``LARGEST_COUNT`` is taken for it: a larger one means no more.
+    """
+    if is_count(value) and least <= value and (most is None or value <= most):
+        return min(int(value), LARGEST_COUNT)
+    limit = "" if most is None else f" and at most {most}"
+    raise ValueError(f"{name}={value!r} must be a whole number of at least {least}{limit}; {remedy}")
 
 
 def as_numbers(name: str, value: Any) -> np.ndarray:
@@ -80,23 +90,34 @@ def check_flag(name: str, value: Any) -> bool:
     raise ValueError(f"{name}={value!r} must be True or False")
 
 
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse a number of workers that joblib cannot use."""
-    if n_jobs is not None and not (is_count(n_jobs) and n_jobs != 0):
-        raise ValueError(
-            f"n_jobs={n_jobs!r} must be None, a number of workers, or negative to leave some processors free; "
-            "n_jobs=-1 takes all of them"
-        )
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of workers as an int or None; refuse a number that joblib cannot use."""
+    if n_jobs is None:
+        return None
+    if is_count(n_jobs) and 0 < abs(int(n_jobs)) <= LARGEST_JOBS:
+        return int(n_jobs)
+    raise ValueError(
+        f"n_jobs={n_jobs!r} must be None, a number of workers up to {LARGEST_JOBS}, or negative to leave some "
+        "processors free; n_jobs=-1 takes all of them"
+    )
 
 
-def check_seed(random_state: Any) -> None:
-    """Refuse a random_state that scikit-learn cannot use."""
+def check_verbose(verbose: Any) -> int:
+    """Return ``verbose`` as an int if it is a whole number of at least 0, or True or False."""
+    if isinstance(verbose, (bool, np.bool_)):
+        return int(verbose)
+    return check_count("verbose", verbose, least=0, remedy="pass 0 for no reports, 1 for reports on stderr")
+
+
+def check_seed(random_state: Any) -> Any:
+    """Return ``random_state`` if scikit-learn can use it; a whole number as an int."""
     try:
         check_random_state(random_state)
     except ValueError as error:
         raise ValueError(
             f"random_state={random_state!r} must be None, a whole number from 0 to 4294967295, or a RandomState"
         ) from error
+    return int(random_state) if is_count(random_state) else random_state
 
 
 def is_number(value: Any) -> bool:

@@ -13,14 +13,15 @@ from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset import kernels
 from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
-from protoset._validation import check_choice, check_count, check_jobs, unchanged_on_error
+from protoset._estimators import CheckedEstimator
+from protoset._validation import check_choice, check_count, check_jobs
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import BaseSelector, Refined
 from protoset.selectors.base import check_selector, note_features
@@ -103,7 +104,7 @@ def class_shares(decision: Decision, codes: np.ndarray, n_classes: int, beta: fl
     return support / support.sum(axis=1, keepdims=True)
 
 
-class PrototypeClassifier(ClassifierMixin, BaseEstimator):
+class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     """Nearest-prototype classifier: selects prototypes, then classifies with them alone.
 
     Parameters
@@ -153,7 +154,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """The selector's metric."""
         return getattr(self._selector_or_default(), "metric", None)
 
-    def fit(self, X: Any, y: Any, *, client: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
         """Select prototypes and keep them.
 
         Parameters
@@ -162,6 +163,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             The training objects, of the kind that the selector's metric takes, or their space.
         y : array-like of shape (n_objects,)
             Their labels, of at least two classes.
+        lists : (indices, distances), sparse graph or NeighborLists, optional
+            Ready neighbour lists for :meth:`REPS.fit`.
         client : distributed.Client, optional
             Dask client to work on, as for :meth:`REPS.fit`.
 
@@ -169,30 +172,35 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        check_choice("rule", self.rule, RULES)
-        check_jobs(self.n_jobs)
-        selector = clone(check_selector(self._selector_or_default()))
-        space, codes = selector._fit(X, y, client=client)
-        kept = selector.sample_indices_
-        learned = getattr(selector, "degradations_", None)
-        if self.rule == "adjusted" and learned is None:
-            raise ValueError(
-                f"rule='adjusted' needs degradations, which {type(selector).__name__} does not learn; "
-                "use rule='nearest' or a REPS selector"
-            )
-        with unchanged_on_error(self):
+        with self._fitting() as plain:
+            selector = clone(plain._selector_or_default())
+            space, codes = selector._fit(X, y, lists=lists, client=client)
+            kept = selector.sample_indices_
+            learned = getattr(selector, "degradations_", None)
+            if plain.rule == "adjusted" and learned is None:
+                raise ValueError(
+                    f"rule='adjusted' needs degradations, which {type(selector).__name__} does not learn; "
+                    "use rule='nearest' or a REPS selector"
+                )
             if space.n_features is not None:
-                note_features(self, X, space.n_features)
-            self.selector_ = selector
-            self.classes_, self.sample_indices_ = selector.classes_, kept
-            self.degradations_ = None if learned is None else learned[kept]
-            self._codes = codes[kept]
-            self.prototype_labels_ = self.classes_[self._codes]
-            self._prototypes = space.prototypes(kept)
-            self._beta = selector._rank_base()
-            if self.rule == "adjusted" and self.degradations_ is not None:
-                warn_of_hopeless_classes(self.degradations_, self._codes, self.classes_)
+                note_features(plain, X, space.n_features)
+            plain.selector_ = selector
+            plain.classes_, plain.sample_indices_ = selector.classes_, kept
+            plain.degradations_ = None if learned is None else learned[kept]
+            plain._codes = codes[kept]
+            plain.prototype_labels_ = plain.classes_[plain._codes]
+            plain._prototypes = space.prototypes(kept)
+            plain._beta = selector._rank_base()
+            if plain.rule == "adjusted" and plain.degradations_ is not None:
+                warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
+
+    def _check_parameters(self) -> dict[str, Any]:
+        return {
+            "selector": check_selector(self._selector_or_default()),
+            "rule": check_choice("rule", self.rule, RULES),
+            "n_jobs": check_jobs(self.n_jobs),
+        }
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict labels.
@@ -212,7 +220,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             return self._predict_blocks(X)
         queries = self._cross(X)
         if self.rule == "nearest":
-            winners, _ = queries.nearest(n_jobs=self.n_jobs)
+            winners, _ = queries.nearest(n_jobs=check_jobs(self.n_jobs))
         else:
             winners = np.concatenate(self._map(queries, _winners))
         return self.classes_[self._codes[winners]]
@@ -261,7 +269,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         -------
         Explanation
         """
-        check_count("n_neighbors", n_neighbors, least=1, remedy="pass how many prototypes to show")
+        n_neighbors = check_count("n_neighbors", n_neighbors, least=1, remedy="pass how many prototypes to show")
         queries = self._cross(X)
         own = np.zeros(len(self._codes)) if self.degradations_ is None else self.degradations_
 
@@ -286,7 +294,6 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _cross(self, X: Any) -> Dissimilarities:
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
-        check_jobs(self.n_jobs)
         queries = self._prototypes.cross(X)
         if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -310,7 +317,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """Apply a function to the decisions of the queries, block by block."""
         degradations = self.degradations_ if self.rule == "adjusted" else None
         return map_blocks(
-            lambda rows: function(decide(queries.block(rows, slice(None)), degradations)), *queries.shape, self.n_jobs
+            lambda rows: function(decide(queries.block(rows, slice(None)), degradations)),
+            *queries.shape,
+            check_jobs(self.n_jobs),
         )
 
     def __sklearn_tags__(self) -> Tags:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from protoset._estimators import CheckedEstimator
 from protoset._memory import WORKING_BYTES, MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import ProgressCallback, report, reporter
 from protoset._storage import Storage
@@ -47,7 +47,7 @@ APPROXIMATE_CUTOFF = 1e-9
 """Features below this are left out of approximate lists: missing neighbours matter more."""
 
 
-class NeighborSearch(BaseEstimator):
+class NeighborSearch(CheckedEstimator):
     """How a fit finds the neighbour lists, how long they are, and where they are kept.
 
     Parameters
@@ -87,20 +87,21 @@ class NeighborSearch(BaseEstimator):
 
     @classmethod
     def of(cls, search: Any) -> NeighborSearch:
-        """Return the search that a parameter ``search`` stands for, checked."""
+        """Return the search that a parameter ``search`` stands for, with checked, plain parameters."""
         if isinstance(search, cls):
-            search._check()
-            return search
-        check_choice("search", search, SEARCH_KINDS)
-        return cls(search)
+            return type(search)(**search._check_parameters())
+        return cls(check_choice("search", search, SEARCH_KINDS))
 
-    def _check(self) -> None:
-        check_choice("kind", self.kind, SEARCH_KINDS)
-        if not (isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"):
-            check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass a count or 'auto'")
-        if self.max_memory is not None:
-            parse_bytes("max_memory", self.max_memory)
-        Storage.at(self.folder)
+    def _check_parameters(self) -> dict[str, Any]:
+        n_neighbors, max_memory = self.n_neighbors, self.max_memory
+        if not (isinstance(n_neighbors, str) and n_neighbors == "auto"):
+            n_neighbors = check_count("n_neighbors", n_neighbors, least=1, remedy="pass a count or 'auto'")
+        return {
+            "kind": check_choice("kind", self.kind, SEARCH_KINDS),
+            "n_neighbors": n_neighbors,
+            "max_memory": None if max_memory is None else parse_bytes("max_memory", max_memory),
+            "folder": Storage.at(self.folder).folder,
+        }
 
     def resolve(self, space: TrainingSpace) -> Literal["exact", "approximate"]:
         """Kind of search for the objects of a space."""
@@ -108,8 +109,8 @@ class NeighborSearch(BaseEstimator):
 
     def length(self, beta: float, kind: str) -> int:
         """Length of the lists of an exact or approximate search."""
-        if self.n_neighbors != "auto":
-            return int(self.n_neighbors)
+        if not isinstance(self.n_neighbors, str):
+            return self.n_neighbors
         return negligible_rank(beta, APPROXIMATE_CUTOFF if kind == "approximate" else EXACT_CUTOFF)
 
     def find(

@@ -127,9 +127,10 @@ def _levels_to_caller() -> int:
     return levels
 
 
-def check_limits(max_time: Any, callback: Any) -> None:
-    """Refuse limits that are none."""
+def check_limits(max_time: Any, callback: Any) -> dict[str, Any]:
+    """Return both limits by name, the time as a float; refuse limits that are none."""
     if max_time is not None:
-        check_real("max_time", max_time, above=0, remedy="pass seconds, or None for no limit")
+        max_time = check_real("max_time", max_time, above=0, remedy="pass seconds, or None for no limit")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback={callback!r} must be a function of one SearchProgress, or None")
+    return {"max_time": max_time, "callback": callback}

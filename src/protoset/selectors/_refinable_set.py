@@ -8,12 +8,12 @@ they are needed. The loss is ``protoset.kernels.refining.loss``.
 from __future__ import annotations
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._blocks import row_slices
+from protoset._blocks import in_threads, row_slices
 from protoset._storage import Storage
 from protoset.neighbors.search import approximate_search_of
 from protoset.spaces import TrainingSpace
@@ -59,7 +59,7 @@ class CandidateDistances:
                 block = slice(start, min(start + MATRIX_COLUMNS, n))
                 columns[block] = space.block(slice(None), block).T
 
-            Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(fill)(start) for start in range(0, n, MATRIX_COLUMNS))
+            in_threads(n_jobs)(delayed(fill)(start) for start in range(0, n, MATRIX_COLUMNS))
             no_lists = np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0)
             self.arrays = kernels.refining.CandidateArrays(columns, *no_lists)
             return

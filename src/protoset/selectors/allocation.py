@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from protoset._validation import check_count, is_count, is_number
+from protoset._validation import as_float, check_count, is_count
 
 Allocation = Literal["proportional", "equal", "global"]
 ALLOCATIONS: tuple[Allocation, ...] = ("proportional", "equal", "global")
@@ -14,14 +14,16 @@ STRATIFIED: tuple[Allocation, ...] = ("proportional", "equal")
 """The allocations that keep every class."""
 
 
-def check_size(n_prototypes: Any, *, automatic: bool = False) -> None:
-    """Refuse what is neither a count nor a rate, nor "auto" where the size may be automatic."""
+def check_size(n_prototypes: Any, *, automatic: bool = False) -> int | float:
+    """Return a count as an int and a rate as a float; refuse all else. ``automatic`` says that "auto" is a way out."""
     auto = " or 'auto'" if automatic else ""
     remedy = f"pass a count (int) or a rate in (0, 1] (float){auto}"
     if is_count(n_prototypes):
         check_count("n_prototypes", n_prototypes, least=1, remedy=remedy)
-    elif not (is_number(n_prototypes) and 0 < n_prototypes <= 1):
-        raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate; {remedy}")
+        return int(n_prototypes)
+    if 0 < (rate := as_float(n_prototypes)) <= 1:
+        return rate
+    raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate; {remedy}")
 
 
 def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation, *, remedy: str = "") -> int:

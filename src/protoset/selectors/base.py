@@ -15,8 +15,9 @@ from sklearn.utils import Tags, _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from protoset._cluster import column_names_of, gathered_labels, is_dask
+from protoset._estimators import CheckedEstimator
 from protoset._progress import report
-from protoset._validation import check_count, check_jobs, check_labels, check_seed, unchanged_on_error
+from protoset._validation import check_count, check_jobs, check_labels, check_seed, check_verbose
 from protoset.selectors._medoids import medoid
 from protoset.spaces import DISSIMILARITIES, CountedSpace, TrainingSpace, as_space, make_space
 
@@ -26,7 +27,7 @@ SPARSE_METRICS = {"auto"} | {name for name, record in DISSIMILARITIES.items() if
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-class BaseSelector(BaseEstimator, ABC):
+class BaseSelector(CheckedEstimator, ABC):
     """Base class of all selectors: learns which training objects to keep.
 
     A subclass has the parameters ``metric``, ``metric_params``, ``n_jobs`` and ``verbose``, where it
@@ -50,6 +51,9 @@ class BaseSelector(BaseEstimator, ABC):
 
     _takes_graphs: ClassVar[bool] = False
     """Whether the distances to some neighbours are enough, as a sparse graph holds them."""
+
+    _takes_lists: ClassVar[bool] = False
+    """Whether ready neighbour lists may take the place of a search."""
 
     def __init__(
         self,
@@ -81,21 +85,24 @@ class BaseSelector(BaseEstimator, ABC):
         self._fit(X, y)
         return self
 
-    def _fit(self, X: Any, y: Any, *, client: Any = None, **options: Any) -> tuple[TrainingSpace, np.ndarray]:
+    def _fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> tuple[TrainingSpace, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``.
 
-        ``client`` is the Dask client to work on; ``options`` are passed on to ``_select``.
+        ``lists`` are ready neighbour lists, ``client`` is the Dask client to work on.
         """
-        self._check_parameters()
-        client = self._resolve_client(client, X, options)
-        with unchanged_on_error(self):
+        with self._fitting() as plain:
+            if lists is not None and not plain._takes_lists:
+                raise ValueError(f"lists=... serves REPS, and the selector is {plain!r}; leave it out")
+            options = {} if lists is None else {"lists": lists}
+            client = plain._resolve_client(client, X, options)
             y = gathered_labels(y, client)
-            space = as_space(X, self.metric, self.metric_params, y=y, client=client)
-            if isinstance(self.metric, str) and self.metric == "auto":
-                report(self.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
+            space = as_space(X, plain.metric, plain.metric_params, y=y, client=client)
+            if isinstance(plain.metric, str) and plain.metric == "auto":
+                report(plain.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
             if space.n_features is not None:
-                note_features(self, X, space.n_features)
-            return space, self._fit_space(space, y, **options)
+                note_features(plain, X, space.n_features)
+            codes = plain._fit_space(space, y, **options)
+        return space, codes
 
     def _fit_space(self, space: TrainingSpace, y: Any, **options: Any) -> np.ndarray:
         """Fit to a space and ignore the parameter ``metric``; return the classes as positions in ``classes_``."""
@@ -127,13 +134,15 @@ class BaseSelector(BaseEstimator, ABC):
             )
         return None
 
-    def _check_parameters(self) -> None:
-        """Refuse wrong parameters before any work is done."""
-        check_jobs(self.n_jobs)
+    def _check_parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain values, but not the metric, which is checked with the objects."""
+        checked = {"n_jobs": check_jobs(self.n_jobs), "verbose": check_verbose(self.verbose)}
         if hasattr(self, "n_neighbors"):
-            check_count("n_neighbors", self.n_neighbors, least=1, remedy="pass the number of neighbours that vote")
+            remedy = "pass the number of neighbours that vote"
+            checked["n_neighbors"] = check_count("n_neighbors", self.n_neighbors, least=1, remedy=remedy)
         if hasattr(self, "random_state"):
-            check_seed(self.random_state)
+            checked["random_state"] = check_seed(self.random_state)
+        return checked
 
     @abstractmethod
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:

@@ -122,9 +122,8 @@ class FCNN(BaseSelector):
         self.n_neighbors = n_neighbors
         self.start = start
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("start", self.start, STARTS)
+    def _check_parameters(self) -> dict[str, Any]:
+        return super()._check_parameters() | {"start": check_choice("start", self.start, STARTS)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)

@@ -137,9 +137,9 @@ class HMNEI(BaseSelector):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.epsilon = epsilon
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_real("epsilon", self.epsilon, above=0, remedy="pass a small number such as 0.1")
+    def _check_parameters(self) -> dict[str, Any]:
+        remedy = "pass a small number such as 0.1"
+        return super()._check_parameters() | {"epsilon": check_real("epsilon", self.epsilon, above=0, remedy=remedy)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         kept, self.n_iter_ = hmnei(space, codes, epsilon=self.epsilon, n_jobs=self.n_jobs, verbose=self.verbose)

@@ -171,11 +171,13 @@ class KMedoids(BaseSelector):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_size(self.n_prototypes)
-        check_choice("allocation", self.allocation, STRATIFIED)
-        check_count("max_iter", self.max_iter, least=1, remedy="the default is max_iter=100")
+    def _check_parameters(self) -> dict[str, Any]:
+        return {
+            **super()._check_parameters(),
+            "n_prototypes": check_size(self.n_prototypes),
+            "allocation": check_choice("allocation", self.allocation, STRATIFIED),
+            "max_iter": check_count("max_iter", self.max_iter, least=1, remedy="the default is max_iter=100"),
+        }
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         class_sizes = np.bincount(codes)

@@ -69,10 +69,12 @@ class RandomSelector(BaseSelector):
         self.allocation = allocation
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_size(self.n_prototypes)
-        check_choice("allocation", self.allocation, STRATIFIED)
+    def _check_parameters(self) -> dict[str, Any]:
+        return {
+            **super()._check_parameters(),
+            "n_prototypes": check_size(self.n_prototypes),
+            "allocation": check_choice("allocation", self.allocation, STRATIFIED),
+        }
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         size = resolve_size(self.n_prototypes, np.bincount(codes), self.allocation)

@@ -7,7 +7,7 @@ The refinement itself is the function ``refine`` of ``protoset.selectors.refinem
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +16,10 @@ from sklearn.utils import Tags, check_random_state, get_tags
 
 from protoset._memory import MemoryEstimate
 from protoset._progress import report, reporter
-from protoset._validation import check_count, check_jobs, check_seed
-from protoset.selectors._improving import HASTY
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors.allocation import resolve_size
 from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
-from protoset.selectors.refinement import make_schedule, refine, refining_bytes
+from protoset.selectors.refinement import check_objects_to_refine_on, check_schedule, refine, refining_bytes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
@@ -98,7 +96,7 @@ class Refined(BaseSelector):
         self,
         selector: BaseSelector | None = None,
         *,
-        steepness: float | Iterable[float] | None = None,
+        steepness: float | Sequence[float] | None = None,
         n_starts: int | None = None,
         max_objects: int | None = None,
         max_time: float | None = None,
@@ -146,7 +144,7 @@ class Refined(BaseSelector):
         -------
         self
         """
-        self._fit(X, y, client=client, **({} if lists is None else {"lists": lists}))
+        self._fit(X, y, lists=lists, client=client)
         return self
 
     def _select(self, space: TrainingSpace, codes: np.ndarray, **options: Any) -> np.ndarray:
@@ -160,16 +158,15 @@ class Refined(BaseSelector):
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         known = space
         self.memory_estimate_: MemoryEstimate | None = None
-        if isinstance(selector, REPS):
-            self._check_memory(selector, space, codes, options)
-            if selector.n_prototypes == "auto":
-                if space.shape[0] <= SAMPLE_OBJECTS:
-                    # The automatic size and the refinement both need all distances.
-                    known = make_space(space.block(slice(None), slice(None)), "precomputed")
-                options["measure_sizes"] = lambda *_: self._size_curve(selector, known, codes, random_state)
-        elif "lists" in options:
-            raise ValueError(f"lists=... serves REPS, and the selector is a {type(selector).__name__}; leave it out")
-        selector._fit_space(space, self.classes_[codes], **options)
+        with selector._fitting() as plain:
+            if isinstance(plain, REPS):
+                self._check_memory(plain, space, codes, options)
+                if plain.n_prototypes == "auto":
+                    if space.shape[0] <= SAMPLE_OBJECTS:
+                        # The automatic size and the refinement both need all distances.
+                        known = make_space(space.block(slice(None), slice(None)), "precomputed")
+                    options["measure_sizes"] = lambda *_: self._size_curve(plain, known, codes, random_state)
+            plain._fit_space(space, self.classes_[codes], **options)
         report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
         self.refinement_ = refine(
             known,
@@ -213,19 +210,20 @@ class Refined(BaseSelector):
         self.memory_estimate_ = estimate = estimate.with_stage("refine", refining)
         selector._check_memory(space, estimate)
 
-    def _check_parameters(self) -> None:
+    def _check_parameters(self) -> dict[str, Any]:
         inner = check_selector(self._inner())
         if not inner._keeps_every_class():
             raise ValueError(
                 f"Refined keeps every class, and {inner!r} may not; use allocation='proportional' or 'equal'"
             )
         inner._check_parameters()
-        make_schedule(HASTY, self.steepness, self.n_starts)
-        if self.max_objects is not None:
-            check_count("max_objects", self.max_objects, least=1, remedy="pass how many objects to refine on")
-        check_limits(self.max_time, self.callback)
-        check_jobs(self.n_jobs)
-        check_seed(self.random_state)
+        return {
+            **super()._check_parameters(),
+            "selector": inner,
+            **check_schedule(self.steepness, self.n_starts),
+            "max_objects": check_objects_to_refine_on(self.max_objects),
+            **check_limits(self.max_time, self.callback),
+        }
 
     def _inner(self) -> Any:
         return REPS() if self.selector is None else self.selector
@@ -235,6 +233,10 @@ class Refined(BaseSelector):
 
     def _rank_base(self) -> float:
         return self._inner()._rank_base()
+
+    @property
+    def _takes_lists(self) -> bool:  # type: ignore[override]
+        return self._inner()._takes_lists
 
     @property
     def _takes_graphs(self) -> bool:  # type: ignore[override]

@@ -6,15 +6,24 @@ stands for many objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset._validation import check_count, check_jobs, check_labels, check_real, check_seed, is_count, name_rows
-from protoset.selectors._improving import CROWDED, HASTY, LIST_REACH, PATIENT, Refinement, Schedule, improve
+from protoset._validation import (
+    check_count,
+    check_jobs,
+    check_labels,
+    check_real,
+    check_seed,
+    check_verbose,
+    is_count,
+    name_rows,
+)
+from protoset.selectors._improving import CROWDED, HASTY, LIST_REACH, PATIENT, Refinement, improve
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, plan_candidates
 from protoset.spaces import TrainingSpace, as_space
@@ -44,7 +53,7 @@ def refine(
     metric: Any = "auto",
     metric_params: Mapping[str, Any] | None = None,
     n_prototypes: int | None = None,
-    steepness: float | Iterable[float] | None = None,
+    steepness: float | Sequence[float] | None = None,
     n_starts: int | None = None,
     max_objects: int | None = None,
     max_time: float | None = None,
@@ -67,7 +76,7 @@ def refine(
         Dissimilarity between objects, as in :class:`REPS`.
     n_prototypes : int, optional
         The budget; by default as many prototypes as are given.
-    steepness : float or iterable of float, optional
+    steepness : float or sequence of float, optional
         Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
     n_starts : int, optional
         How many sets to refine: the given one and random ones. The best refined set is returned. By default 8 up to
@@ -104,14 +113,13 @@ def refine(
     space = as_space(X, metric, metric_params, y=y)
     codes, start, budget = _check_set(space, y, indices, n_prototypes)
     hasty = HASTY if len(codes) <= MANY_OBJECTS else CROWDED
-    schedule = make_schedule(PATIENT if len(codes) <= FEW_OBJECTS else hasty, steepness, n_starts)
-    check_limits(max_time, callback)
-    check_jobs(n_jobs)
-    check_seed(random_state)
-    if max_objects is not None:
-        check_count("max_objects", max_objects, least=1, remedy="pass how many objects to refine on")
-    limits = SearchLimits(max_time, callback, verbose, "steps of the refinement")
-    generator = check_random_state(0 if random_state is None else random_state)
+    default = PATIENT if len(codes) <= FEW_OBJECTS else hasty
+    given = {name: value for name, value in check_schedule(steepness, n_starts).items() if value is not None}
+    schedule = replace(default, **given)
+    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
+    max_objects = check_objects_to_refine_on(max_objects)
+    generator = check_random_state(0 if random_state is None else check_seed(random_state))
+    limits = SearchLimits(**check_limits(max_time, callback), verbose=verbose, what="steps of the refinement")
     n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
     if n_sampled == budget < len(codes):
         raise ValueError(
@@ -182,16 +190,23 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
     return codes, start.astype(np.int64), int(budget)
 
 
-def make_schedule(default: Schedule, steepness: Any, n_starts: Any) -> Schedule:
-    """Return the default schedule with another steepness or number of starts, checked."""
-    remedy = f"the default is {default.steepness}"
-    if steepness is None:
-        steepness = default.steepness
-    elif not isinstance(steepness, Iterable) or isinstance(steepness, str):
-        steepness = (steepness,)
-    steps = tuple(check_real("steepness", step, above=0, remedy=remedy) for step in steepness)
-    if not steps:
-        raise ValueError(f"steepness=() must hold at least one number; {remedy}")
-    starts = default.n_starts if n_starts is None else n_starts
-    check_count("n_starts", starts, least=1, remedy="pass how many sets to refine")
-    return replace(default, steepness=steps, n_starts=int(starts))
+def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:
+    """Return both as plain values by name; None stands for the default."""
+    if steepness is not None:
+        if isinstance(steepness, Iterator):
+            raise TypeError(f"steepness={steepness!r} can be read once only; pass a list or a tuple of numbers")
+        steps = steepness if isinstance(steepness, Iterable) and not isinstance(steepness, str) else (steepness,)
+        remedy = "the default is (10, 20, 40)"
+        steepness = tuple(check_real("steepness", step, above=0, remedy=remedy) for step in steps)
+        if not steepness:
+            raise ValueError(f"steepness=() must hold at least one number; {remedy}")
+    if n_starts is not None:
+        n_starts = check_count("n_starts", n_starts, least=1, remedy="pass how many sets to refine")
+    return {"steepness": steepness, "n_starts": n_starts}
+
+
+def check_objects_to_refine_on(max_objects: Any) -> int | None:
+    """Return ``max_objects`` as an int, or None."""
+    if max_objects is None:
+        return None
+    return check_count("max_objects", max_objects, least=1, remedy="pass how many objects to refine on")

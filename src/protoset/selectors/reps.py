@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from protoset._cluster import is_dask, resolve_client
 from protoset._memory import MemoryEstimate
 from protoset._progress import report, reporter
-from protoset._validation import check_choice, check_jobs, check_real, check_seed
+from protoset._validation import check_choice, check_real
 from protoset.neighbors import NeighborLists, NeighborSearch, as_lists, build_lists
 from protoset.neighbors.lists import TIES, Ties
 from protoset.neighbors.on_workers import WorkerLists, build_lists_on_workers
@@ -177,6 +177,7 @@ class REPS(BaseSelector):
     """
 
     _takes_graphs = True
+    _takes_lists = True
 
     @refuse_old_names(
         score="reading='consistent' or reading='literal'",
@@ -262,16 +263,14 @@ class REPS(BaseSelector):
             Indices of the training objects to keep, ascending.
         """
         check_is_fitted(self, "ranking_")
-        allocation = self.allocation if allocation is None else allocation
-        check_choice("allocation", allocation, ALLOCATIONS)
+        allocation = check_choice("allocation", self.allocation if allocation is None else allocation, ALLOCATIONS)
         n_prototypes = len(self.sample_indices_) if n_prototypes is None else n_prototypes
         if isinstance(n_prototypes, str):
             raise ValueError(
                 f"n_prototypes={n_prototypes!r} must be a count (int) or a rate in (0, 1] (float); "
                 "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
             )
-        check_size(n_prototypes)
-        return self._cut(n_prototypes, self._codes, allocation)
+        return self._cut(check_size(n_prototypes), self._codes, allocation)
 
     def _select(
         self, space: TrainingSpace, codes: np.ndarray, *, lists: Any = None, measure_sizes: MeasureSizes | None = None
@@ -325,8 +324,8 @@ class REPS(BaseSelector):
         return rank_prototypes(
             lists,
             codes,
-            beta=float(self.beta),
-            C=float(self.C),
+            beta=self.beta,
+            C=self.C,
             loss=self.loss,
             reading=self.reading,
             solver="auto" if is_local else self.solver,
@@ -423,23 +422,25 @@ class REPS(BaseSelector):
             return None
         return resolve_client(client, X)
 
-    def _check_parameters(self) -> None:
-        if isinstance(self.n_prototypes, str):
-            check_choice("n_prototypes", self.n_prototypes, ("auto",))
-        else:
-            check_size(self.n_prototypes, automatic=True)
-        check_real("beta", self.beta, above=1, most=LARGEST_BETA, remedy="the paper's choice is beta=2")
-        check_real("C", self.C, above=SMALLEST_C, most=LARGEST_C, remedy="the paper's choice is C=0.001")
-        check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6")
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("ties", self.ties, TIES)
-        check_choice("reading", self.reading, READINGS)
-        check_choice("allocation", self.allocation, ALLOCATIONS)
-        check_choice("solver", self.solver, SOLVERS)
-        check_choice("size_rule", self.size_rule, SIZE_RULES)
-        NeighborSearch.of(self.search)
-        check_jobs(self.n_jobs)
-        check_seed(self.random_state)
+    def _check_parameters(self) -> dict[str, Any]:
+        auto = isinstance(self.n_prototypes, str)
+        paper = "the paper's choice is"
+        return {
+            **super()._check_parameters(),
+            "n_prototypes": check_choice("n_prototypes", self.n_prototypes, ("auto",))
+            if auto
+            else check_size(self.n_prototypes, automatic=True),
+            "beta": check_real("beta", self.beta, above=1, most=LARGEST_BETA, remedy=f"{paper} beta=2"),
+            "C": check_real("C", self.C, above=SMALLEST_C, most=LARGEST_C, remedy=f"{paper} C=0.001"),
+            "tol": check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6"),
+            "loss": check_choice("loss", self.loss, LOSSES),
+            "ties": check_choice("ties", self.ties, TIES),
+            "reading": check_choice("reading", self.reading, READINGS),
+            "allocation": check_choice("allocation", self.allocation, ALLOCATIONS),
+            "solver": check_choice("solver", self.solver, SOLVERS),
+            "size_rule": check_choice("size_rule", self.size_rule, SIZE_RULES),
+            "search": NeighborSearch.of(self.search),
+        }
 
     def _check_fit(self, space: TrainingSpace, codes: np.ndarray, lists: Any) -> None:
         """Refuse a size, lists or a solver that do not go with these objects, before any work is done."""

@@ -178,11 +178,13 @@ class RMHC(BaseSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_size(self.n_prototypes)
-        check_count("max_iter", self.max_iter, least=1, remedy="pass the number of mutations to try")
-        check_limits(self.max_time, self.callback)
+    def _check_parameters(self) -> dict[str, Any]:
+        return {
+            **super()._check_parameters(),
+            "n_prototypes": check_size(self.n_prototypes),
+            "max_iter": check_count("max_iter", self.max_iter, least=1, remedy="pass the number of mutations to try"),
+            **check_limits(self.max_time, self.callback),
+        }
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         random_state = check_random_state(self.random_state)

@@ -28,6 +28,9 @@ from protoset.spaces import TrainingSpace
 LOCAL_SEARCH_PROBABILITY = 1 / 16
 """Probability of a local search for a child that is not better than the worst set."""
 
+LARGEST_POPULATION = 10_000
+"""Largest number of sets that evolve; all of them are in memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evolution:
@@ -99,7 +102,7 @@ class SSMA(BaseSelector):
     Parameters
     ----------
     population_size : int, default=30
-        Number of sets that evolve, at least 2.
+        Number of sets that evolve, from 2 to 10,000.
     max_evaluations : int, default=10_000
         Number of evaluations to spend. More evaluations give better sets.
     crossover : float, default=0.5
@@ -190,13 +193,18 @@ class SSMA(BaseSelector):
         self.callback = callback
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_count("population_size", self.population_size, least=2, remedy="pass the number of sets that evolve")
-        check_count("max_evaluations", self.max_evaluations, least=1, remedy="pass the number of sets to evaluate")
-        check_probability("crossover", self.crossover)
-        check_probability("mutation", self.mutation)
-        check_limits(self.max_time, self.callback)
+    def _check_parameters(self) -> dict[str, Any]:
+        size, work = "pass the number of sets that evolve", "pass the number of sets to evaluate"
+        return {
+            **super()._check_parameters(),
+            "population_size": check_count(
+                "population_size", self.population_size, least=2, most=LARGEST_POPULATION, remedy=size
+            ),
+            "max_evaluations": check_count("max_evaluations", self.max_evaluations, least=1, remedy=work),
+            "crossover": check_probability("crossover", self.crossover),
+            "mutation": check_probability("mutation", self.mutation),
+            **check_limits(self.max_time, self.callback),
+        }
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)

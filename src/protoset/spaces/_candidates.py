@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
+
+from protoset._blocks import processors
 
 FAISS_FEATURES = 32
 """Features from which on faiss is used, where it is installed."""
@@ -54,7 +55,9 @@ class SklearnCandidates:
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._centred, self._n_jobs = centred, n_jobs
         algorithm = "auto" if centred.shape[1] <= TREE_FEATURES else "brute"
-        self._search = NearestNeighbors(algorithm=algorithm, n_jobs=n_jobs).fit(centred)
+        self._search = NearestNeighbors(algorithm=algorithm, n_jobs=None if n_jobs is None else processors(n_jobs)).fit(
+            centred
+        )
         self.error = rounding(centred.shape[1], float(np.finfo(np.float64).eps))
 
     def width(self, n_neighbors: int) -> int:
@@ -109,7 +112,7 @@ def faiss_threads(n_jobs: int | None) -> Iterator[None]:
     faiss = import_faiss()
     before = faiss.omp_get_max_threads()
     if n_jobs is not None:
-        faiss.omp_set_num_threads(effective_n_jobs(n_jobs))
+        faiss.omp_set_num_threads(processors(n_jobs))
     try:
         yield
     finally:
@@ -120,4 +123,4 @@ def openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]
     """Limit the reductions of scikit-learn and BLAS to ``n_jobs`` threads; with None they use their own default."""
     if n_jobs is None:
         return contextlib.nullcontext()
-    return threadpool_limits(limits=effective_n_jobs(n_jobs))
+    return threadpool_limits(limits=processors(n_jobs))

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._blocks import row_slices
+from protoset._blocks import in_threads, processors, row_slices
 from protoset.spaces._candidates import faiss_threads, import_faiss
 
 CELL_SIZE = 500
@@ -137,7 +137,7 @@ class CellCandidates:
 
     def _nearest_cells(self, cells: Cells, vectors: np.ndarray, n_nearest: int) -> np.ndarray:
         blocks = [vectors[start : start + QUERIES_AT_ONCE] for start in range(0, len(vectors), QUERIES_AT_ONCE)]
-        workers = Parallel(n_jobs=self._n_jobs, require="sharedmem")
+        workers = in_threads(self._n_jobs)
         return np.concatenate(workers(delayed(cells.nearest)(block, n_nearest) for block in blocks))
 
     def _search_cells(self, cells: Cells, starts: np.ndarray) -> None:
@@ -150,9 +150,7 @@ class CellCandidates:
             lists = self._indices[block], self._squared[block]
             kernels.graphs.search_cells(self._vectors[block], first, self._vectors, split.part_starts, probed, *lists)
 
-        Parallel(n_jobs=self._n_jobs, require="sharedmem")(
-            delayed(search)(first) for first in range(0, n, QUERIES_AT_ONCE)
-        )
+        in_threads(self._n_jobs)(delayed(search)(first) for first in range(0, n, QUERIES_AT_ONCE))
 
     def improve(self) -> bool:
         """Run a round of NN-descent; False where the rounds have ended."""
@@ -170,7 +168,7 @@ class CellCandidates:
 
     def _compare_neighbors(self, is_new: np.ndarray) -> None:
         """Propose pairs and merge the proposals into the lists in turn, each worker for its share of the objects."""
-        n, n_workers = len(is_new), effective_n_jobs(self._n_jobs)
+        n, n_workers = len(is_new), processors(self._n_jobs)
         bounds = [n * worker // n_workers for worker in range(n_workers + 1)]
         room = max(MOST_PROPOSALS // n_workers, (is_new.shape[1] + 1) ** 2)
         proposals = [
@@ -185,7 +183,7 @@ class CellCandidates:
                 kernels.graphs.accept_proposals(*made, start, stop, self._indices, self._squared, reach)
 
         starts = bounds[:-1]
-        with Parallel(n_jobs=self._n_jobs, require="sharedmem") as workers:
+        with in_threads(self._n_jobs) as workers:
             while starts != bounds[1:]:
                 ended = workers(
                     delayed(kernels.graphs.propose_pairs)(

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
-from protoset._blocks import map_blocks, row_slices
+from protoset._blocks import in_threads, map_blocks, row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists, smallest_of
@@ -214,7 +214,7 @@ class TrainingSpace(Dissimilarities):
         n = self.shape[0]
         nearest = NearestSoFar(n, min(n_neighbors, n - 1), limit)
         strips = list(row_slices(n, n * 8))
-        workers = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+        workers = in_threads(n_jobs, return_as="generator")
         blocks = workers(delayed(self.upper_block)(strip) for strip in strips)
         for strip, block in zip(strips, blocks, strict=True):
             nearest.push_strip(strip.start, block)

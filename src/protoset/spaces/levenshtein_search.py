@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from protoset import _blocks, kernels
 from protoset._arrays import row_numbers, row_pointers
@@ -65,7 +65,7 @@ def search_levenshtein(
 
     step = max(1, min(STRINGS_AT_ONCE, _blocks.BLOCK_BYTES // (KERNEL_ENTRY_BYTES * (limit + 1))))
     edges = [*range(0, len(distinct), step), len(distinct)]
-    workers = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+    workers = _blocks.in_threads(n_jobs, return_as="generator")
     blocks = []
     for block, last in zip(workers(delayed(search)(*ends) for ends in pairwise(edges)), edges[1:], strict=True):
         blocks.append(block)

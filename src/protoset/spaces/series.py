@@ -24,9 +24,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 
 from protoset import kernels
+from protoset._blocks import in_threads
 from protoset._progress import ProgressCallback
 from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
 from protoset.spaces._lists import RawLists
@@ -136,7 +137,7 @@ class SeriesSpace(Space):
         if b.equal_length and (a.lengths == b.lengths[0]).all():
             envelopes = kernel.envelopes(*b.arrays, self._radius())
         blocks = np.array_split(row_indices, max(1, min(len(row_indices), effective_n_jobs(n_jobs))))
-        results = Parallel(n_jobs=n_jobs, require="sharedmem")(
+        results = in_threads(n_jobs)(
             delayed(kernel.nearest_series)(a.arrays, block, b.arrays, column_indices, envelopes, self._warping)
             for block in blocks
         )

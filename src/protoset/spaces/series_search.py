@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed
 from scipy import sparse
 
 from protoset import _blocks, kernels
@@ -96,7 +96,7 @@ class SeriesSearch:
         self, search: Callable[[int, int, NearestSoFar], tuple[int, int, int]], *, report: bool
     ) -> np.ndarray:
         """Run a search over interleaved rows; return the sums of the pairs bounded, abandoned and computed."""
-        workers = min(effective_n_jobs(self.n_jobs), STRIPES)
+        workers = min(_blocks.processors(self.n_jobs), STRIPES)
         own = [self.nearest] if workers == 1 else [self._like_nearest() for _ in range(workers)]
         totals, n_done = np.zeros(3, np.int64), 0
 
@@ -111,7 +111,7 @@ class SeriesSearch:
                     self.progress(pairs * n_done // STRIPES, pairs)
             return counts
 
-        for counts in Parallel(n_jobs=workers, require="sharedmem")(delayed(work)(worker) for worker in range(workers)):
+        for counts in _blocks.in_threads(workers)(delayed(work)(worker) for worker in range(workers)):
             totals += np.sum(counts, axis=0, dtype=np.int64)
         for nearest in own:
             if nearest is not self.nearest:
