@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 import sklearn
 import typer
 
@@ -40,7 +39,7 @@ UNDOCUMENTED_TYPES = (UnicodeError, RecursionError, NotImplementedError)
 
 PROTOSET_FOLDER = str(Path(protoset.__file__).parent) + os.sep
 SKLEARN_FOLDER = str(Path(sklearn.__file__).parent) + os.sep
-DOOR_FILES = tuple(str(Path(__file__).with_name(name)) for name in ("doors.py", "values.py"))
+CAMPAIGNS_FOLDER = str(Path(__file__).parent) + os.sep
 
 RAISE = dis.opmap["RAISE_VARARGS"]
 
@@ -114,19 +113,13 @@ def _where(error: BaseException) -> str:
     """Name the type of an error and the innermost line of protoset, or of the doors."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename.startswith(PROTOSET_FOLDER)]
-    own = own or [frame for frame in frames if frame.filename in DOOR_FILES] or list(frames)
+    doors = [frame for frame in frames if frame.filename.startswith(CAMPAIGNS_FOLDER) and frame.name != "judge"]
+    own = own or doors or list(frames)
     name = own[-1].filename.removeprefix(PROTOSET_FOLDER)
-    door = [frame.name for frame in frames if frame.filename == DOOR_FILES[0]]
-    if isinstance(error, Wrong) and door:
-        return f"Wrong in {door[0]}: {str(error).partition(':')[0]}"
+    if isinstance(error, Wrong) and doors:
+        return f"Wrong in {doors[0].name}: {str(error).partition(':')[0]}"
     return f"{type(error).__name__} at {name}:{own[-1].lineno} ({own[-1].name})"
 
 
 def _message(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same shape and values."""
-    a, b = np.asarray(a), np.asarray(b)
-    return a.shape == b.shape and bool((a == b).all())

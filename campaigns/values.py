@@ -166,7 +166,7 @@ def structured(X: np.ndarray) -> np.ndarray:
 def nullable(X: np.ndarray, missing: bool = False) -> pd.DataFrame:
     """A DataFrame of pandas' own numbers, which can be missing."""
     frame = pd.DataFrame(X).rename(columns=str).astype("Float64")
-    if missing:
+    if missing and len(frame):
         frame.iloc[0, 0] = pd.NA
     return frame
 

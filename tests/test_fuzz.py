@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
 
 from campaigns.doors import NAMESPACE
-from campaigns.fuzz import batches, main
-from campaigns.lines import PARTS
+from campaigns.fuzz import Tally, batches, main
+from campaigns.lines import PARTS, each_line
 from campaigns.outcomes import CRASH, DOCUMENTED, HANG, LEAKED, WORKS, WRONG, judge
 from campaigns.processes import Batch, run_batches
 
@@ -43,7 +43,6 @@ def test_failures_are_printed_with_their_shortest_line(capsys):
     assert "1 distinct failures" in printed
     assert "    [][7]\n" in printed
     assert "(2 times)" in printed
-    assert main(["--processes", "1", "--quiet", "--line", lines[2]]) == 0
 
 
 def test_the_share_of_each_part():
@@ -53,3 +52,23 @@ def test_the_share_of_each_part():
     total = sum(part.weight for part in PARTS.values())
     for part, count in counts.items():
         assert count == -(-5000 * PARTS[part].weight // total)
+
+
+def test_a_share_of_the_campaign():
+    tally = Tally()
+    for report in run_batches(batches(["models", "readers", "plans", "command", "invariants"], 0, 700), 1):
+        tally.add(report)
+    assert not tally.failures, tally.failure_lines()
+    counts = tally.counts["readers"]
+    assert counts[WORKS] > 20
+    assert counts[DOCUMENTED] > 20
+
+
+def test_the_same_seed_draws_the_same_lines():
+    for part in PARTS.values():
+        first, again, other = [], [], []
+        each_line(part.strategy, 3, 20, first.append)
+        each_line(part.strategy, 3, 20, again.append)
+        each_line(part.strategy, 4, 20, other.append)
+        assert len(set(first)) == 20
+        assert first == again != other

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from campaigns.lines import fits, questions
+from campaigns.lines import commands, data_files, fits, invariants, model_files, questions
 
 
 @dataclass(frozen=True)
@@ -23,23 +24,41 @@ class Part:
 PARTS: dict[str, Part] = {
     "fits": Part(fits.LINES, 4),
     "queries": Part(questions.LINES, 4),
+    "models": Part(model_files.LINES, 4),
+    "readers": Part(data_files.LINES, 4),
+    "plans": Part(commands.PLANS, 3),
+    "command": Part(commands.COMMANDS, 1),
+    "invariants": Part(invariants.LINES, 4),
 }
 """All parts, in the order of the table."""
 
 
+class _Enough(Exception):  # noqa: N818
+    """As many lines were run as were asked for."""
+
+
 def each_line(strategy: SearchStrategy[str], seed: int, count: int, run: Callable[[str], None]) -> None:
-    """Draw lines and run each; the same seed draws the same lines."""
+    """Draw lines that differ from each other, and run each; the same seed draws the same lines."""
+    seen: set[str] = set()
 
     @hypothesis.seed(seed)
     @settings(
-        max_examples=count,
+        max_examples=10 * count,
         phases=[Phase.generate],
         database=None,
         deadline=None,
+        report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
     )
     @given(strategy)
     def run_one(line: str) -> None:
+        if line in seen:
+            return
+        if len(seen) == count:
+            raise _Enough
+        seen.add(line)
         run(line)
 
-    run_one()
+    with suppress(_Enough):
+        run_one()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
 
 from campaigns.lines.objects import ODD_OBJECTS, SIZES, labels_of, metric_and_kind, objects
 from campaigns.lines.text import ODD, SMALL_ODD, Text, arguments, mostly, pick, some
@@ -61,36 +62,41 @@ VALUES: dict[str, Text] = {
 """Values of each parameter, right and wrong ones."""
 
 
-def selector_text(name: str, given: dict[str, str]) -> Text:
-    """A selector with some of its parameters."""
-    kind = Refined if name == "Refined" else SELECTORS[name]
+def _some_parameters(kind: type) -> SearchStrategy[dict[str, str]]:
     names = [parameter for parameter in inspect.signature(kind).parameters if parameter not in METRIC_PARAMETERS]
-    drawn = some({parameter: VALUES.get(parameter, mostly(pick("0.5"), ODD)) for parameter in names})
-    return drawn.map(lambda own: f"{name}({arguments(QUICK.get(name, {}) | given | own)})")
+    return some({parameter: VALUES.get(parameter, mostly(pick("0.5"), ODD)) for parameter in names})
+
+
+PARAMETERS = {name: _some_parameters(kind) for name, kind in SELECTORS.items()} | {"Refined": _some_parameters(Refined)}
+SELECTOR_NAMES = pick(*SELECTORS, "Refined")
+INNER_NAMES = pick(*SELECTORS)
+DOORS = pick("fit", "fit", "fit", "fit", "classify", "refined")
+INDICES = mostly(pick("[0, 1]", "[0, 1, 2]", "np.arange(2)"), pick("[]", "[0]", "[99]", "'a'", "[0.5]", "3"))
+REFINEMENT = some({name: VALUES[name] for name in ("steepness", "max_objects", "n_prototypes", "n_jobs")}, 2)
+RULES = mostly(pick("'nearest'", "'nearest'", "'adjusted'"), SMALL_ODD, 10)
+
+
+def _selector(name: str, given: dict[str, str], own: dict[str, str]) -> str:
+    return f"{name}({arguments(QUICK.get(name, {}) | given | own)})"
 
 
 @st.composite
 def fit_lines(draw: st.DrawFn) -> str:
     """Draw a fit of a selector, of a classifier, or a refinement."""
     metric, kind, given = draw(metric_and_kind())
-    n = draw(SIZES)
-    door = draw(st.sampled_from(["fit", "fit", "fit", "fit", "classify", "refined"]))
+    n, door = draw(SIZES), draw(DOORS)
     X, y = draw(objects(kind, n, metric)), draw(labels_of(n))
     if door == "refined":
-        indices = draw(
-            mostly(pick("[0, 1]", "[0, 1, 2]", "np.arange(2)"), pick("[]", "[0]", "[99]", "'a'", "[0.5]", "3"))
-        )
-        own = draw(some({name: VALUES[name] for name in ("steepness", "max_objects", "n_prototypes", "n_jobs")}, 2))
-        return f"refined({X}, {y}, {indices}, {arguments({'n_starts': '1'} | given | own)})"
-    name = draw(st.sampled_from([*SELECTORS, "Refined"]))
+        return f"refined({X}, {y}, {draw(INDICES)}, {arguments({'n_starts': '1'} | given | draw(REFINEMENT))})"
+    name = draw(SELECTOR_NAMES)
     if name == "Refined":
-        given = {"selector": draw(selector_text(draw(st.sampled_from(sorted(SELECTORS))), given))}
-    selector = draw(selector_text(name, given))
+        inner = draw(INNER_NAMES)
+        given = {"selector": _selector(inner, given, draw(PARAMETERS[inner]))}
+    selector = _selector(name, given, draw(PARAMETERS[name]))
     if door == "fit":
         return f"fit({selector}, {X}, {y})"
-    rule = draw(mostly(pick("'nearest'", "'adjusted'"), SMALL_ODD, 10))
     queries = draw(mostly(objects(kind, 5, metric), ODD_OBJECTS, 10))
-    return f"classify(PrototypeClassifier({selector}, rule={rule}), {X}, {y}, {queries})"
+    return f"classify(PrototypeClassifier({selector}, rule={draw(RULES)}), {X}, {y}, {queries})"
 
 
 LINES = fit_lines()
