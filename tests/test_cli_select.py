@@ -168,3 +168,54 @@ def test_methods_options_and_a_report(folder):
     assert documents[0]["metric"] == "heom"
     assert documents[1]["n_prototypes"] == 6
     assert documents[2]["rows"] == documents[3]["rows"]
+
+
+def test_texts_that_spreadsheets_take_for_formulas(tmp_path):
+    """They are written exactly as they are, or with an apostrophe before them; numbers never change."""
+    marks = ["=cmd|' /C calc'!A1", "-2+3", "@SUM(A1)", "+", "-3.5", "plain"]
+    labels = ["=1+1", "@b"]
+    rows = [[f"{-0.5 - i}", marks[i % 6], labels[i % 2]] for i in range(24)]
+    with open(tmp_path / "cells.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["size", "=note", "kind"], *rows])
+    (tmp_path / "words.txt").write_text(
+        "".join(f"{labels[i % 2]}\t{marks[i % 6]}{'ab'[i % 2] * i}\n" for i in range(24))
+    )
+    select = ["select", "cells.csv", "--target", "kind", "--method", "enn"]
+    words = ["select", "words.txt", "--method", "enn"]
+    answers = run_many(
+        [
+            [*select, "--output", "exact.csv", "--model", "m.protoset"],
+            [*select, "--output", "safe.csv", "--spreadsheet-safe"],
+            [*words, "--output", "safe.txt", "--spreadsheet-safe"],
+            ["predict", "m.protoset", "cells.csv", "--output", "exact_answers.csv"],
+            ["predict", "m.protoset", "cells.csv", "--output", "answers.csv", "--spreadsheet-safe"],
+            ["predict", "m.protoset", "cells.csv", "--spreadsheet-safe", "--quiet"],
+            [*select, "--spreadsheet-safe"],
+            ["predict", "--help"],
+            ["select", "--help"],
+        ],
+        tmp_path,
+    )
+    assert [code for code, _, _ in answers] == [0, 0, 0, 0, 0, 0, 2, 0, 0], answers
+    tables = {}
+    for name in ("exact.csv", "safe.csv", "exact_answers.csv", "answers.csv"):
+        with open(tmp_path / name, newline="") as file:
+            tables[name] = list(csv.reader(file))
+    assert all(row in rows for row in tables["exact.csv"][1:])
+    for exact, safe in (("exact.csv", "safe.csv"), ("exact_answers.csv", "answers.csv")):
+        assert {cell for row in tables[exact] for cell in row} & set(marks + labels)
+        assert tables[safe] == [
+            [f"'{cell}" if cell in ("=note", *marks[:4], *labels) else cell for cell in row] for row in tables[exact]
+        ]
+    assert answers[5][1] == (tmp_path / "answers.csv").read_text()
+    for line in (tmp_path / "safe.txt").read_text().splitlines():
+        assert not any(cell.startswith(("=", "+", "@")) for cell in line.split("\t"))
+    assert "add --output" in answers[6][2]
+    assert all("do not open files with texts of strangers" in " ".join(out.split()) for _, out, _ in answers[7:])
+
+
+def test_formulas_are_no_matter_in_formats_that_spreadsheets_do_not_open(folder):
+    command = ["select", "Bumps", "--output", "safe_kept.tsv", "--spreadsheet-safe"]
+    ((code, _, error),) = run_many([command], folder)
+    assert code == 2
+    assert "--spreadsheet-safe is for CSV files and strings" in error

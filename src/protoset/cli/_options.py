@@ -85,6 +85,14 @@ Jobs = Annotated[int | None, option("Threads or processes; -1 for all.", metavar
 Cluster = Annotated[str | None, option("Compute on the Dask cluster of this scheduler.", metavar="ADDRESS")]
 Json = Annotated[bool, option("Print one JSON document and nothing else.", "--json")]
 Quiet = Annotated[bool, option("No progress and no remarks on the standard error.", "--quiet", "-q")]
+SpreadsheetSafe = Annotated[
+    bool,
+    option(
+        "Put an apostrophe before texts that a spreadsheet would run as a formula, such as =1+1. Without it texts are "
+        "written exactly as they are: do not open files with texts of strangers in a spreadsheet.",
+        "--spreadsheet-safe",
+    ),
+]
 Force = Annotated[bool, option("Replace outputs that are there.", "--force")]
 Debug = Annotated[bool, option("Show where an error comes from.", "--debug")]
 DataFolder = Annotated[Path | None, option("Folder with the paper's data sets; else PROTOSET_DATA.", metavar="FOLDER")]

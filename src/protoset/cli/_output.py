@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,10 +13,22 @@ from typing import Any
 
 from protoset._files import is_part_of
 
+FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
+"""First characters of texts that spreadsheets take for formulas."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""Texts that spreadsheets take for numbers."""
+
 
 def plain(value: Any) -> str:
     """Return a text from data with its control characters escaped, for a terminal."""
     return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(value))
+
+
+def spreadsheet_safe(value: Any) -> Any:
+    """Return a text that a spreadsheet takes for a formula with an apostrophe before it; other values as they are."""
+    is_formula = isinstance(value, str) and value.startswith(FORMULA_MARKS) and not NUMBER.fullmatch(value)
+    return f"'{value}" if is_formula else value
 
 
 def say(text: str) -> None:

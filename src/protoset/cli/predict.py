@@ -10,8 +10,20 @@ from typing import Annotated
 import typer
 
 from protoset._files import write_atomically
-from protoset.cli._options import Debug, Force, Json, ModelArgument, QueryArgument, Quiet, open_model, option, read_for
+from protoset.cli._options import (
+    Debug,
+    Force,
+    Json,
+    ModelArgument,
+    QueryArgument,
+    Quiet,
+    SpreadsheetSafe,
+    open_model,
+    option,
+    read_for,
+)
 from protoset.cli._output import check_outputs, note, say_json
+from protoset.cli._output import spreadsheet_safe as safe_text
 from protoset.cli._work import working
 
 
@@ -19,6 +31,7 @@ def predict(
     model: ModelArgument,
     path: QueryArgument,
     output: Annotated[Path | None, option("Write the predictions here (CSV); else they are printed.")] = None,
+    spreadsheet_safe: SpreadsheetSafe = False,
     json: Json = False,
     quiet: Quiet = False,
     force: Force = False,
@@ -41,7 +54,8 @@ def predict(
         table = io.StringIO(newline="")
         writer = csv.writer(table, lineterminator="\n")
         writer.writerow(["row", "prediction"])
-        writer.writerows(enumerate(predictions.tolist()))
+        labels = predictions.tolist()
+        writer.writerows(enumerate(map(safe_text, labels) if spreadsheet_safe else labels))
         if output is None:
             typer.echo(table.getvalue(), nl=False)
         else:

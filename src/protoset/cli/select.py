@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from protoset.cli import _options as options
 from protoset.cli._output import check_outputs, note, percent, plain, say, say_json, say_table
+from protoset.cli._output import spreadsheet_safe as safe_text
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def select(
     output: Annotated[Path | None, options.option("Write the prototypes here, in the format of the input.")] = None,
     model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
     report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
+    spreadsheet_safe: options.SpreadsheetSafe = False,
     seed: options.Seed = None,
     n_jobs: options.Jobs = None,
     json: options.Json = False,
@@ -52,7 +54,14 @@ def select(
     from protoset.persistence import save
 
     if output is not None:
-        check_rows(dataset, output, overwrite=force)
+        form = check_rows(dataset, output, overwrite=force).name
+        if spreadsheet_safe and form not in ("csv", "strings"):
+            raise ValueError(
+                f"--spreadsheet-safe is for CSV files and strings, and --output {str(output)!r} is of the format "
+                f"{form}; leave it out"
+            )
+    elif spreadsheet_safe:
+        raise ValueError("--spreadsheet-safe changes texts in the file of --output; add --output, or leave it out")
     started = time.perf_counter()
     with working("selecting", quiet) as tell:
         fitted = fit_model(
@@ -70,7 +79,8 @@ def select(
     seconds = time.perf_counter() - started
     document = _document(dataset, fitted, seconds)
     if output is not None:
-        write_rows(dataset, fitted.sample_indices_, output, overwrite=force)
+        written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
+        write_rows(written, fitted.sample_indices_, output, overwrite=force)
     if model is not None:
         save(fitted, model)
     if report is not None:
@@ -79,13 +89,37 @@ def select(
         with working("writing the report", quiet):
             write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force)
     outputs = {"output": output, "model": model, "report": report}
-    document["outputs"] = {name: written for name, written in outputs.items() if written is not None}
+    document["outputs"] = {name: file for name, file in outputs.items() if file is not None}
     if json:
         say_json(document)
     else:
         _show(document)
         if not document["outputs"]:
             note("nothing was written; use --output, --model or --report", quiet)
+
+
+def _with_safe_texts(dataset: Dataset) -> Dataset:
+    """Return a data set in whose texts, labels and names no spreadsheet sees a formula."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    objects, labels, layout = dataset.objects, dataset.labels, dataset.layout
+    if dataset.kind == "strings":
+        objects = [safe_text(text) for text in objects]
+    elif dataset.kind == "mixed":
+        cells = [safe_text(value) for value in objects.ravel()]
+        objects = np.array([*cells, None], object)[:-1].reshape(objects.shape)
+    names = tuple(replace(column, name=safe_text(column.name)) for column in dataset.attributes)
+    if layout is not None:
+        layout = replace(
+            layout,
+            header=tuple(safe_text(name) for name in layout.header),
+            target_name=safe_text(layout.target_name),
+            spelling={safe_text(label): safe_text(text) for label, text in layout.spelling.items()},
+        )
+    safe_labels = np.array([safe_text(label) for label in labels.tolist()])
+    return replace(dataset, objects=objects, labels=safe_labels, attributes=names, layout=layout)
 
 
 def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]:
