@@ -10,6 +10,7 @@ import protoset
 from conftest import ROOT
 
 PACKAGE = Path(protoset.__file__).parent
+KERNELS = [path for path in (PACKAGE / "kernels").glob("*.py") if path.name not in ("__init__.py", "_compile.py")]
 
 # Lower floors first. A module may import from its own floor's room and from the floors below.
 FLOORS = [
@@ -23,8 +24,8 @@ FLOORS = [
         "_blocks",
         "_cluster",
         "_files",
-        "kernels",
     },
+    {"kernels"},
     {"_memory"},
     {"_storage"},
     {"evaluation", "datasets"},
@@ -85,23 +86,22 @@ def test_solvers_know_nothing_of_the_method():
         assert not set(imported_rooms(path)) & {"spaces", "neighbors", "features"}
 
 
-def test_kernels_import_nothing_but_numpy_numba_and_each_other():
-    for path in (PACKAGE / "kernels").glob("*.py"):
-        if path.name == "__init__.py":
-            continue
+def test_kernels_import_nothing_but_numpy_and_each_other():
+    for path in KERNELS:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-                others = {f"protoset.kernels.{kernel}" for kernel in ("associates", "nearest", "series", "voting")}
-                assert set(names) <= {"numpy", "numba", "typing"} | others, path.name
+                others = ("_compile", "associates", "nearest", "series", "voting")
+                assert set(names) <= {"numpy", "typing", *(f"protoset.kernels.{name}" for name in others)}, path.name
 
 
-def test_kernels_are_cached_and_release_the_lock():
-    for path in (PACKAGE / "kernels").glob("*.py"):
+def test_kernels_are_compiled_in_one_way():
+    for path in KERNELS:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
-                options = {keyword.arg: ast.unparse(keyword.value) for keyword in node.decorator_list[0].keywords}
-                assert options["cache"] == options["nogil"] == "True", f"{path.name}: {node.name}"
+                decorator = node.decorator_list[0]
+                name = decorator.func if isinstance(decorator, ast.Call) else decorator
+                assert ast.unparse(name) == "compiled", f"{path.name}: {node.name}"
 
 
 def test_importing_compiles_nothing():

@@ -26,6 +26,7 @@ BUILTIN_BASES = {
     "JournalError": RuntimeError,
     "ReferenceFailedError": RuntimeError,
     "WorkerDiedError": RuntimeError,
+    "CompilationCacheWarning": UserWarning,
     "LowRecallWarning": UserWarning,
     "ManyTiesWarning": UserWarning,
     "HopelessClassWarning": UserWarning,

@@ -12,6 +12,7 @@ large, ``ImportError`` for a missing extra, ``RuntimeError`` for a lost Dask clu
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
+    "CompilationCacheWarning",
     "DataError",
     "FileFormatError",
     "HopelessClassWarning",
@@ -77,6 +78,13 @@ class WorkerDiedError(ProtosetError, RuntimeError):
 
 class ProtosetWarning(UserWarning):
     """Base class of the library's warnings."""
+
+
+class CompilationCacheWarning(ProtosetWarning):
+    """Compiled code cannot be kept on disk, so that every process compiles again.
+
+    Set the environment variable ``NUMBA_CACHE_DIR`` to a folder that can be written to, before Python starts.
+    """
 
 
 class LowRecallWarning(ProtosetWarning):

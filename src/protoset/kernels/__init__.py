@@ -1,7 +1,8 @@
 """Compiled kernels: plain arrays in, plain arrays out.
 
 A kernel module is imported when one of its functions is first used, as in ``kernels.coordinate.sweep(...)``, because
-importing Numba takes longer than importing the rest of protoset. Compiled code is cached on disk. Each kernel has a
+importing Numba takes longer than importing the rest of protoset. Compiled code is cached on disk, where there is a
+folder for it. Each kernel has a
 plain NumPy twin in the tests. Arrays that belong together are passed as a named tuple, where that costs no time.
 """
 

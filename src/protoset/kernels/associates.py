@@ -7,19 +7,18 @@ not change when the neighbours of a row move up. An object loses a member only w
 single links are never removed.
 """
 
-from numba import njit
-
+from protoset.kernels._compile import compiled
 from protoset.kernels.voting import winner
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def link_one(link, neighbor, head, following):
     """Put a link at the beginning of the chain of a member."""
     following[link] = head[neighbor]
     head[neighbor] = link
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def link_associates(rows, neighbors, head, following):
     """Build the chain of each member from the objects ``rows`` that have it in ``neighbors``."""
     width = neighbors.shape[1]
@@ -31,7 +30,7 @@ def link_associates(rows, neighbors, head, following):
             link_one(row * width + column, neighbors[row, column], head, following)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def vote_without(neighbors, left_out, voters, codes):
     """Class that wins the vote of the nearest neighbours without ``left_out``, as in ``voting.winner``.
 
@@ -49,7 +48,7 @@ def vote_without(neighbors, left_out, voters, codes):
     return winner(voters, codes)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_up(neighbors, dropped):
     """Remove a dropped member from the neighbours of one object, whose last entry becomes -1; return its column."""
     column = 0

@@ -1,10 +1,11 @@
 """Kernels for nearest neighbours within a class."""
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_other(block, own):
     """Column and value of the smallest entry of each row outside its column ``own``; of ties the lowest column.
 
@@ -21,7 +22,7 @@ def nearest_other(block, own):
     return columns, values
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move_on(queues, cursors, is_member):
     """Move each cursor to the next member in its queue; return the rows whose queue has none left.
 

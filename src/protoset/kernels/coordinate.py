@@ -1,13 +1,14 @@
 """Kernels of the dual coordinate method (see ``protoset.solvers.coordinate``)."""
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 REORDERED_MATH = {"reassoc", "contract", "nsz"}
 """Compiler flags: sums may be reordered, because the result is certified by its duality gap, not by its last bit."""
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED_MATH)
+@compiled(fastmath=REORDERED_MATH)
 def _positive_product(indices, data, v, start, stop):
     total = 0.0
     for entry in range(start, stop):
@@ -15,13 +16,13 @@ def _positive_product(indices, data, v, start, stop):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=REORDERED_MATH)
+@compiled(fastmath=REORDERED_MATH)
 def _add_scaled(indices, data, v, start, stop, step):
     for entry in range(start, stop):
         v[indices[entry]] += step * data[entry]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shuffle(order, size, seed):
     """Permute ``order[:size]`` in place (Fisher-Yates on a linear congruential sequence)."""
     state = np.uint64(seed) * np.uint64(2862933555777941757) + np.uint64(3037000493)
@@ -31,7 +32,7 @@ def shuffle(order, size, seed):
         order[last], order[other] = order[other], order[last]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sweep(indptr, indices, data, rho, curvature, bound, dual, v, order, size, low, high):
     """One pass of coordinate steps over ``order[:size]``, the active objects; updates dual, v and order.
 

@@ -1,12 +1,12 @@
 """Kernels of the methods that drop objects: nearest enemies, drops in order, reachable objects."""
 
 import numpy as np
-from numba import njit
 
+from protoset.kernels._compile import compiled
 from protoset.kernels.associates import link_one, move_up, vote_without
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_enemies(indptr, indices, distances, rows, codes, member):
     """Nearest listed member of another class, and its distance, for each of ``rows``; -1 where none is listed."""
     enemies = np.full(rows.shape[0], -1, np.int64)
@@ -21,7 +21,7 @@ def first_enemies(indptr, indices, distances, rows, codes, member):
     return enemies, nearest
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _next_kept(listed, cursor, kept):
     """Position of the first kept object from ``cursor`` on, or the end of the list."""
     while cursor < listed.shape[0] and listed[cursor] >= 0 and not kept[listed[cursor]]:
@@ -29,7 +29,7 @@ def _next_kept(listed, cursor, kept):
     return cursor
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbors, head, following):
     """Drop, in order, the objects without which at least as many of their associates are classified correctly.
 
@@ -73,7 +73,7 @@ def drop_in_order(order, start, codes, listed, complete, cursors, kept, neighbor
     return order.shape[0]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def running_out(rows, listed, complete, cursors, kept, reserve):
     """Whether each of ``rows`` has fewer than ``reserve`` kept candidates left in a list that is not complete."""
     out = np.zeros(rows.shape[0], np.bool_)
@@ -90,7 +90,7 @@ def running_out(rows, listed, complete, cursors, kept, reserve):
     return out
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_listed(indptr, indices, distances, rows, radii, member, reachable, coverage):
     """Count the listed members strictly within the radius of each row: for the row, and for the member."""
     for position in range(rows.shape[0]):
@@ -103,7 +103,7 @@ def count_listed(indptr, indices, distances, rows, radii, member, reachable, cov
                 coverage[indices[entry]] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_within(block, rows, columns, radii, reachable, coverage):
     """Count the columns strictly within the radius of each row: for the row, and for the column."""
     for r in range(rows.shape[0]):

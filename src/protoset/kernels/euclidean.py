@@ -5,13 +5,14 @@ equal distances, ties are exact, and nothing depends on the blocks of the comput
 """
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 NEAR_SUMS = 1024
 """Sums that are computed together: few enough for the first-level cache of the processor."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distance(a, b):
     total = 0.0
     for feature in range(a.shape[0]):
@@ -20,7 +21,7 @@ def _distance(a, b):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distances(x, X, others, distances):
     """Distances of x to the given rows of X, four at a time: four independent sums are faster than one."""
     n = others.shape[0]
@@ -44,7 +45,7 @@ def _distances(x, X, others, distances):
         distances[place] = _distance(x, X[others[place]])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distances_to_one(A, b):
     """Distances of the rows of A to one object."""
     distances = np.empty(A.shape[0])
@@ -52,7 +53,7 @@ def distances_to_one(A, b):
     return distances
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distances_by_feature(features, b):
     """Distances of the columns of ``features`` (features x objects) to one object."""
     n_features, n = features.shape
@@ -82,7 +83,7 @@ def distances_by_feature(features, b):
     return distances
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distance_block(A, B_columns):
     """Distances of the rows of A to the columns of B_columns (features x objects)."""
     n_rows, n_features = A.shape
@@ -101,7 +102,7 @@ def distance_block(A, B_columns):
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances):
     """Sort the candidates of each row by (distance, index) and count those up to the k-th distance.
 
@@ -140,7 +141,7 @@ def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances)
     return counts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_screened(A, B, screen, slack):
     """Position in B and distance of the nearest to each row of A; of ties the lowest position.
 
@@ -165,7 +166,7 @@ def nearest_screened(A, B, screen, slack):
     return positions, distances
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nan_distance_block(a, b):
     """Distances over the features known in both, scaled to all features; the largest float where none is shared."""
     n, m, d = a.shape[0], b.shape[0], a.shape[1]
@@ -182,7 +183,7 @@ def nan_distance_block(a, b):
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def transform(X, matrix):
     """Multiply each row of X with a matrix."""
     n, d, m = X.shape[0], X.shape[1], matrix.shape[1]

@@ -4,7 +4,8 @@ Row ``i`` of ``indices`` and ``squared`` is the neighbour list of object i, near
 """
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 FUSED_MATH = {"contract", "nsz"}
 """Compiler flags: a product and a sum may be one instruction, but sums keep their order, so that a distance is the same
@@ -17,7 +18,7 @@ NEAR_OWNERS = 16384
 """Objects whose lists are reversed together, while they are in the cache of the processor."""
 
 
-@njit(cache=True, nogil=True, fastmath=FUSED_MATH)
+@compiled(fastmath=FUSED_MATH)
 def squared_distances(vector, columns, start, stop, sums):
     """Squared Euclidean distances of a vector to some columns, in single precision; a column is a vector."""
     d, sums = columns.shape[0], sums[start:stop]
@@ -39,7 +40,7 @@ def squared_distances(vector, columns, start, stop, sums):
             sums[column] += difference_1 * difference_1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def incident_edges(indices, width):
     """Edges of each object, each once: to its first ``width`` neighbours, then from objects that list it.
 
@@ -64,7 +65,7 @@ def incident_edges(indices, width):
     return edges
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def new_edges(edges, before):
     """Whether each edge is new; ``before`` may have another number of edges per object."""
     is_new = np.zeros(edges.shape, np.bool_)
@@ -78,7 +79,7 @@ def new_edges(edges, before):
     return is_new
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def propose_pairs(vectors, start, stop, edges, is_new, indices, reach, owners, others, squared):
     """Compare the neighbours of each object with each other and with the object, where one of the two edges is new.
 
@@ -124,7 +125,7 @@ def propose_pairs(vectors, start, stop, edges, is_new, indices, reach, owners, o
     return stop, n_proposed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather_neighbors(middle, edges, is_new, members):
     """Gather the ends of new edges, the object, then the other ends; return the numbers of new ends and of all."""
     n_new = 0
@@ -141,7 +142,7 @@ def _gather_neighbors(middle, edges, is_new, members):
     return n_new, n_members
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def accept_proposals(owners, others, squared, start, stop, indices, listed, reach):
     """Merge the proposals to the objects from ``start`` to ``stop`` into their lists.
 
@@ -158,7 +159,7 @@ def accept_proposals(owners, others, squared, start, stop, indices, listed, reac
                 reach[own] = min(reach[own], row_squared[k - 1])
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def is_listed(other, row):
     """Whether an object is in a list."""
     n_found = np.int32(0)
@@ -167,7 +168,7 @@ def is_listed(other, row):
     return n_found > 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def insert(other, found, row, row_squared):
     """Insert an object into a list, by (distance, index); the last entry leaves."""
     slot = row.shape[0] - 1
@@ -177,7 +178,7 @@ def insert(other, found, row, row_squared):
     row[slot], row_squared[slot] = other, found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def queries_by_cell(cells, n_cells):
     """Queries of each cell, cell after cell, and where each cell starts; row i of ``cells`` are those of query i."""
     starts = np.zeros(n_cells + 1, np.int64)
@@ -194,7 +195,7 @@ def queries_by_cell(cells, n_cells):
     return by_cell, starts
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def search_cells(queries, first_own, vectors, starts, cells, indices, squared):
     """Find the nearest vectors of each query in its cells.
 

@@ -4,12 +4,12 @@ The k + 1 nearest members of every object are known, so that k voters remain whe
 """
 
 import numpy as np
-from numba import njit
 
+from protoset.kernels._compile import compiled
 from protoset.kernels.voting import winner
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def swap_voters(own, distance, incoming, outgoing, neighbors, distances, voters):
     """Fill ``voters`` with the k nearest members of object ``own`` after a swap, ended by -1 where there are fewer.
 
@@ -36,7 +36,7 @@ def swap_voters(own, distance, incoming, outgoing, neighbors, distances, voters)
         voters[count] = incoming
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def swap_gain(column, incoming, outgoing, neighbors, distances, codes, is_hit, voters):
     """Gain in objects that the members classify correctly if ``incoming`` replaces ``outgoing``.
 
@@ -56,7 +56,7 @@ def swap_gain(column, incoming, outgoing, neighbors, distances, codes, is_hit, v
     return gain
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_gain(columns, slots, incoming, outgoing, neighbors, distances, codes, is_hit):
     """Try swaps in turn until a swap gains hits; return its position and its gain.
 

@@ -1,10 +1,11 @@
 """Kernels on neighbour lists stored as compressed rows (indptr, indices, distances)."""
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _push_smallest(heap, value):
     """Replace the root of a max-heap and restore the heap."""
     size = heap.shape[0]
@@ -22,7 +23,7 @@ def _push_smallest(heap, value):
     heap[hole] = value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sort_pairs(distances, indices, spare_distances, spare_indices):
     """Merge sort by (distance, index), in place; NumPy's sorts take seconds to compile."""
     size = distances.shape[0]
@@ -49,7 +50,7 @@ def _sort_pairs(distances, indices, spare_distances, spare_indices):
         width *= 2
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sort_rows(indptr, indices, distances):
     """Sort each row by (distance, index), in place."""
     longest = 0
@@ -61,7 +62,7 @@ def sort_rows(indptr, indices, distances):
         _sort_pairs(distances[start:stop], indices[start:stop], spare_distances, spare_indices)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def kth_smallest(block, own, k):
     """K-th smallest entry of each row outside the column ``own``, and the numbers of entries below and equal to it."""
     n_rows, n_columns = block.shape
@@ -84,7 +85,7 @@ def kth_smallest(block, own, k):
     return threshold, n_below, n_at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gather_smallest(block, own, threshold, n_below, indptr, indices, distances):
     """Fill the rows with all entries up to the threshold, by (distance, index).
 
@@ -108,7 +109,7 @@ def gather_smallest(block, own, threshold, n_below, indptr, indices, distances):
     sort_rows(indptr, indices, distances)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def rank_rows(indptr, distances, ties):
     """Ranks from 1 within each sorted row; ``ties`` says how equal distances rank: 0 min, 1 average, 2 ordinal."""
     ranks = np.empty(distances.shape[0])
@@ -130,7 +131,7 @@ def rank_rows(indptr, distances, ties):
     return ranks
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def restrict(indptr, indices, distances, rows, position):
     """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
     new_indptr = np.zeros(rows.shape[0] + 1, np.int64)
@@ -153,7 +154,7 @@ def restrict(indptr, indices, distances, rows, position):
     return new_indptr, new_indices, new_distances
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def first_members(indptr, indices, rows, member, k):
     """The first k listed objects that are members, for each of ``rows``; -1 where the list has no more."""
     found = np.full((rows.shape[0], k), -1, np.int64)
@@ -168,7 +169,7 @@ def first_members(indptr, indices, rows, member, k):
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_ranks(indices, ranks, n):
     """The smallest rank at which each object is listed, infinity where it is in no list."""
     best = np.full(n, np.inf)
@@ -178,7 +179,7 @@ def best_ranks(indices, ranks, n):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def rows_with_repeats(indptr, indices):
     """Whether each row holds an index twice; all indices lie below the number of rows."""
     n = indptr.shape[0] - 1
@@ -193,7 +194,7 @@ def rows_with_repeats(indptr, indices):
     return repeats
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def listed_by(lists):
     """Reverse lists: the objects that list each object, and at which position, as compressed rows."""
     n, length = lists.shape
@@ -213,7 +214,7 @@ def listed_by(lists):
     return indptr, rows, positions
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def keep_smallest(block, own, nearest):
     """Merge the smallest entries of each row of a block into ``nearest``, ascending; the column ``own`` is left out."""
     k = nearest.shape[1]
@@ -230,7 +231,7 @@ def keep_smallest(block, own, nearest):
                 last = kept[k - 1]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_distinct(indptr, indices, distances, k):
     """The k nearest distinct entries of each row by (distance, index); sorts the rows in place.
 

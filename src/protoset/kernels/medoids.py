@@ -1,13 +1,14 @@
 """Kernels for k-medoids: the two nearest medoids of each object, and swaps that lower the sum of distances."""
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 NEGLIGIBLE_SAVING = 1e-12
 """Share of the loss that a swap must save, so that rounding cannot make swaps cycle."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def two_smallest(block):
     """Columns and values of the two smallest entries of each row; of ties the lower column first."""
     n, m = block.shape
@@ -24,7 +25,7 @@ def two_smallest(block):
     return columns, values
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def improving_swap(block, start, is_medoid, nearest, distances, n_medoids):
     """First candidate from ``start`` on that lowers the loss in place of a medoid, and that medoid; (-1, -1) if none.
 
@@ -59,7 +60,7 @@ def improving_swap(block, start, is_medoid, nearest, distances, n_medoids):
     return -1, -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_in(position, column, nearest, distances):
     """Insert a new medoid among the two nearest of each object that it is near enough to."""
     for i in range(column.shape[0]):

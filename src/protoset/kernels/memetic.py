@@ -12,8 +12,8 @@ passing tuples to them made the search 10 % slower.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from protoset.kernels._compile import compiled
 from protoset.kernels.associates import link_one, move_up, vote_without
 from protoset.kernels.voting import winner
 
@@ -73,7 +73,7 @@ class Pending(NamedTuple):
     """Links of these objects, to be chained by ``link_last``."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def uniform(state):
     """Random number in [0, 1), by splitmix64: the state is a counter."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -84,7 +84,7 @@ def uniform(state):
     return np.float64(bits >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def breed(first, second, crossover, mutation, state, child):
     """Fill the mask of a child with the bits of the first parent or, with probability ``crossover``, the second.
 
@@ -100,7 +100,7 @@ def breed(first, second, crossover, mutation, state, child):
         child[np.int64(uniform(state) * n)] = True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def inherit_starts(
     first, first_positions, first_members, second, second_positions, second_members,
     child, n_reversed, indptr, rows, list_positions, positions, members,
@@ -127,7 +127,7 @@ def inherit_starts(
                     positions[row], members[row] = list_positions[entry], added
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_voters(lists, extended, slot, member, near, position, start_positions, first_members, short):
     """Find the k nearest members of each object; return the number of lists with too few, written to ``short``.
 
@@ -162,7 +162,7 @@ def find_voters(lists, extended, slot, member, near, position, start_positions, 
     return n_short
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_near(rows, extended, slot, member, near, position):
     """Find the k + 1 nearest members of objects that have a slot in ``extended``."""
     for row in rows:
@@ -177,7 +177,7 @@ def find_near(rows, extended, slot, member, near, position):
         position[row] = entry
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_successors(lists, extended, slot, member, near, position, short):
     """Find the member after the k nearest of each object where it is unknown; return as ``find_voters``."""
     order, members = NeighborOrder(lists, extended, slot), Members(member, near, position)
@@ -189,7 +189,7 @@ def find_successors(lists, extended, slot, member, near, position, short):
     return n_short
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _find_next(order, members, row):
     """Put the next member of the list in the last column of ``near``; False if distances must decide."""
     lists, extended, slot = order
@@ -208,7 +208,7 @@ def _find_next(order, members, row):
     return end == n - 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def count_hits(near, codes, is_hit):
     """Mark the objects that their k nearest members classify correctly, and count them."""
     k = near.shape[1] - 1
@@ -222,7 +222,7 @@ def count_hits(near, codes, is_hit):
     return hits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def drop_gain(dropped, near, chains, codes, is_hit, voters):
     """Gain in hits without a member, and number of objects that lose a voter."""
     head, following = chains
@@ -239,7 +239,7 @@ def drop_gain(dropped, near, chains, codes, is_hit, voters):
     return gain, n_losers
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def drop(dropped, order, members, chains, codes, is_hit, pending):
     """Drop a member; return the number of objects whose next member is not in their list, written to ``pending``."""
     head, following = chains
@@ -262,7 +262,7 @@ def drop(dropped, order, members, chains, codes, is_hit, pending):
     return n_short
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def link_last(rows, links, near, head, following):
     """Chain the objects whose last nearest member was filled in."""
     last = near.shape[1] - 1
@@ -271,7 +271,7 @@ def link_last(rows, links, near, head, following):
             link_one(links[entry], near[rows[entry], last], head, following)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def local_search(
     lists, extended, slot, member, near, position, head, following, codes, is_hit, short, links,
     visits, tally, threshold, state,

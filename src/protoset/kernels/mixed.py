@@ -6,13 +6,14 @@ codes, so that a dissimilarity does not depend on its block, nor on the order of
 """
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 LARGEST_DIFFERENCE = 1e150
 """Largest difference in units of the training set; its square is finite."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _scaled(difference, divisor):
     """Difference of two numbers in units of the training set; a divisor of 0 means that all its values are equal."""
     if divisor == 0.0:
@@ -20,7 +21,7 @@ def _scaled(difference, divisor):
     return min(difference / divisor, LARGEST_DIFFERENCE)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
     """Sum of the squared differences of the numbers; 1 where a number is missing in either object."""
     total = 0.0
@@ -31,7 +32,7 @@ def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
     """Mean difference over the attributes known in both objects; 1 where there are none."""
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
@@ -52,7 +53,7 @@ def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
     """Euclidean length of the differences; 1 for an attribute that is missing in either object."""
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
@@ -65,7 +66,7 @@ def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts):
     """Euclidean length of the differences; categories are compared by their shares of the classes.
 
@@ -85,7 +86,7 @@ def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts)
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def overlap_block(a_numbers, b_numbers, a_codes, b_codes):
     """Share of the attributes that differ; missing equals missing."""
     block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))

@@ -10,7 +10,8 @@ dropped.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 
 class Nearest(NamedTuple):
@@ -34,7 +35,7 @@ class Nearest(NamedTuple):
     """Neighbours to keep of each object, with ties."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _kth_smallest(values, count, k):
     """The k-th smallest of the first ``count`` values (k from 1), by quickselect on a copy."""
     work = values[:count].copy()
@@ -60,7 +61,7 @@ def _kth_smallest(values, count, k):
     return work[wanted]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def compact(row, nearest):
     """Drop all candidates of a row beyond its last neighbour, and ties beyond the limit."""
     distances, indices, counts, triggers, thresholds, cut_at, n_neighbors, limit = nearest
@@ -95,7 +96,7 @@ def compact(row, nearest):
     triggers[row] = min(distances.shape[1], kept + max(n_neighbors // 2, 16, kept // 4))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def push(row, other, distance, nearest):
     """Add ``other`` to the candidates of ``row``, unless it is too far away."""
     if distance > nearest.thresholds[row]:
@@ -107,7 +108,7 @@ def push(row, other, distance, nearest):
         compact(row, nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def push_strip(first, block, nearest):
     """Push every pair of a row ``first + r`` with a later object ``first + c``, for both objects."""
     for r in range(block.shape[0]):
@@ -116,7 +117,7 @@ def push_strip(first, block, nearest):
             push(first + c, first + r, block[r, c], nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def push_lists(other, nearest):
     """Push the candidates of another search, and take over where it dropped ties."""
     for row in range(other.counts.shape[0]):
@@ -126,14 +127,14 @@ def push_lists(other, nearest):
             nearest.cut_at[row] = other.cut_at[row]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(nearest):
     """Compact every row, so that its threshold is the distance of its last neighbour so far."""
     for row in range(nearest.counts.shape[0]):
         compact(row, nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def finish(nearest):
     """Compact every row, and sort it by (distance, index)."""
     distances, indices = nearest.distances, nearest.indices

@@ -18,7 +18,8 @@ change the loss.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 TABLE_SIZE = 2048
 """Steps in a table of losses. The table takes half of the first-level cache of a processor."""
@@ -85,7 +86,7 @@ class CandidateArrays(NamedTuple):
     distances: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def loss(same, other, steepness):
     """Loss of the refinement: logistic function of the relative difference of the distances to the two sides.
 
@@ -101,7 +102,7 @@ def loss(same, other, steepness):
     return 1.0 / (1.0 + np.exp(-steepness * (same - other) / (same + other)))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def find_nearest(rows, columns, column_of, row_of, filled, members, codes, nearest):
     """Search the nearest prototypes of the objects ``rows`` from scratch.
 
@@ -119,7 +120,7 @@ def find_nearest(rows, columns, column_of, row_of, filled, members, codes, neare
                 _insert(row, slot, distance, side, nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def objective_change(slot, candidate, column, codes, nearest, per_object, steepness):
     """Exact change of the objective if a candidate takes a slot; if ``column`` is empty, the slot becomes free.
 
@@ -148,7 +149,7 @@ def objective_change(slot, candidate, column, codes, nearest, per_object, steepn
     return change
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def replace_prototype(slot, candidate, column, codes, nearest):
     """Replace the prototype of a slot by a candidate in ``nearest``; if ``column`` is empty, the slot becomes free.
 
@@ -166,7 +167,7 @@ def replace_prototype(slot, candidate, column, codes, nearest):
     return affected, _incomplete(losing, nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _affected_objects(slot, candidate, column, codes, nearest):
     """Objects with the prototype of a slot among their nearest, and further objects that get the candidate there."""
     slots, spare_slots, bounds = nearest.slots, nearest.spare_slots, nearest.bounds
@@ -190,7 +191,7 @@ def _affected_objects(slot, candidate, column, codes, nearest):
     return losing[:n_losing], gaining[:n_gaining]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _remove(rows, slot, nearest):
     """Remove the prototype of a slot from the nearest of the objects ``rows``; the next nearest move up."""
     slots, distances = nearest.slots, nearest.distances
@@ -214,7 +215,7 @@ def _remove(rows, slot, nearest):
                 spare_slots[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _insert(row, slot, distance, side, nearest):
     """Insert a prototype, nearer than the bound, among the nearest of one side of an object."""
     slots, distances = nearest.slots, nearest.distances
@@ -239,7 +240,7 @@ def _insert(row, slot, distance, side, nearest):
     spare_slots[row, hole], spare_distances[row, hole] = slot, distance
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _incomplete(rows, nearest):
     """Those of the objects ``rows`` whose second nearest prototype must be searched from scratch."""
     slots, bounds = nearest.slots, nearest.bounds
@@ -252,7 +253,7 @@ def _incomplete(rows, nearest):
     return incomplete[:n_incomplete]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def update_losses(rows, nearest, steepness, losses):
     """Compute the losses and the reach of the objects ``rows``, and the removal of all slots, anew."""
     slots, distances = nearest.slots, nearest.distances
@@ -277,7 +278,7 @@ def update_losses(rows, nearest, steepness, losses):
             removal[slots[row, 2]] += per_object[row, 2]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def loss_table(steepness):
     """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far."""
     table = np.empty(TABLE_SIZE + 6)
@@ -287,7 +288,7 @@ def loss_table(steepness):
     return table
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def interpolated_loss(table, same, other):
     """Loss from a table, by linear interpolation: exact enough to choose candidates."""
     position = TABLE_SIZE - TABLE_SIZE * other / (same + other)
@@ -298,7 +299,7 @@ def interpolated_loss(table, same, other):
     return table[entry] + (position - entry) * (table[entry + 1] - table[entry])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled(error_model="numpy")
 def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, changes):
     """Estimate how a candidate changes the objective: alone, and together with the removal of each prototype.
 
@@ -330,7 +331,7 @@ def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, change
     return entry
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def objects_within(column, limits, rows, distances):
     """Write the objects nearer to a candidate than their limits, and their distances; return their number."""
     count = 0
@@ -340,7 +341,7 @@ def objects_within(column, limits, rows, distances):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def objects_in_reach(code, rows, column, reach, codes, reached, distances):
     """Write those of the objects ``rows`` that a candidate of a class is in reach of, and their distances."""
     count = 0
@@ -350,7 +351,7 @@ def objects_in_reach(code, rows, column, reach, codes, reached, distances):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def reach_by_class(n_classes, codes, reach):
     """Reach of every object for a candidate of each class, shape (n_classes, n_objects)."""
     limits = np.empty((n_classes, codes.shape[0]))
@@ -360,7 +361,7 @@ def reach_by_class(n_classes, codes, reach):
     return limits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
     """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
 

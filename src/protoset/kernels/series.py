@@ -11,7 +11,8 @@ difference is squared.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 FINITE_MATH = {"nnan", "nsz"}
 """Compiler flags for numbers that are never NaN: series are finite."""
@@ -35,7 +36,7 @@ class Warping(NamedTuple):
     """Whether distances are square roots."""
 
 
-@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
+@compiled(fastmath=FINITE_MATH)
 def point_cost(a, i, b, j):
     """Squared difference of two points, summed over the channels."""
     if a.ndim == 1:
@@ -48,7 +49,7 @@ def point_cost(a, i, b, j):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def band_radius(n, m, radius, fraction):
     """Radius of the band in points: at least the difference of the lengths, so that a path exists."""
     if fraction >= 0.0:
@@ -58,7 +59,7 @@ def band_radius(n, m, radius, fraction):
     return max(min(radius, max(n, m)), abs(n - m))
 
 
-@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
+@compiled(fastmath=FINITE_MATH)
 def dtw(a, b, radius, previous, current):
     """Squared dynamic time warping distance within a band; ``previous`` and ``current`` are work space."""
     n, m = a.shape[0], b.shape[0]
@@ -80,7 +81,7 @@ def dtw(a, b, radius, previous, current):
     return previous[m]
 
 
-@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
+@compiled(fastmath=FINITE_MATH)
 def dtw_within(a, b, radius, cutoff, remaining, previous, current):
     """As ``dtw``, but give up and return infinity as soon as the distance must exceed ``cutoff``.
 
@@ -109,7 +110,7 @@ def dtw_within(a, b, radius, cutoff, remaining, previous, current):
     return previous[m]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gap_cost(a, i, gap):
     """Distance of a point from the gap value."""
     if a.ndim == 1:
@@ -120,7 +121,7 @@ def _gap_cost(a, i, gap):
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def erp(a, b, radius, gap, previous, current):
     """Edit distance with real penalty: a point is matched, or skipped at its distance from ``gap``."""
     n, m = a.shape[0], b.shape[0]
@@ -141,7 +142,7 @@ def erp(a, b, radius, gap, previous, current):
     return previous[m]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def series_block(a, rows, b, columns, warping, gap, upper):
     """Distances of the series ``rows`` of a to the series ``columns`` of b; with ``upper`` only to later series.
 
@@ -165,7 +166,7 @@ def series_block(a, rows, b, columns, warping, gap, upper):
     return block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def longest_length(starts):
     """Number of points of the longest series."""
     longest = 0

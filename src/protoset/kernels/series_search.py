@@ -6,8 +6,8 @@ Series are laid out, and costs measured, as in ``protoset.kernels.series``.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from protoset.kernels._compile import compiled
 from protoset.kernels.nearest import push
 from protoset.kernels.series import FINITE_MATH, band_radius, dtw_within, longest_length, point_cost
 
@@ -29,7 +29,7 @@ class Seeds(NamedTuple):
     indices: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def envelopes(values, starts, radius):
     """Compute the envelopes of series of equal length."""
     upper, lower = np.empty_like(values), np.empty_like(values)
@@ -50,7 +50,7 @@ def envelopes(values, starts, radius):
     return Envelopes(upper, lower)
 
 
-@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
+@compiled(fastmath=FINITE_MATH)
 def _outside(a, t, upper, lower):
     """Squared distance of point t from the envelope at t: a term of LB_Keogh."""
     if a.ndim == 1:
@@ -63,7 +63,7 @@ def _outside(a, t, upper, lower):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@compiled(fastmath={"nnan", "nsz", "reassoc", "contract"})
 def keogh(a, upper, lower, cutoff):
     """LB_Keogh; a partial sum as soon as that exceeds the cut-off."""
     total = 0.0
@@ -76,7 +76,7 @@ def keogh(a, upper, lower, cutoff):
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=FINITE_MATH)
+@compiled(fastmath=FINITE_MATH)
 def _merge(high, low, shift, n_windows, new_high, new_low):
     """Extremes of the union of each window with the window ``shift`` points later."""
     for t in range(n_windows):
@@ -85,7 +85,7 @@ def _merge(high, low, shift, n_windows, new_high, new_low):
         new_low[t] = min(low[t], low[t + shift])
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@compiled(fastmath={"nnan", "nsz", "reassoc", "contract"})
 def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other_low):
     """LB_Improved: ``bound``, the LB_Keogh of a, plus LB_Keogh of b to the projection of a onto the envelope of b.
 
@@ -116,7 +116,7 @@ def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other
     return bound + keogh(b, high, low, np.inf)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def kim(a, b):
     """LB_Kim: the cost of the first points and of the last points, which are always matched."""
     total = point_cost(a, 0, b, 0)
@@ -125,7 +125,7 @@ def kim(a, b):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _fill_remaining(a, upper, lower, remaining):
     """Lower bound on the cost of the remaining points, from each point on."""
     n = a.shape[0]
@@ -136,25 +136,25 @@ def _fill_remaining(a, upper, lower, remaining):
         remaining[t] += remaining[t + 1]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _squared(threshold, root):
     """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
     return threshold * threshold * (1.0 + 1e-12) if root else threshold
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _rounded_down(bound):
     """A lower bound that stays a lower bound in single precision."""
     return min(bound * (1.0 - 1e-6), 3e38) if bound > 1e-30 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _pair_position(i, j, n):
     """Position of the pair i < j in the list of all pairs, row by row."""
     return i * (2 * n - i - 1) // 2 + j - i - 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_bounds(series, envelopes, stored, nearest):
     """Push the lower bounds of all pairs in place of distances.
 
@@ -183,7 +183,7 @@ def nearest_bounds(series, envelopes, stored, nearest):
                 push(j, i, bound, nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _push_pair(i, j, squared, root, nearest):
     """Push the distance of a pair for both series."""
     distance = np.sqrt(squared) if root else squared
@@ -191,7 +191,7 @@ def _push_pair(i, j, squared, root, nearest):
     push(j, i, distance, nearest)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def seed_search(series, seeds, first_row, step, warping, nearest):
     """Compute the pairs of every ``step``-th row with its seeds; return the pairs bounded, abandoned and computed."""
     values, starts = series
@@ -213,7 +213,7 @@ def seed_search(series, seeds, first_row, step, warping, nearest):
     return 0, abandoned, computed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def bounded_search(series, envelopes, stored, seeds, first_row, step, radius, root, nearest):
     """Search the pairs of every ``step``-th row with later series that are not its seeds; equal lengths only.
 
@@ -288,7 +288,7 @@ def bounded_search(series, envelopes, stored, seeds, first_row, step, radius, ro
     return bounded, abandoned, computed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ragged_search(series, first_row, step, warping, nearest):
     """Search the pairs of every ``step``-th row with all later series, of any lengths, by LB_Kim and abandoning.
 
@@ -316,7 +316,7 @@ def ragged_search(series, first_row, step, warping, nearest):
     return bounded, abandoned, computed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_series(a, rows, b, columns, envelopes, warping):
     """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; of ties the first column.
 

@@ -1,10 +1,11 @@
 """Kernels for rows of compressed sparse matrices (see ``protoset.spaces.sparse_vectors``)."""
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def difference_block(a_indptr, a_indices, a_data, b_indptr, b_indices, b_data, absolute):
     """Sum of the squared (or absolute) differences of every row of a to every row of b; entries are sorted."""
     n, m = a_indptr.shape[0] - 1, b_indptr.shape[0] - 1

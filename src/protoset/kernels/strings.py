@@ -11,7 +11,8 @@ A distance runs along the columns of the dynamic programme, 64 rows at a time as
 """
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 WORD = 64
 """Bits of a word."""
@@ -32,7 +33,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 """Word of all bits."""
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_bits(word):
     """Count the bits that are set, in pairs, fours and bytes; LLVM makes one instruction of it."""
     word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
@@ -41,7 +42,7 @@ def _count_bits(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lower_bounds(signature, length, signatures, lengths, bounds):
     """Write a lower bound on the distance to every string.
 
@@ -56,7 +57,7 @@ def lower_bounds(signature, length, signatures, lengths, bounds):
         bounds[other] = min(bound, LARGEST_BOUND)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def write_masks(pattern, slots, masks):
     """Write the positions of each symbol of the pattern, as bits of the row of the symbol in ``masks``.
 
@@ -72,7 +73,7 @@ def write_masks(pattern, slots, masks):
         masks[slots[symbol], position // WORD] |= ONE << np.uint64(position % WORD)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distances_in_one_word(length, symbols, starts, others, slots, masks, distances):
     pattern = ALL >> np.uint64(WORD - length)
     for entry in range(others.shape[0]):
@@ -87,7 +88,7 @@ def _distances_in_one_word(length, symbols, starts, others, slots, masks, distan
         distances[entry] = end - start + _count_bits(up & pattern) - _count_bits(down & pattern)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distance_in_words(length, symbols, start, end, slots, masks, up, down, cutoff):
     up[:], down[:] = ALL, NONE
     n_words = (length + WORD - 1) // WORD
@@ -112,7 +113,7 @@ def _distance_in_words(length, symbols, start, end, slots, masks, up, down, cuto
     return distance
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distances_to(length, symbols, starts, others, slots, masks, cutoff, distances):
     """Write the distances of other strings to the pattern in ``masks``; -1 where it was abandoned.
 
@@ -130,7 +131,7 @@ def distances_to(length, symbols, starts, others, slots, masks, cutoff, distance
             distances[entry] = _distance_in_words(length, symbols, start, end, slots, masks, up, down, cutoff)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def collect(bounds, lowest, highest, work, near, ends):
     """Write the strings with a bound from ``lowest`` to ``highest`` by (bound, index), and where each bound ends."""
     n_near = 0
@@ -150,7 +151,7 @@ def collect(bounds, lowest, highest, work, near, ends):
         ends[bound] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sort_members(found, found_distances, n_found, threshold, within, members, member_starts, indices, distances):
     """Write the objects of the strings up to the threshold, by (distance, index); return their number."""
     n_objects = members.shape[0]
@@ -168,7 +169,7 @@ def _sort_members(found, found_distances, n_found, threshold, within, members, m
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_strings(
     first, last, symbols, starts, n_symbols, signatures, members, member_starts, n_neighbors, indices, distances
 ):  # fmt: skip
@@ -231,7 +232,7 @@ def nearest_strings(
     return kept, closed, abandoned, visited - abandoned - (last - first)  # each string visits itself
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread(string_of, list_starts, list_indices, list_distances, starts, indices, distances):
     """Give each object the list of its string without itself, or without the last entry if it is not listed."""
     for row in range(string_of.shape[0]):

@@ -4,10 +4,11 @@ Ties: of equally near objects the lower index is nearer; of classes with equal v
 """
 
 import numpy as np
-from numba import njit
+
+from protoset.kernels._compile import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def winner(neighbors, codes):
     """Class of most of the neighbours; of tied classes that of the nearest neighbour.
 
@@ -30,7 +31,7 @@ def winner(neighbors, codes):
     return winning
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def majority(neighbors, codes):
     """Class that wins the vote of the neighbours of each row, as in ``winner``."""
     n = neighbors.shape[0]
@@ -47,7 +48,7 @@ def majority(neighbors, codes):
     return winners
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def wins_every_vote(neighbors, codes, own):
     """Whether the class ``own`` wins the vote of the nearest, the two nearest, ... and all neighbours of each row."""
     n = neighbors.shape[0]
@@ -66,7 +67,7 @@ def wins_every_vote(neighbors, codes, own):
     return wins
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _count_vote(code, position, leader, counts, first):
     """Count a vote and return the leading class; of tied classes that of the nearest neighbour."""
     if counts[code] == 0:
@@ -77,7 +78,7 @@ def _count_vote(code, position, leader, counts, first):
     return code if counts[code] == counts[leader] and first[code] < first[leader] else leader
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _reset_votes(neighbors, codes, counts):
     for position in range(neighbors.shape[0]):
         if neighbors[position] < 0:
@@ -85,7 +86,7 @@ def _reset_votes(neighbors, codes, counts):
         counts[codes[neighbors[position]]] = 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def push_nearer(rows, block, columns, neighbors, distances):
     """Insert new objects into the sorted lists of the k nearest, by (distance, index).
 
