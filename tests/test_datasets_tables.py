@@ -2,6 +2,7 @@
 
 import csv
 import io
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from dataset_cases import assert_same, made_tables, texts
 from protoset.datasets import Attribute, Dataset, take
 from protoset.datasets.csv_tables import read_csv, write_csv
+from protoset.datasets.keel import read_keel
 from protoset.datasets.parquet import read_parquet, write_parquet
+from protoset.datasets.queries import read_queries
 from protoset.exceptions import DataError
 
 # A CSV has neither types nor values for later: texts that are no numbers, and no mark of missing.
@@ -186,3 +189,38 @@ def test_mistakes_among_numbers():
     with pytest.raises(DataError, match=r"x, line 32: expected a number in 'a' .*found '1..5'; kind='mixed' takes"):
         read_csv(text, file="x")
     assert read_csv(text, kind="mixed").attributes == (Attribute("a", "nominal", ("1", "1..5")),)
+
+
+def wide_csv(n_columns):
+    return "\n".join(
+        [",".join(f"c{at}" for at in range(n_columns)), *(",".join(["1"] * (n_columns - 1) + ["ab"]),) * 2]
+    )
+
+
+def wide_keel(n_columns):
+    names = [f"c{at}" for at in range(n_columns)]
+    declared = "\n".join(f"@attribute {name} real" for name in names)
+    return f"{declared}\n@attribute y {{a}}\n@inputs {','.join(names)}\n@outputs y\n@data\n{'1,' * n_columns}a\n"
+
+
+def cpu_seconds(function, *arguments):
+    start = time.process_time()
+    function(*arguments)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("form", ["csv", "keel", "queries"])
+def test_the_time_grows_as_the_number_of_columns_and_not_faster(form, tmp_path):
+    def read_columns(n_columns):
+        if form == "keel":
+            return cpu_seconds(read_keel, wide_keel(n_columns))
+        text = wide_csv(n_columns)
+        if form == "csv":
+            return cpu_seconds(read_csv, text)
+        (tmp_path / "wide.csv").write_text(text)
+        columns = read_csv(text).attributes
+        return cpu_seconds(lambda: read_queries(tmp_path / "wide.csv", kind="vectors", attributes=columns))
+
+    read_columns(100)
+    # 10 if it grows as the number of columns, 100 if it grows as its square.
+    assert read_columns(40_000) < 40 * read_columns(4_000)

@@ -97,7 +97,7 @@ def assemble(attributes: Sequence[Attribute], columns: Sequence[Any], n: int, ki
     if kind == "vectors" and nominal:
         raise error_at(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold texts; pass kind='mixed'")
     if not nominal and kind != "mixed":
-        return np.column_stack(columns).reshape(n, len(attributes))
+        return np.ascontiguousarray(np.array(columns, dtype=np.float64).reshape(len(attributes), n).T)
     objects = np.empty((n, len(attributes)), dtype=object)
     for position, column in enumerate(columns):
         objects[:, position] = column.tolist() if isinstance(column, np.ndarray) else column

@@ -14,7 +14,7 @@ KINDS: tuple[Kind, ...] = ("vectors", "mixed", "series", "strings", "matrix")
 """Kinds of objects; see :class:`Dataset`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """A column of a table.
 

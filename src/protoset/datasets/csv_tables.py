@@ -78,15 +78,19 @@ def read_csv(
         is_numeric = numbers is not None or all(text is None or is_number(text) for text in label_texts)
         target_column = Attribute(names[at], "real" if is_numeric else "nominal")
         labels, spelling = read_target(target_column, label_texts, line_numbers, file)
-    columns = [
-        _column(name, texts[position], line_numbers, delimiter, kind, file)
-        if numbers is None
-        else (_numeric(name, values[:, position]), values[:, position])
-        for position, name in enumerate(names)
-        if position != at
-    ]
-    attributes = tuple(attribute for attribute, _ in columns)
-    objects = assemble(attributes, [values for _, values in columns], len(labels), kind, file)
+    kept = [(name, position) for position, name in enumerate(names) if position != at]
+    if numbers is not None:
+        values = values[:, [position for _, position in kept]]
+        attributes = _numeric([name for name, _ in kept], values)
+        objects = assemble(attributes, values.T, len(labels), kind, file)
+    else:
+        read = [_column(name, texts[position], line_numbers, delimiter, kind, file) for name, position in kept]
+        of_numbers = [attribute.name for attribute, _ in read if attribute.type != "nominal"]
+        columns = [values for _, values in read]
+        matrix = np.array([values for values in columns if isinstance(values, np.ndarray)]).T
+        numeric = iter(_numeric(of_numbers, matrix) if of_numbers else ())
+        attributes = [attribute if attribute.type == "nominal" else next(numeric) for attribute, _ in read]
+        objects = assemble(attributes, columns, len(labels), kind, file)
     layout = Layout(
         "csv",
         tuple(names) if header else (),
@@ -95,7 +99,8 @@ def read_csv(
         delimiter=delimiter,
         spelling=spelling,
     )
-    return Dataset(file, "mixed" if objects.dtype == object else "vectors", objects, labels, attributes, layout=layout)
+    of_kind: Kind = "mixed" if objects.dtype == object else "vectors"
+    return Dataset(file, of_kind, objects, labels, tuple(attributes), layout=layout)
 
 
 def find_delimiter(lines: Sequence[str], file: str) -> str:
@@ -149,9 +154,10 @@ def _split(
 
 
 def _check_names(names: Sequence[str], file: str) -> None:
+    first: dict[str, int] = {}
     for position, name in enumerate(names):
-        if name and name in names[:position]:
-            both = f"the columns {names.index(name)} and {position}, counted from 0"
+        if name and first.setdefault(name, position) != position:
+            both = f"the columns {first[name]} and {position}, counted from 0"
             raise error_at(file, f"expected a name of its own for each column, found {shown(name)} for {both}", 1)
 
 
@@ -207,21 +213,23 @@ def _transposed(
     return [_missing_as_none(field.strip() for field in column) for column in zip(*rows, strict=True)]
 
 
-def _numeric(name: str, values: np.ndarray) -> Attribute:
-    numbers = values[~np.isnan(values)]
-    return Attribute(name, "integer" if len(numbers) and bool((numbers == np.floor(numbers)).all()) else "real")
+def _numeric(names: Sequence[str], values: np.ndarray) -> list[Attribute]:
+    """Return the columns of a matrix as attributes; a column is "integer" if all its known values are whole."""
+    missing = np.isnan(values)
+    whole = ((np.floor(values) == values) | missing).all(axis=0) & ~missing.all(axis=0)
+    return [Attribute(name, "integer" if of_whole else "real") for name, of_whole in zip(names, whole, strict=True)]
 
 
 def _column(
     name: str, texts: Sequence[str | None], line_numbers: Sequence[int], delimiter: str, kind: Kind | None, file: str
 ) -> tuple[Attribute, Any]:
-    """Return a column as an attribute and its values."""
+    """Return a column as an attribute and its values; all columns of numbers as "real"."""
     values, bad = to_numbers(texts)
     if bad >= 0 and delimiter == ";":
         values, still_bad = to_numbers([text and text.replace(",", ".") for text in texts])
         bad = bad if still_bad >= 0 else -1
     if bad < 0:
-        return _numeric(name, values), values
+        return Attribute(name, "real"), values
     present = [text for text in texts if text is not None]
     n_numbers = sum(map(is_number, present))
     if kind != "mixed" and n_numbers >= LEAST_NUMERIC_SHARE * len(present):

@@ -52,17 +52,16 @@ def _choose(
     names = [attribute.name for attribute in attributes]
     if target is not None:
         return find_column(target, names, file), set()
+    exact, folded = ({key(name): at for at, name in reversed(list(enumerate(names)))} for key in (str, str.casefold))
     positions: dict[str, list[int]] = {}
     for keyword, (listed_names, line) in roles.items():
         for name in filter(None, split_fields(listed_names)):
-            matches = [at for at, declared in enumerate(names) if declared == name] or [
-                at for at, declared in enumerate(names) if declared.casefold() == name.casefold()
-            ]
-            if not matches:
+            at = exact.get(name, folded.get(name.casefold()))
+            if at is None:
                 raise error_at(
                     file, f"expected names of attributes, found {shown(name)}{did_you_mean(name, names)}", line
                 )
-            positions.setdefault(keyword, []).append(matches[0])
+            positions.setdefault(keyword, []).append(at)
     outputs = positions.get("@output", [len(names) - 1])
     if len(outputs) > 1:
         chosen = listed(names[at] for at in outputs)

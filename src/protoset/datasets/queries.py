@@ -172,11 +172,12 @@ def _table(
     has_names = dataset.layout is not None and (dataset.layout.format == "parquet" or bool(dataset.layout.header))
     wanted = [attribute.name for attribute in attributes]
     at: int | None = None
-    if has_names and set(wanted) <= set(names):
-        positions = [names.index(name) for name in wanted]
-        at = names.index(target) if target in names else None
+    position_of = {name: position for position, name in reversed(list(enumerate(names)))}
+    if has_names and position_of.keys() >= set(wanted):
+        positions = [position_of[name] for name in wanted]
+        at = None if target is None else position_of.get(target)
     elif has_names and not all(name.startswith("column ") for name in wanted):
-        lacking = [name for name in wanted if name not in names]
+        lacking = [name for name in wanted if name not in position_of]
         raise error_at(file, f"expected the columns of the training set; there is no {listed(lacking)}")
     elif len(names) == len(wanted):
         positions = list(range(len(names)))
@@ -195,11 +196,11 @@ def _table(
 
 
 def _named(dataset: Dataset, attributes: Sequence[Attribute]) -> list[tuple[Attribute, int]]:
-    names = [attribute.name for attribute in dataset.attributes]
-    lacking = [attribute.name for attribute in attributes if attribute.name not in names]
+    position_of = {attribute.name: position for position, attribute in reversed(list(enumerate(dataset.attributes)))}
+    lacking = [attribute.name for attribute in attributes if attribute.name not in position_of]
     if lacking:
         raise error_at(str(dataset.path), f"expected the attributes of the training set; there is no {listed(lacking)}")
-    return [(attribute, names.index(attribute.name)) for attribute in attributes]
+    return [(attribute, position_of[attribute.name]) for attribute in attributes]
 
 
 def _as_declared(dataset: Dataset, position: int, attribute: Attribute, file: str) -> list[Any]:
