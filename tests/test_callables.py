@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import get_tags
 
 from protoset import REPS, FileFormatError, NeighborSearch, PrototypeClassifier, _blocks, load, save
-from protoset.spaces import DISSIMILARITIES, callables, make_space
+from protoset.spaces import DISSIMILARITIES, _pair_evaluation, callables, make_space
 from protoset.spaces._pair_evaluation import as_dissimilarity
 from protoset.spaces._plain_objects import Encoder, decode
 from protoset.spaces.callables import CallableSpace
@@ -211,20 +211,37 @@ def test_progress(symmetric):
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-def test_n_jobs_starts_processes_and_changes_nothing(symmetric, tmp_path):
+def test_n_jobs_starts_processes_and_changes_nothing(symmetric, tmp_path, monkeypatch):
+    monkeypatch.setattr(_pair_evaluation, "WORKER_SECONDS", 1e-9)
     X, _ = objects_of("sets", 30)
     params = {"symmetric": symmetric, "log": str(tmp_path / "log")}
     got = make_space(X, with_process, params).kneighbors(4, limit=30, n_jobs=2)
     pids = (tmp_path / "log").read_text().split()
-    assert str(os.getpid()) not in pids
+    # The first pairs are computed here, to measure the function.
+    assert pids.count(str(os.getpid())) == 3
     assert len(pids) == 30 * 29 // (1 + symmetric)
     expected = make_space(X, jaccard).kneighbors(4, limit=30)
     np.testing.assert_array_equal(got.indices, expected.indices)
     np.testing.assert_array_equal(got.distances, expected.distances)
 
 
+@pytest.mark.parametrize("n_jobs", [60, -1])
+def test_little_work_starts_no_process(n_jobs, tmp_path):
+    params = {"symmetric": True, "log": str(tmp_path / "log")}
+    X, _ = objects_of("sets", 8)
+    make_space(X, with_process, params).kneighbors(3, limit=8, n_jobs=n_jobs)
+    assert (tmp_path / "log").read_text().split() == [str(os.getpid())] * 28
+
+
+def test_as_many_workers_as_there_is_work_for():
+    evaluator = _pair_evaluation.PairEvaluator(jaccard, {}, n_jobs=60)
+    outcome = _pair_evaluation.Outcome(0, np.zeros(2), seconds=0.5)
+    assert [evaluator._worthwhile(n_pairs, outcome) for n_pairs in (0, 3, 4, 12, 10**6)] == [0, 0, 1, 3, 60]
+
+
 @pytest.mark.parametrize("what", ["function", "objects"])
-def test_threads_where_something_cannot_be_pickled(what):
+def test_threads_where_something_cannot_be_pickled(what, monkeypatch):
+    monkeypatch.setattr(_pair_evaluation, "WORKER_SECONDS", 1e-9)
     X, _ = objects_of("sets", 30)
     calls = []
     if what == "objects":
@@ -302,11 +319,14 @@ class StrangeError(Exception):
 
 
 def fails_strangely(a, b):
-    raise StrangeError(1, 2)
+    if (a, b) == (3, 4):
+        raise StrangeError(1, 2)
+    return 1.0
 
 
-def test_an_exception_that_cannot_be_sent_keeps_its_text():
-    with pytest.raises(RuntimeError, match="objects 0 and 1: 1 and 2") as caught:
+def test_an_exception_that_cannot_be_sent_keeps_its_text(monkeypatch):
+    monkeypatch.setattr(_pair_evaluation, "WORKER_SECONDS", 1e-9)
+    with pytest.raises(RuntimeError, match="objects 3 and 4: 1 and 2") as caught:
         make_space(range(5), fails_strangely).kneighbors(2, limit=5, n_jobs=2)
     assert "StrangeError" in caught.value.__cause__.__notes__[0]
 

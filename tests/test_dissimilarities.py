@@ -257,6 +257,9 @@ def test_what_the_automatic_metric_does_not_know(X):
 VECTOR_ERRORS = [
     ("jaccard", VECTORS, {}, r"'jaccard' compares truth values, but X holds other numbers.*pass for example X > 0"),
     ("haversine", VECTORS, {}, "'haversine' needs 2 features, latitude and longitude in radians, got 4"),
+    ("haversine", [[0.1, 0.2], [52.5, 13.4]], {}, r"radians, .* a latitude .* pi / 2 .* 52.5 in row 1; .*np.radians"),
+    ("haversine", [[0.1, 103.8], [0.2, 13.4]], {}, r"radians, .* a longitude .* 2 pi .* 103.8 in rows 0, 1;"),
+    ("haversine", [[1e149, 0.0], [0.2, 0.0]], {}, "a latitude .* 1e.149 in row 0"),
     ("nan_euclidean", np.full((3, 2), np.nan), {}, "needs a known value in every row, rows 0, 1, 2 have none"),
     ("braycurtis", VECTORS, {}, "compares amounts, but X holds negative numbers in rows"),
     ("minkowski", VECTORS, {"p": 0}, "metric_params: p=0 must be a finite number above 0"),
@@ -316,3 +319,14 @@ def _arrays_of(thing):
             yield value
         elif type(value).__module__.startswith("protoset"):
             yield from _arrays_of(value)
+
+
+def test_queries_in_degrees_are_refused():
+    degrees = np.array([[52.5, 13.4], [48.1, 11.6], [-33.9, 151.2], [-37.8, 145.0]])
+    classifier = PrototypeClassifier(REPS(2, metric="haversine")).fit(np.radians(degrees), [0, 0, 1, 1])
+    assert classifier.predict(np.radians(degrees)).tolist() == [0, 0, 1, 1]
+    for ask in (classifier.predict, classifier.predict_proba, classifier.explain):
+        with pytest.raises(ValueError, match="metric='haversine' needs radians"):
+            ask(degrees)
+    poles = np.array([[np.pi / 2, np.pi], [-np.pi / 2, -np.pi]], np.float32)
+    assert np.isfinite(classifier.explain(poles).distances).all()

@@ -2,7 +2,8 @@
 
     pairs -> tasks of about a quarter of a second -> outcomes in order
 
-The size of the tasks depends on measured times; the values do not.
+The first tasks run in this process. Their times decide how many workers the remaining pairs are worth, if any. The size
+of the tasks and the number of workers depend on measured times; the values do not.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 TASK_SECONDS = 0.25
 """Time that a task should take: much more than sending it, and little work to lose."""
+
+WORKER_SECONDS = 1.0
+"""Work that is worth a worker: about the time that its start takes."""
 
 LARGEST_TASK = 2**16
 """Largest number of pairs in a task."""
@@ -47,12 +51,12 @@ class Outcome:
 class PairEvaluator:
     """Calls a function on pairs of objects, with further arguments by keyword.
 
-    The workers are processes where the function and the objects can be pickled, else threads.
+    There are at most ``n_jobs`` workers: processes where the function and the objects can be pickled, else threads.
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Mapping[str, Any], n_jobs: int | None = 1):
         self.function, self.arguments, self.n_jobs = function, dict(arguments), n_jobs
-        self._task_size = 8
+        self._task_size = 1
 
     def evaluate(
         self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, naming: tuple[str, str]
@@ -80,16 +84,28 @@ class PairEvaluator:
     def _outcomes(
         self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, end: list[int]
     ) -> Iterator[Outcome]:
-        blocks = self._blocks(end)
-        if effective_n_jobs(self.n_jobs) == 1:
-            yield from (self._task(rows, columns, left, right, block)() for block in blocks)
+        blocks, n_workers = self._blocks(end), 1
+        for position, block in enumerate(blocks):
+            outcome = self._task(rows, columns, left, right, block)()
+            yield outcome
+            # The first call may take longer than others, as it may compile or import something.
+            if position > 0:
+                n_workers = self._worthwhile(end[0] - block.stop, outcome)
+            if n_workers > 1:
+                break
+        else:
             return
         used = [rows[i] for i in np.unique(left)] + [columns[j] for j in np.unique(right)]
         in_processes = all(_can_pickle(thing) for thing in (self.function, self.arguments, *used))
         where = {"prefer": "processes"} if in_processes else {"require": "sharedmem"}
         run = _run_remote if in_processes else Task.__call__
-        workers = Parallel(n_jobs=self.n_jobs, batch_size=1, return_as="generator", **where)
+        workers = Parallel(n_jobs=n_workers, batch_size=1, return_as="generator", **where)
         yield from workers(delayed(run)(self._task(rows, columns, left, right, block)) for block in blocks)
+
+    def _worthwhile(self, n_pairs: int, outcome: Outcome) -> int:
+        """Number of workers that further pairs are worth, at the speed of an outcome."""
+        seconds = n_pairs * outcome.seconds / max(1, len(outcome.values))
+        return min(effective_n_jobs(self.n_jobs), int(seconds / WORKER_SECONDS))
 
     def _blocks(self, end: list[int]) -> Iterator[slice]:
         start = 0

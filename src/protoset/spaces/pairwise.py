@@ -28,6 +28,9 @@ BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yu
 OTHER_DISTANCES = ("braycurtis", "canberra", "chebyshev", "hamming", "haversine", "minkowski", "nan_euclidean")
 """Further distances between vectors of numbers."""
 
+ANGLE_ROUNDING = 1e-6
+"""Relative rounding error of an angle, as of pi / 2 in single precision."""
+
 
 class PairwiseSpace(Space):
     """Distances between the rows of arrays, one pair at a time."""
@@ -118,9 +121,24 @@ def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:
     negative = np.flatnonzero((X < 0).any(axis=1))
     if metric == "braycurtis" and len(negative):
         raise ValueError(f"metric='braycurtis' compares amounts, but X holds negative numbers in {name_rows(negative)}")
-    if metric == "haversine" and X.shape[1] != 2:
-        raise ValueError(f"metric='haversine' needs 2 features, latitude and longitude in radians, got {X.shape[1]}")
+    if metric == "haversine":
+        _check_coordinates(X)
     return X.astype(np.float64, copy=False)
+
+
+def _check_coordinates(X: np.ndarray) -> None:
+    """Refuse what is not latitude and longitude in radians."""
+    if X.shape[1] != 2:
+        raise ValueError(f"metric='haversine' needs 2 features, latitude and longitude in radians, got {X.shape[1]}")
+    for name, values, limit, shown in zip(
+        ("latitude", "longitude"), X.T, (np.pi / 2, 2 * np.pi), ("pi / 2", "2 pi"), strict=True
+    ):
+        outside = np.flatnonzero(np.abs(values) > limit * (1 + ANGLE_ROUNDING))
+        if len(outside):
+            raise ValueError(
+                f"metric='haversine' needs radians, and a {name} is at most {shown} then, but X holds "
+                f"{float(values[outside[0]]):g} in {name_rows(outside)}; pass np.radians(X) if X is in degrees"
+            )
 
 
 def _check_with_gaps(X: Any) -> np.ndarray:
