@@ -262,6 +262,18 @@ def test_labels_without_an_order():
         REPS(0.1).fit(X, np.array([b"a", b"b", b"c"])[Y])
 
 
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy before 2 has no StringDType")
+def test_labels_of_stringdtype():
+    labels = np.array(["a", "b", "cc"])[Y]
+    fitted = PrototypeClassifier(REPS(6)).fit(X, labels.astype(np.dtypes.StringDType()))
+    np.testing.assert_array_equal(fitted.predict(X), PrototypeClassifier(REPS(6)).fit(X, labels).predict(X))
+    assert fitted.classes_.dtype == labels.dtype
+    gaps = labels.astype(np.dtypes.StringDType(na_object=np.nan))
+    gaps[3] = np.nan
+    with pytest.raises(ValueError, match="Input y contains NaN, infinity or None at row 3"):
+        REPS(6).fit(X, gaps)
+
+
 def test_nullable_labels_stay_what_they_are():
     large = pd.Series(np.array([2**53, 2**53 + 1, 2**53 + 2])[Y], dtype="Int64")
     assert REPS(0.1).fit(X, large).classes_.tolist() == [2**53, 2**53 + 1, 2**53 + 2]

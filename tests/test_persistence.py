@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -182,6 +183,28 @@ def test_permissions_follow_the_umask(tmp_path):
     save(PrototypeClassifier(REPS(0.1)).fit(X, Y), tmp_path / "model")
     (tmp_path / "plain").write_text("")
     assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes as on POSIX systems")
+def test_a_killed_save_leaves_a_file_that_the_next_one_removes(tmp_path):
+    program = """
+import os, signal, sys
+import protoset._files
+def kill(*paths):
+    os.kill(os.getpid(), signal.SIGKILL)
+protoset._files.os.replace = kill
+protoset._files.write_atomically(sys.argv[1], b"content")
+"""
+    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path / "model")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    [left] = tmp_path.iterdir()
+    machine, process, number = left.name.removeprefix(".protoset-").split("-")
+    alive = tmp_path / f".protoset-{machine}-{os.getpid()}-{number}"
+    elsewhere = tmp_path / f".protoset-{machine[::-1]}-{process}-{number}"
+    alive.touch()
+    elsewhere.touch()
+    save(PrototypeClassifier(REPS(4)).fit(X, Y), tmp_path / "model")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, elsewhere.name, "model"])
 
 
 # reading what is not right

@@ -533,6 +533,18 @@ def test_lists_on_disk_are_mapped(tmp_path):
         assert isinstance(base, np.memmap)
 
 
+def test_two_fits_at_once_in_one_folder(tmp_path):
+    X, y = overlapping(60)
+    selector = REPS(5, search=NeighborSearch(folder=tmp_path))
+    with (
+        Storage.at(tmp_path).locked(),
+        pytest.raises(ValueError, match="folder=.*another fit is writing its neighbour lists there; wait for its end"),
+    ):
+        selector.fit(X, y)
+    assert not Storage.at(tmp_path).holds("neighbor_indices")
+    assert len(selector.fit(X, y).sample_indices_) == 5
+
+
 def test_folders_that_do_not_serve(tmp_path):
     X, y = overlapping(60)
     with pytest.raises(FileNotFoundError, match="folder=.*nowhere' is not a folder; make it first"):

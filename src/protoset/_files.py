@@ -1,8 +1,17 @@
-"""Files that are whole or not there, locks of files, paths that are the same file."""
+"""Files that are whole or not there, locks of files, paths that are the same file.
+
+A temporary file is called ``.protoset-HOST-PID-NUMBER``. A killed process leaves its file; the next write in the folder
+removes the files of processes of this machine that are no longer alive.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
 import os
+import platform
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -21,7 +30,8 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     if os.path.lexists(target) and not os.path.isfile(target):
         raise FileExistsError(f"cannot write {os.fsdecode(path)!r}: it exists and is not a file; choose another name")
     mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.lexists(target) else None
-    temporary = os.path.join(directory, f".protoset-{secrets.token_hex(8)}")
+    _remove_leftovers(directory)
+    temporary = os.path.join(directory, f".protoset-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}")
     with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
         try:
             file.write(content)
@@ -33,6 +43,40 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
         except BaseException:
             os.unlink(temporary)
             raise
+
+
+def _machine() -> str:
+    """Return a name for this machine, or this container: a shared folder holds files of the processes of others."""
+    name = platform.node()
+    with contextlib.suppress(OSError):
+        name += Path("/etc/machine-id").read_text(encoding="utf-8", errors="replace")
+    with contextlib.suppress(OSError):
+        name += os.readlink("/proc/self/ns/pid")
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
+
+
+def _remove_leftovers(directory: str) -> None:
+    """Remove the temporary files of processes of this machine that have ended."""
+    pattern = re.compile(rf"\.protoset-{_machine()}-(\d+)-[0-9a-f]+")
+    # Tidying up is no reason for a write to fail.
+    with contextlib.suppress(OSError):
+        for name in os.listdir(directory):
+            match = pattern.fullmatch(name)
+            if match and not _is_alive(int(match[1])):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(directory, name))
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":
+        return True  # os.kill would end the process
+    try:
+        os.kill(process, 0)
+    except OverflowError:
+        return False
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
 
 
 def lock_of(path: str | os.PathLike[str]) -> BaseFileLock:

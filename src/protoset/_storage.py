@@ -6,11 +6,13 @@ import contextlib
 import errno
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from protoset._files import lock_of
 from protoset._memory import format_bytes
 
 NO_ROOM = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name))
@@ -37,6 +39,27 @@ class Storage:
         if not os.path.isdir(path):
             raise FileNotFoundError(f"folder={path!r} is not a folder; make it first, or pass another")
         return cls(path)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other fits from writing to the folder; refuse at once if another fit is writing there."""
+        if self.folder is None:
+            yield
+            return
+        from filelock import Timeout
+
+        lock = lock_of(os.path.join(self.folder, "neighbor_lists"))
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise ValueError(
+                f"folder={self.folder!r}: another fit is writing its neighbour lists there; wait for its end, or pass "
+                "another folder"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def empty(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return an array to fill; refuse an array that does not fit on the disk."""

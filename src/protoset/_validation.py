@@ -221,7 +221,9 @@ def _unconverted(y: Any) -> Any:
     if isinstance(y, (list, tuple)) and 0 < sum(isinstance(label, str) for label in y) < len(y):
         return np.array(y, dtype=object)
     if getattr(getattr(y, "dtype", None), "kind", "") == "T":
-        return y.astype(str)
+        # Not astype(str), which NumPy 2.4 refuses, and which would make texts of missing labels.
+        labels = y.astype(object)
+        return np.array(labels.tolist(), str) if all(isinstance(label, str) for label in labels.flat) else labels
     is_nullable = hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype)
     return y.to_numpy() if is_nullable and getattr(y, "ndim", 0) == 1 else y
 

@@ -89,7 +89,9 @@ def read_target(
     return to_labels(present, attribute.values)
 
 
-def assemble(attributes: Sequence[Attribute], columns: Sequence[Any], n: int, kind: Kind | None, file: str) -> Any:
+def assemble(
+    attributes: Sequence[Attribute], columns: Sequence[Any] | np.ndarray, n: int, kind: Kind | None, file: str
+) -> Any:
     """Return the objects: a float array if all attributes are numeric and ``kind`` is not "mixed"."""
     nominal = [attribute.name for attribute in attributes if attribute.type == "nominal"]
     if not attributes:

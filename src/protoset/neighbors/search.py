@@ -221,22 +221,23 @@ def build_lists(
     n_neighbors = min(n_neighbors, n - 1)
     storage = Storage() if storage is None else storage
     search_approximately = approximate_search_of(space, search) if n > 1 else None
-    # The counts come last: a folder without counts is unfinished, whatever ended the search.
-    storage.discard("neighbor_counts")
-    if search_approximately is not None:
-        raw = search_approximately(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
-        check_recall(raw.recall)
-    else:
-        raw = space.kneighbors(n_neighbors, limit=tied_limit(n_neighbors, n), n_jobs=n_jobs, progress=progress)
-        indices = storage.keep("neighbor_indices", raw.indices, np.int32)
-        raw = replace(raw, indices=indices, distances=storage.keep("neighbor_distances", raw.distances, np.float64))
-    if storage.folder is not None:
-        storage.keep("neighbor_closed", raw.closed, np.bool_)
-        storage.keep("neighbor_recall", np.array([np.nan if raw.recall is None else raw.recall]), np.float64)
-    lists = NeighborLists.from_raw(raw, ties, storage)
-    if storage.folder is not None:
-        storage.keep("neighbor_counts", raw.counts, np.int64)
-    return lists
+    with storage.locked():
+        # The counts come last: a folder without counts is unfinished, whatever ended the search.
+        storage.discard("neighbor_counts")
+        if search_approximately is not None:
+            raw = search_approximately(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
+            check_recall(raw.recall)
+        else:
+            raw = space.kneighbors(n_neighbors, limit=tied_limit(n_neighbors, n), n_jobs=n_jobs, progress=progress)
+            indices = storage.keep("neighbor_indices", raw.indices, np.int32)
+            raw = replace(raw, indices=indices, distances=storage.keep("neighbor_distances", raw.distances, np.float64))
+        if storage.folder is not None:
+            storage.keep("neighbor_closed", raw.closed, np.bool_)
+            storage.keep("neighbor_recall", np.array([np.nan if raw.recall is None else raw.recall]), np.float64)
+        lists = NeighborLists.from_raw(raw, ties, storage)
+        if storage.folder is not None:
+            storage.keep("neighbor_counts", raw.counts, np.int64)
+        return lists
 
 
 def approximate_search_of(space: TrainingSpace, search: SearchKind, large: int | None = None) -> Any:
