@@ -16,6 +16,8 @@ from campaigns.model_files import DROP, MODEL_FILE_DOORS
 from campaigns.models import data_model, data_set, example_of, model
 from campaigns.values import VALUES
 from protoset import NeighborSearch, PrototypeClassifier, Refined, refine
+from protoset.experiments import compare, validate
+from protoset.models import fit_model
 from protoset.selectors import BaseSelector, all_selectors
 
 
@@ -63,6 +65,23 @@ def shown(metric: str, n_neighbors: Any) -> None:
     require(explanation.labels.shape[1] == min(n_neighbors, 6), "explain shows another number of prototypes")
 
 
+def fitted(dataset: Any, *arguments: Any, **options: Any) -> None:
+    """Fit a model to a data set; it answers for the objects of the data set."""
+    ask(fit_model(dataset, *arguments, **options), dataset.objects)
+
+
+def validated(dataset: Any, *arguments: Any, **options: Any) -> None:
+    """Measure the error of a method on a data set."""
+    error = validate(dataset, *arguments, **options).estimate.error
+    require(0 <= error <= 1, f"validate: error {error}")
+
+
+def compared(dataset: Any, *arguments: Any, **options: Any) -> None:
+    """Compare methods on a data set."""
+    errors = compare(dataset, *arguments, **options).errors
+    require((np.isnan(errors) | ((errors >= 0) & (errors <= 1))).all(), "compare: errors that are no shares")
+
+
 def _by_name(functions: Iterable[Any]) -> dict[str, Any]:
     return {function.__name__: function for function in functions}
 
@@ -71,7 +90,7 @@ NAMESPACE: dict[str, Any] = (
     VALUES
     | dict(all_selectors())
     | _by_name([Refined, NeighborSearch, PrototypeClassifier, Decimal])
-    | _by_name([fit, classify, ask, shown, refined, model, data_model, data_set, require])
+    | _by_name([fit, classify, ask, shown, refined, fitted, validated, compared, model, data_model, data_set, require])
     | _by_name([*MODEL_FILE_DOORS, *DATA_FILE_DOORS, *COMMAND_DOORS, *INVARIANT_DOORS])
     | {"DROP": DROP}
 )

@@ -160,6 +160,8 @@ def memmap(X: np.ndarray) -> np.ndarray:
 
 def structured(X: np.ndarray) -> np.ndarray:
     """A structured array, a field per column."""
+    if X.shape[-1] == 0:
+        return X
     return np.rec.fromarrays(list(np.asarray(X, float).T)).view(np.ndarray)
 
 

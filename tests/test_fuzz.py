@@ -10,6 +10,19 @@ from campaigns.lines import PARTS, each_line
 from campaigns.outcomes import CRASH, DOCUMENTED, HANG, LEAKED, WORKS, WRONG, judge
 from campaigns.processes import Batch, run_batches
 
+# Lines that the campaign found to fail, and that were mended.
+REPRODUCERS = [
+    "fit(CCIS(n_jobs=2**70), vectors(3), labels(3))",
+    "fit(HMNEI(epsilon=2**63), grid(30), labels(30))",
+    "fit(CCIS(verbose=pd.Series([1])), vectors(9), labels(9))",
+]
+
+
+@pytest.mark.parametrize("line", REPRODUCERS)
+def test_a_line_that_failed_once(line):
+    outcome = judge(line, NAMESPACE)
+    assert not outcome.failed, outcome
+
 
 @pytest.mark.parametrize(
     ("line", "kind"),
