@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -107,6 +109,23 @@ def check_verbose(verbose: Any) -> int:
     if isinstance(verbose, (bool, np.bool_)):
         return int(verbose)
     return check_count("verbose", verbose, least=0, remedy="pass 0 for no reports, 1 for reports on stderr")
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Return ``value`` as a path."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name}={value!r} must be a path")
+    path = Path(os.fsdecode(value))
+    if "\0" in str(path):
+        raise ValueError(f"{name}={value!r} must be a path, and has a null character")
+    return path
+
+
+def check_callable(name: str, value: Any) -> Any:
+    """Return ``value`` if it is a function or None."""
+    if value is None or callable(value):
+        return value
+    raise TypeError(f"{name}={value!r} must be a function, or None")
 
 
 def check_seed(random_state: Any) -> Any:

@@ -38,6 +38,8 @@ def run(
     """Compute the cells that the journal does not have yet. A run may be ended at any moment, and started again."""
     from protoset import experiments
 
+    if not plan.name:
+        raise ValueError(f"PLAN {str(plan)!r} is no file; name a TOML file")
     path = plan.with_suffix(".journal") if journal is None else journal
     with working("running", quiet) as tell, connected(cluster) as client:
         done = experiments.run(

@@ -20,6 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from protoset._progress import REPORT_SECONDS, report
+from protoset._validation import check_callable, check_jobs, check_verbose
 from protoset.datasets import Dataset
 from protoset.experiments.cells import CellResult, Group
 from protoset.experiments.cluster import compute_on_cluster
@@ -77,6 +78,7 @@ def compute_plan(
     ``sizes`` has the cells that were computed before: number of prototypes by identifier, None where a cell failed.
     ``seconds`` has the mean time of each method before. The other arguments are those of ``run``.
     """
+    n_jobs, verbose, callback = check_jobs(n_jobs), check_verbose(verbose), check_callable("callback", callback)
     sizes = {} if sizes is None else sizes
     before = {identifier: size for identifier, size in sizes.items() if size is not None or not retry_failed}
     pending = [cell for cell in plan.cells if cell.id not in before]
@@ -123,6 +125,7 @@ def compute_dataset(
     metric = preparation.metric
     distance = Distance(metric, metric, preparation.metric_params, preparation.scaling)
     plan = Plan(source.name, (source,), (distance,), folds, tuple(methods), {}, Path.cwd())
+    check_callable("callback", callback)
     class_sizes = check_fold(dataset, distance, folds)
     for method in methods:
         method.spec.check_size(class_sizes)

@@ -6,10 +6,10 @@ import csv
 import io
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from protoset._files import write_atomically
+from protoset._validation import check_path
 from protoset.exceptions import JournalError, PlanError
 from protoset.experiments.cells import CellResult
 from protoset.experiments.journal import COLUMNS, Journal, column_types
@@ -36,7 +36,7 @@ def export_results(journal: str | os.PathLike[str], path: str | os.PathLike[str]
     int
         Number of rows.
     """
-    target = Path(path)
+    target = check_path("path", path)
     if target.suffix not in (".csv", ".parquet"):
         raise ValueError(f"path={str(target)!r} must end with .csv or .parquet")
     with Journal.to_read(journal) as opened:
@@ -98,11 +98,14 @@ def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[st
     int
         Number of cells that were added to the target.
     """
-    paths = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    if not isinstance(sources, (str, os.PathLike, Iterable)):
+        raise TypeError(f"sources={sources!r} must be a list of journals")
+    given = [sources] if isinstance(sources, (str, os.PathLike)) else sources
+    paths = [check_path("sources", source) for source in given]
     if not paths:
         raise ValueError("sources=[] must name at least one journal")
-    target_path = Path(target)
-    if any(Path(source).resolve() == target_path.resolve() for source in paths):
+    target_path = check_path("target", target)
+    if any(source.resolve() == target_path.resolve() for source in paths):
         raise ValueError(
             f"target={str(target_path)!r} is among the sources; name another target, or leave it out of them"
         )

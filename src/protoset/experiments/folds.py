@@ -126,7 +126,7 @@ def choose_folds(dataset: Dataset, folds: int | None, holdout: float | None, ran
         return Folds(None)
     n = check_count("folds", 5 if folds is None else folds, least=2, remedy="pass the number of folds")
     if n > dataset.n_objects:
-        raise ValueError(f"folds={n} is more than the {dataset.n_objects} objects of {dataset.name!r}; pass fewer")
+        raise ValueError(f"folds={folds} is more than the {dataset.n_objects} objects of {dataset.name!r}; pass fewer")
     return Folds(n, random_state)
 
 

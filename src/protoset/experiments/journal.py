@@ -24,6 +24,7 @@ from typing import Any, Self
 
 from filelock import BaseFileLock
 
+from protoset._validation import check_path
 from protoset._version import __version__
 from protoset.exceptions import JournalError, PlanError
 from protoset.experiments._journal_files import (
@@ -71,7 +72,7 @@ class Journal:
     @classmethod
     def to_read(cls, path: str | os.PathLike[str]) -> Self:
         """Open an existing journal; another process may be writing to it."""
-        file = Path(path)
+        file = check_path("journal", path)
         check_is_journal(file)
         return cls(file, connect_to_read(file))
 
@@ -84,7 +85,7 @@ class Journal:
         The plan has everything in the plan of the journal, and perhaps more; by default it is the journal's plan.
         ``results`` are written together with the plan: both, or neither.
         """
-        file = Path(path)
+        file = check_path("journal", path)
         if file.exists() or plan is None:
             cls.to_read(file).close()
         check_writable(file)

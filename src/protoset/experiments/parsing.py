@@ -155,7 +155,7 @@ class _Reader:
             self.fail(
                 "",
                 f"data x distances x folds x methods x seeds make at least {count:,} cells, and a plan has at most "
-                f"{MOST_CELLS:,}; divide it into several plans, and merge their journals",
+                f"{MOST_CELLS:,}; divide it into several plans",
             )
         return count
 

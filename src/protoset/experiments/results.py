@@ -6,12 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from protoset._validation import check_choice, did_you_mean
+from protoset._validation import check_choice, check_path, did_you_mean
 from protoset.experiments._journal_files import is_locked
 from protoset.experiments.cells import CellResult
 from protoset.experiments.journal import Journal
@@ -106,7 +105,7 @@ def status(journal: str | os.PathLike[str]) -> Status:
         total, name = len(opened.plan.cells), opened.plan.name
     failures = Counter(f"{row.failure_type}: {row.failure_message}" for row in rows if row.state == "failed")
     n_failed = failures.total()
-    running = is_locked(Path(journal))
+    running = is_locked(check_path("journal", journal))
     return Status(
         name, total, len(rows) - n_failed, n_failed, total - len(rows), running, tuple(failures.most_common())
     )
@@ -184,6 +183,8 @@ def table(
 
 
 def _chosen(cells: tuple[Cell, ...], where: Mapping[str, Any]) -> list[Cell]:
+    if not isinstance(where, Mapping):
+        raise TypeError(f"where={where!r} must be a dict, such as {{'method': ['REPS', 'FCNN']}}")
     chosen = list(cells)
     for name, wanted in where.items():
         check_choice("a key of where", name, DIMENSIONS)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from protoset._cluster import resolve_client
-from protoset._validation import check_flag, check_jobs
+from protoset._validation import check_callable, check_flag, check_jobs, check_verbose
 from protoset.experiments.engine import Callback, RunProgress, compute_plan
 from protoset.experiments.journal import Journal
 from protoset.experiments.loading import Data, Loader
@@ -70,6 +70,8 @@ def run(
         The cluster has no workers, or cannot finish the work. The journal has the cells that were done.
     """
     check_jobs(n_jobs)
+    check_verbose(verbose)
+    check_callable("callback", callback)
     check_flag("retry_failed", retry_failed)
     plan = read_plan(plan)
     loader = Loader(data, plan.folder)

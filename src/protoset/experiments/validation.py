@@ -13,7 +13,7 @@ import numpy as np
 
 from protoset import exceptions
 from protoset._cluster import resolve_client
-from protoset._validation import check_choice, check_jobs
+from protoset._validation import check_callable, check_choice, check_jobs
 from protoset.classifier import RULES, Rule
 from protoset.datasets import Dataset
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
@@ -103,6 +103,7 @@ def validate(
     """
     check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)
+    check_callable("progress", progress)
     check_choice("rule", rule, RULES)
     spec = find_method(method, n_prototypes=n_prototypes, parameters=parameters)
     planned = PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)

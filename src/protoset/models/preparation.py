@@ -14,7 +14,7 @@ a data set, ``metric="auto"`` is decided in ``protoset.spaces.automatic``, which
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -87,7 +87,7 @@ class Preparation:
             return self._scaled(self._as_vectors(objects))
         if self.kind == "series":
             # A data set has channels as columns, a space as rows.
-            return [np.asarray(series).T for series in objects]
+            return [np.asarray(series).T for series in _several(objects)]
         return objects
 
     def _as_vectors(self, objects: Any) -> Any:
@@ -98,7 +98,7 @@ class Preparation:
     def _scaled(self, vectors: Any) -> Any:
         if self.centre is None or self.width is None:
             return vectors
-        numbers = np.asarray(vectors, np.float64)
+        numbers = _as_floats(vectors)
         if numbers.ndim != 2 or numbers.shape[1] != len(self.centre):
             raise ValueError(
                 f"X has the shape {numbers.shape}; expected rows of the {len(self.centre)} attributes of the training "
@@ -247,6 +247,9 @@ def learn_scaling(numbers: np.ndarray, scaling: Scaling) -> tuple[np.ndarray, np
 
 def as_numbers(objects: np.ndarray, attributes: tuple[Attribute, ...]) -> np.ndarray:
     """Return mixed rows as numbers: a category is its position in the declaration, a missing value NaN."""
+    objects = np.asarray(objects, object)
+    if objects.ndim != 2 or objects.shape[1] != len(attributes):
+        raise ValueError(f"X has the shape {objects.shape}; expected rows of the {len(attributes)} attributes")
     numbers = np.empty(objects.shape)
     for column, attribute in enumerate(attributes):
         values = [np.nan if is_missing(value) else value for value in objects[:, column]]
@@ -259,18 +262,31 @@ def as_numbers(objects: np.ndarray, attributes: tuple[Attribute, ...]) -> np.nda
                     f"values {list(attribute.values)}; declare it, or use metric='gower'"
                 )
             values = [positions[value] for value in values]
-        numbers[:, column] = values
+        numbers[:, column] = _as_floats(values, f"the attribute {attribute.name!r}")
     return numbers
+
+
+def _as_floats(values: Any, name: str = "X") -> np.ndarray:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} is not a table of numbers ({error}); pass a number for each attribute") from error
+
+
+def _several(objects: Any) -> Any:
+    if not isinstance(objects, Iterable):
+        raise TypeError(f"X={objects!r} must be a list of series")
+    return objects
 
 
 def as_rows(series: Any) -> np.ndarray:
     """Return series of one length and one channel as rows of numbers."""
-    shapes = {np.shape(points) for points in series}
+    shapes = {np.shape(points) for points in _several(series)}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(
             "a metric of vectors takes series of one length and one channel; use 'dtw', 'ddtw', 'erp' for others"
         )
-    return np.asarray(series, np.float64)
+    return _as_floats(series)
 
 
 def has_missing(objects: Any) -> bool:

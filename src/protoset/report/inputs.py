@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._validation import check_callable
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
 from protoset.models.preparation import check_dataset
@@ -51,6 +52,11 @@ def check_inputs(
 ) -> ReportInputs:
     """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
     check_dataset(dataset)
+    check_callable("transform", transform)
+    if test is not None and not isinstance(test, Dataset):
+        raise TypeError(f"test has the type {type(test).__name__}; pass a protoset.datasets.Dataset, or None")
+    if space is not None and not isinstance(space, TrainingSpace):
+        raise TypeError(f"space={space!r} must be the space of the fit, from protoset.spaces.make_space, or None")
     if test is None and dataset.n_train is not None:
         dataset, test = split(dataset)
     if test is not None and test.kind != dataset.kind:
@@ -135,6 +141,8 @@ def _check_fit(selector: BaseSelector, dataset: Dataset) -> None:
 def _check_ids(argument: str, ids: Sequence[Any] | None, n_objects: int) -> list[str]:
     if ids is None:
         return [str(position) for position in range(n_objects)]
+    if not isinstance(ids, Collection):
+        raise TypeError(f"{argument}={ids!r} must be a list with a name for each object")
     if len(ids) != n_objects:
         raise ValueError(f"{argument} has {len(ids)} entries for {n_objects} objects; pass one per object")
     return [str(name) for name in ids]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from protoset._files import is_part_of, write_atomically
-from protoset._validation import check_flag
+from protoset._validation import check_flag, check_path
 from protoset.datasets import Dataset
 from protoset.report.inputs import check_inputs
 from protoset.report.model import page_model
@@ -55,7 +55,7 @@ class Report:
         -------
         Path
         """
-        path = Path(path)
+        path = check_path("path", path)
         check_output(path, self.source, overwrite=overwrite)
         write_atomically(path, self.html.encode())
         return path
@@ -119,6 +119,10 @@ def build_report(
     >>> report.model["summary"]["n_prototypes"]
     9
     """
+    if created is not None and not isinstance(created, (str, datetime.date)):
+        raise TypeError(f"created={created!r} must be a date, a text, or None")
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title={title!r} must be a text, or None")
     inputs = check_inputs(dataset, selector, test=test, transform=transform, space=space, ids=ids, test_ids=test_ids)
     when = datetime.datetime.now().astimezone().replace(microsecond=0) if created is None else created
     text = when if isinstance(when, str) else when.isoformat(*(" ",) if isinstance(when, datetime.datetime) else ())
@@ -146,7 +150,7 @@ def write_report(
     -------
     Path
     """
-    check_output(Path(path), getattr(dataset, "path", None), overwrite=overwrite)
+    check_output(check_path("path", path), getattr(dataset, "path", None), overwrite=overwrite)
     return build_report(dataset, selector, **options).write(path, overwrite=overwrite)
 
 
