@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import resource
 import sys
+import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -59,7 +60,6 @@ class Report:
     part: str
     line: str
     outcome: Outcome
-    seconds: float
     cpu_seconds: float
     peak_bytes: int
 
@@ -78,7 +78,9 @@ def run_batches(
     """
     end = None if seconds is None else time.monotonic() + seconds
     queue = iter(batches)
-    workers = [_Worker() for _ in range(n_processes)]
+    # Workers are killed, so that they cannot remove their files themselves.
+    folder = tempfile.TemporaryDirectory(prefix="protoset-fuzz-", ignore_cleanup_errors=True)
+    workers = [_Worker(folder.name) for _ in range(n_processes)]
     try:
         busy = [worker for worker in workers if worker.take(next(queue, None))]
         while busy and (end is None or time.monotonic() < end):
@@ -91,13 +93,15 @@ def run_batches(
     finally:
         for worker in workers:
             worker.stop()
+        folder.cleanup()
 
 
 class _Worker:
     """A process, the batch that it works on, and the line that it runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
         self.batch: Batch | None = None
+        self._folder = folder
         self._start()
 
     def _start(self) -> None:
@@ -106,7 +110,7 @@ class _Worker:
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs,), daemon=True)
         before = dict(os.environ)
-        os.environ.update(ONE_THREAD)
+        os.environ.update(ONE_THREAD, TMPDIR=self._folder)
         try:
             self._process.start()
         finally:
@@ -136,11 +140,13 @@ class _Worker:
                     continue
                 outcome, cpu_seconds, peak = message
                 self._done += 1
-                report = Report(self.batch.part, self._line, outcome, self._waited(), cpu_seconds, peak)
+                report = Report(self.batch.part, self._line, outcome, cpu_seconds, peak)
                 self._line = ""
                 yield report
         except (EOFError, OSError):
             self._process.join(5)
+            if not self._line:
+                raise RuntimeError(f"a process died between cases, exit code {self._process.exitcode}") from None
             yield self._lost(Outcome(CRASH, f"exit code {self._process.exitcode}", "the process died"))
             return
         if self._line and self._waited() > limit:
@@ -151,7 +157,7 @@ class _Worker:
 
     def _lost(self, outcome: Outcome) -> Report:
         assert self.batch is not None
-        report = Report(self.batch.part, self._line, outcome, self._waited(), self._waited(), 0)
+        report = Report(self.batch.part, self._line, outcome, self._waited(), 0)
         rest = replace(self.batch, skip=self._done + 1)
         self.stop()
         self._start()

@@ -15,6 +15,7 @@ REPRODUCERS = [
     "fit(CCIS(n_jobs=2**70), vectors(3), labels(3))",
     "fit(HMNEI(epsilon=2**63), grid(30), labels(30))",
     "fit(CCIS(verbose=pd.Series([1])), vectors(9), labels(9))",
+    r"read_file('.dat', b'\xef\xbb\xbf')",
 ]
 
 

@@ -62,8 +62,9 @@ def recognise(path: Path, content: bytes, *, target: Any, labels: Any, kind: Kin
                 return FORMATS[binary]
         return FORMATS[_sniff(path, content, target, labels, kind)]
     if record.name == "keel" and not _header_lines(content, str(path)):
-        if kind is None and content.strip():
-            first = next(line for line in split_lines(decode(content, str(path))) if line.strip())
+        # A byte order mark alone is an empty file.
+        first = next((line for line in split_lines(decode(content, str(path))) if line.strip()), None)
+        if kind is None and first is not None:
             raise error_at(
                 str(path),
                 f"expected a header such as '@relation name', found {shown(first)}; "
