@@ -1,7 +1,11 @@
 """A share of the campaign that kills processes, and that its checks notice what they are for."""
 
+import gc
 import os
+import signal
 import sqlite3
+import time
+import zlib
 
 import pytest
 
@@ -9,10 +13,12 @@ from campaigns.chaos import Campaign
 from campaigns.chaos_base import FULL, SCHEDULER, TWO, WORKER
 from campaigns.chaos_processes import Child, WrongError, names_in, why_no_small_disk
 from campaigns.chaos_scenarios import SCENARIOS
+from protoset import save
+from protoset._files import write_atomically
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals that kill on this system")
 
-SHARE = [("pairs", "KILL"), ("experiment", "INT"), ("lists", "TERM"), ("download", TWO)]
+SHARE = [("save", "KILL"), ("experiment", "INT"), ("lists", "TERM"), ("download", TWO)]
 """Cases that are not slow."""
 
 CASES = [(name, attack) for name, scenario in SCENARIOS.items() for attack in scenario.attacks]
@@ -99,6 +105,51 @@ def test_pairs_that_are_lost_are_noticed(tmp_path):
     connection.close()
     with pytest.raises(WrongError, match="lost: "):
         scenario.check(tmp_path)
+
+
+# defects that the campaign found
+
+
+def test_ctrl_c_just_after_a_file_got_its_name(tmp_path, monkeypatch):
+    def replace(source, target):
+        os.rename(source, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "file", b"whole")
+    assert names_in(tmp_path) == {"file"}
+    assert (tmp_path / "file").read_bytes() == b"whole"
+
+
+def test_ctrl_c_within_a_member_of_a_model_file(tmp_path, monkeypatch):
+    def compressobj(*_):
+        raise KeyboardInterrupt
+
+    classifier = SCENARIOS["save"].classifiers[0]
+    monkeypatch.setattr(zlib, "compressobj", compressobj)
+    with pytest.raises(KeyboardInterrupt):
+        save(classifier, tmp_path / "model")
+    gc.collect()
+    assert names_in(tmp_path) == set()
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc to see processes in")
+def test_processes_that_compute_pairs_end_with_a_killed_fit(tmp_path):
+    child = Child("pairs")
+    try:
+        child.begin(tmp_path, {"n_jobs": 2})
+        until = time.monotonic() + 60
+        while len(list(tmp_path.glob("*.sqlite3"))) == 0 or len(child.descendants()) < 2:
+            assert time.monotonic() < until
+            assert child.is_running
+            time.sleep(0.01)
+        time.sleep(1)
+        os.kill(child.pid, signal.SIGKILL)
+        assert child.end()[0] == -signal.SIGKILL
+        child.check_alone()
+    finally:
+        child.destroy()
 
 
 def test_processes_that_stay_behind_are_seen():

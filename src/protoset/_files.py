@@ -32,17 +32,19 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.lexists(target) else None
     _remove_leftovers(directory)
     temporary = os.path.join(directory, f".protoset-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}")
-    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
-        try:
+    try:
+        with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            if mode is not None:
-                os.chmod(temporary, mode)
-            os.replace(temporary, target)
-        except BaseException:
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        # Ctrl-C may come before the file is made, or after it was renamed.
+        with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
-            raise
+        raise
 
 
 def _machine() -> str:

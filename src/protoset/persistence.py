@@ -200,12 +200,17 @@ def _check_function(metadata: dict[str, Any], metric: Any, name: str) -> None:
 
 def _pack(metadata: str, arrays: dict[str, np.ndarray], compression: int) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
+    archive = zipfile.ZipFile(buffer, "w", compression)
+    try:
         archive.writestr(METADATA, metadata)
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
             archive.writestr(f"{name}.npy", member.getvalue())
+        archive.close()
+    except BaseException:
+        archive.fp = None  # closing an archive after Ctrl-C within a member would raise an error of its own
+        raise
     return buffer.getvalue()
 
 

@@ -9,12 +9,16 @@ of the tasks and the number of workers depend on measured times; the values do n
 from __future__ import annotations
 
 import math
+import multiprocessing
+import os
 import pickle
 import reprlib
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +32,9 @@ WORKER_SECONDS = 1.0
 
 LARGEST_TASK = 2**16
 """Largest number of pairs in a task."""
+
+PARENT_SECONDS = 1.0
+"""Time between two looks of a worker at the process that sends its tasks."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ class PairEvaluator:
         used = [rows[i] for i in np.unique(left)] + [columns[j] for j in np.unique(right)]
         in_processes = all(_can_pickle(thing) for thing in (self.function, self.arguments, *used))
         where = {"prefer": "processes"} if in_processes else {"require": "sharedmem"}
-        run = _run_remote if in_processes else Task.__call__
+        run = partial(_run_remote, os.getpid()) if in_processes else Task.__call__
         workers = Parallel(n_jobs=n_workers, batch_size=1, return_as="generator", **where)
         yield from workers(delayed(run)(self._task(rows, columns, left, right, block)) for block in blocks)
 
@@ -177,8 +184,9 @@ def _raise(failure: Failure, pair: str) -> None:
     raise RuntimeError(f"metric raised {type(failure.error).__name__} for {pair}: {failure.error}") from failure.error
 
 
-def _run_remote(task: Task) -> Outcome:
+def _run_remote(sender: int, task: Task) -> Outcome:
     """Run a task so that its outcome can be sent back, with the lines where the function failed."""
+    _end_with(sender)
     outcome = task()
     error = None if outcome.failure is None else outcome.failure.error
     if error is None:
@@ -188,6 +196,23 @@ def _run_remote(task: Task) -> Outcome:
         error = RuntimeError(str(error))
     error.add_note(f"In the worker:\n{lines}")
     return Outcome(outcome.start, outcome.values, outcome.seconds, Failure(error))
+
+
+@cache
+def _end_with(sender: int) -> None:
+    """End this process soon after the process that sends tasks was killed, if that process has started this one.
+
+    The workers of joblib would wait for further tasks, for five minutes.
+    """
+
+    def watch() -> None:
+        while os.getppid() == sender:
+            time.sleep(PARENT_SECONDS)
+        os._exit(1)
+
+    parent = multiprocessing.parent_process()
+    if os.name == "posix" and parent is not None and parent.pid == sender:
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _can_pickle(thing: Any) -> bool:
