@@ -86,7 +86,7 @@ def read_target(
                     "bin the numbers, or choose another column with target=",
                     line,
                 )
-    return to_labels(present, attribute.values)
+    return to_labels(present, file, attribute.values)
 
 
 def assemble(

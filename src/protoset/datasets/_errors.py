@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from protoset._memory import beyond_limit
 from protoset.exceptions import DataError
 
 
 def error_at(file: str, message: str, line: int | None = None) -> DataError:
     """Return an error whose message begins with the file and the line."""
     return DataError(f"{file}{'' if line is None else f', line {line}'}: {message}")
+
+
+def check_unpacked(file: str, size: int, limit: int) -> None:
+    """Raise an error if the content of a file is larger than may be unpacked."""
+    if size > limit:
+        raise error_at(file, beyond_limit(size, limit))
 
 
 def shown(text: str) -> str:

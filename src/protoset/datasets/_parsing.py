@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import re
 import warnings
 import zlib
@@ -10,7 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from protoset.datasets._errors import error_at
+from protoset._memory import format_bytes
+from protoset.datasets._errors import error_at, shown
 
 BYTE_ORDER_MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -28,14 +30,26 @@ LARGEST_EXACT_INTEGER = 2**53
 """Whole numbers up to this one are exact as floats."""
 
 
-def decompress(content: bytes, file: str) -> bytes:
+LABELS_BYTES = 200 * 10**6
+"""Largest size of an array of labels that are texts."""
+
+
+def decompress(content: bytes, file: str, limit: int) -> bytes:
     """Return the decompressed content of a gzip file, and any other content unchanged. The file name does not count."""
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
-        return gzip.decompress(content)
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            unpacked = packed.read(limit + 1)
     except (EOFError, OSError, zlib.error) as reason:
         raise error_at(file, f"the gzip file is cut off or damaged ({reason}); get it again") from reason
+    if len(unpacked) > limit:
+        raise error_at(
+            file,
+            f"unpacks to more than the {format_bytes(limit)} that max_bytes allows; if you trust its source, pass a "
+            "larger max_bytes",
+        )
+    return unpacked
 
 
 def decode(content: bytes, file: str) -> str:
@@ -44,7 +58,6 @@ def decode(content: bytes, file: str) -> str:
     Older files of the field write accents in Latin-1. Latin-1 decodes any bytes, so control characters tell a binary
     file.
     """
-    content = decompress(content, file)
     for mark, encoding in BYTE_ORDER_MARKS:
         if content.startswith(mark):
             try:
@@ -119,14 +132,26 @@ def whole_number(text: str) -> int | None:
     return int(value) if value.is_integer() and abs(value) <= LARGEST_EXACT_INTEGER else None
 
 
-def to_labels(texts: Sequence[str], declared: Iterable[str] = ()) -> tuple[np.ndarray, dict[int, str]]:
+def text_labels(texts: Sequence[str], file: str) -> np.ndarray:
+    """Return labels as an array of texts, in which each takes the memory of the longest."""
+    longest = max(texts, key=len, default="")
+    if 4 * len(longest) * len(texts) > LABELS_BYTES:
+        raise error_at(
+            file,
+            f"expected class labels, found a text of {len(longest)} characters, {shown(longest)}; choose another "
+            "column with target=, or shorten it",
+        )
+    return np.array(texts, dtype=str)
+
+
+def to_labels(texts: Sequence[str], file: str, declared: Iterable[str] = ()) -> tuple[np.ndarray, dict[int, str]]:
     """Return labels as whole numbers if all of them are, else as texts; and the text of each number that is not plain.
 
     ``declared`` labels count too, so that some rows of a file get labels of the same type as all rows.
     """
     numbers = {text: whole_number(text) for text in dict.fromkeys([*declared, *texts])}
     if any(number is None for number in numbers.values()):
-        return np.array(texts, dtype=str), {}
+        return text_labels(texts, file), {}
     spelling: dict[int, str] = {}
     for text, number in numbers.items():
         if number is not None and text != str(number):

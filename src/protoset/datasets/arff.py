@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from protoset._memory import unpacking_limit
 from protoset.datasets._columns import find_column
 from protoset.datasets._declarations import build, declare_all, quote, read_header, read_rows, split_fields, table_text
-from protoset.datasets._errors import error_at, shown
+from protoset.datasets._errors import check_unpacked, error_at, shown
 from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 
@@ -23,14 +24,25 @@ ARFF_KEYWORDS = ("@relation", "@attribute", "@data")
 SPARSE_ENTRY = re.compile(r"(\d+)\s+(.+)", re.DOTALL)
 """A position and a value of a sparse row."""
 
+SPARSE_VALUE_BYTES = 24
+"""Memory of a value that a sparse row leaves out, while the file is read: in the row, in its column, in the objects."""
 
-def read_arff(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
+
+def read_arff(
+    text: str,
+    *,
+    file: str = "text",
+    target: str | int | None = None,
+    kind: Kind | None = None,
+    limit: int | None = None,
+) -> Dataset:
     """Read an ARFF file.
 
     A value that is not in a sparse row is 0, or the first declared value of a nominal attribute, as in Weka.
     Attributes of the types date and relational are refused. ``target`` is the attribute that holds the labels; by
     default the attribute called "class", or the last. ``kind="vectors"`` refuses nominal attributes; "mixed" returns an
-    object array even if all attributes are numeric.
+    object array even if all attributes are numeric. ``limit`` is the number of bytes that sparse rows may take
+    when they are filled, by default as in ``read``.
     """
     lines = split_lines(text)
     expected = "@relation, @attribute, @data or a comment"
@@ -38,6 +50,10 @@ def read_arff(text: str, *, file: str = "text", target: str | int | None = None,
     names = [attribute.name for attribute in attributes]
     classes = [at for at, name in enumerate(names) if name.casefold() == "class"]
     at = find_column(target, names, file) if target is not None else (classes or [len(names) - 1])[0]
+
+    n_sparse = sum(line.lstrip().startswith("{") for line in lines[start:])
+    filled = SPARSE_VALUE_BYTES * n_sparse * len(attributes)
+    check_unpacked(file, filled, unpacking_limit(len(text), None) if limit is None else limit)
 
     def split(line: str, number: int) -> list[str | None]:
         return _dense(line, attributes, file, number) if line.startswith("{") else split_fields(line, "?")
@@ -87,4 +103,4 @@ def write_arff(dataset: Dataset) -> str:
     return table_text(dataset, layout, ARFF_QUOTED, ",")
 
 
-FORMATS = (Format("arff", (".arff",), ("vectors", "mixed"), read_arff, write_arff, takes=("target", "kind")),)
+FORMATS = (Format("arff", (".arff",), ("vectors", "mixed"), read_arff, write_arff, takes=("target", "kind", "limit")),)

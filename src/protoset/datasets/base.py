@@ -100,8 +100,9 @@ class Dataset:
 class Format:
     """A file format. A module registers its formats by listing them in ``FORMATS``.
 
-    ``read`` is called as ``read(content, file=name, **options)``, with the options in ``takes``: "target", "labels" and
-    "kind". It returns a Dataset, or raises a DataError that begins with ``name``. The content is bytes if ``binary``.
+    ``read`` is called as ``read(content, file=name, **options)``, with the options in ``takes``: "target", "labels",
+    "kind" and "limit" (bytes that may be unpacked). It returns a Dataset, or raises a DataError that begins with
+    ``name``. The content is bytes if ``binary``.
     """
 
     name: str

@@ -6,22 +6,38 @@ Nothing is unpickled.
 from __future__ import annotations
 
 import io
+import math
+import struct
 import warnings
+import zipfile
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from protoset._memory import format_bytes, unpacking_limit
 from protoset.datasets._columns import label_text
-from protoset.datasets._errors import error_at, listed, shown
+from protoset.datasets._errors import check_unpacked, error_at, listed, shown
 from protoset.datasets._parsing import number_text, split_lines, to_labels, to_numbers
 from protoset.datasets.base import Dataset, Format, Layout
+from protoset.exceptions import DataError
 
 MATRIX_KEYS = ("D", "distances", "dissimilarities", "distance_matrix", "matrix", "X")
 """Names of the matrix in a file of several arrays; better names first."""
 
 LABEL_KEYS = ("labels", "label", "y", "target", "classes")
 """Names of the labels in a file of several arrays; better names first."""
+
+
+MATLAB_HEADER_BYTES = 128
+"""Size of the header of a MATLAB 5 file."""
+
+MATLAB_COMPRESSED = 15
+"""Type of a compressed element in a MATLAB 5 file."""
+
+UNPACKED_AT_A_TIME = 2**20
+"""Bytes that are unpacked at a time where they are counted alone."""
 
 
 def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | None = None) -> Dataset:
@@ -70,9 +86,14 @@ def write_npy(dataset: Dataset) -> bytes:
     return target.getvalue()
 
 
-def read_npz(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
-    """Read a matrix and its labels; ``labels`` may be the name of an array or a sequence."""
-    return _named(load_numpy(content, file), labels, "npz", file)
+def read_npz(
+    content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None, limit: int | None = None
+) -> Dataset:
+    """Read a matrix and its labels; ``labels`` may be the name of an array or a sequence.
+
+    ``limit`` is the number of bytes that may be unpacked, by default as in ``read``.
+    """
+    return _named(load_numpy(content, file, limit), labels, "npz", file)
 
 
 def write_npz(dataset: Dataset) -> bytes:
@@ -82,25 +103,52 @@ def write_npz(dataset: Dataset) -> bytes:
     return target.getvalue()
 
 
-def read_mat(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None) -> Dataset:
-    """Read a matrix and its labels from a MATLAB file of a version before 7.3."""
-    return _named(load_matlab(content, file), labels, "mat", file)
+def read_mat(
+    content: bytes, *, file: str = "bytes", labels: Sequence[Any] | str | None = None, limit: int | None = None
+) -> Dataset:
+    """Read a matrix and its labels from a MATLAB file of a version before 7.3; ``limit`` as in read_npz."""
+    return _named(load_matlab(content, file, limit), labels, "mat", file)
 
 
-def load_matlab(content: bytes, file: str) -> dict[str, Any]:
+def load_matlab(content: bytes, file: str, limit: int | None = None) -> dict[str, Any]:
     """Return the arrays of a MATLAB file by name."""
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
+    limit = unpacking_limit(len(content), None) if limit is None else limit
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            unpacked = _unpacked_bytes(content, limit)
+            check_unpacked(file, unpacked, limit)
+            # Numbers may be stored in fewer bytes than they take as doubles, those in cells unseen by whosmat.
+            variables = whosmat(io.BytesIO(content))
+            plain = sum(8 * math.prod(shape) for _, shape, of_class in variables if of_class != "sparse")
+            nested = any(of_class in ("cell", "struct", "object") for _, _, of_class in variables)
+            check_unpacked(file, plain + (8 * unpacked if nested else 0), limit)
             arrays = loadmat(io.BytesIO(content), squeeze_me=False, chars_as_strings=True)
+    except DataError:
+        raise
     except NotImplementedError as reason:
         raise error_at(file, "is of MATLAB 7.3, which is not supported; save it again with -v7") from reason
     # SciPy does not document which errors a damaged file raises.
     except Exception as reason:
         raise error_at(file, f"expected a MATLAB file, found something else ({shown(str(reason))})") from reason
     return {key: value for key, value in arrays.items() if not key.startswith("__")}
+
+
+def _unpacked_bytes(content: bytes, limit: int) -> int:
+    """Return the size of the elements of a MATLAB 5 file when they are unpacked; counting ends beyond the limit."""
+    order = "<II" if content[126:128] == b"IM" else ">II"
+    total, position = len(content), MATLAB_HEADER_BYTES
+    while total <= limit and position + 8 <= len(content):
+        element, size = struct.unpack_from(order, content, position)
+        if element == MATLAB_COMPRESSED:
+            unpacker, packed = zlib.decompressobj(), content[position + 8 : position + 8 + size]
+            while packed and total <= limit:
+                total += len(unpacker.decompress(packed, UNPACKED_AT_A_TIME))
+                packed = unpacker.unconsumed_tail
+        position += 8 + size
+    return total
 
 
 def write_mat(dataset: Dataset) -> bytes:
@@ -116,16 +164,45 @@ def write_mat(dataset: Dataset) -> bytes:
     return target.getvalue()
 
 
-def load_numpy(content: bytes, file: str) -> Any:
+def load_numpy(content: bytes, file: str, limit: int | None = None) -> Any:
     """Return an array (.npy), or arrays by name (.npz); nothing is unpickled."""
     try:
-        loaded = np.load(io.BytesIO(content), allow_pickle=False)
-        return loaded if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
+        if content.startswith(b"\x93NUMPY"):
+            return _array(content, file)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            allowed = unpacking_limit(len(content), None) if limit is None else limit
+            check_unpacked(file, sum(member.file_size for member in members), allowed)
+            arrays = {}
+            for member in members:
+                # No more than the size that was checked: the stream of a member may be longer.
+                with archive.open(member) as stream:
+                    arrays[member.filename.removesuffix(".npy")] = _array(stream.read(member.file_size), file)
+            return arrays
+    except DataError:
+        raise
     # NumPy does not document which errors a damaged file raises.
     except Exception as reason:
         raise error_at(
             file, f"expected a NumPy file without pickled objects, found another ({shown(str(reason))})"
         ) from reason
+
+
+def _array(content: bytes, file: str) -> np.ndarray:
+    """Return the array of a .npy file, if the file is as large as its header says."""
+    stream = io.BytesIO(content)
+    version = np.lib.format.read_magic(stream)
+    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, dtype = read_header[version](stream)
+    declared, left = math.prod(shape) * dtype.itemsize, len(content) - stream.tell()
+    if declared > left and not dtype.hasobject:
+        raise error_at(
+            file,
+            f"expected an array of {format_bytes(declared)} as its header says, found {format_bytes(left)}; the file "
+            "is cut off or damaged",
+        )
+    stream.seek(0)
+    return np.lib.format.read_array(stream, allow_pickle=False)
 
 
 def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str) -> Dataset:
@@ -187,7 +264,7 @@ def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, f
     if np.isnan(matrix).any():
         row, column = np.argwhere(np.isnan(matrix))[0].tolist()
         raise error_at(file, f"expected a distance from object {row} to {column}, found NaN")
-    codes, spelling = to_labels(texts)
+    codes, spelling = to_labels(texts, file)
     layout = Layout(layout.format, delimiter=layout.delimiter, condensed=condensed, keys=layout.keys, spelling=spelling)
     return Dataset(file, "matrix", matrix, codes, layout=layout)
 
@@ -232,6 +309,6 @@ FORMATS = (
         "matrix-csv", (".csv", ".tsv", ".txt", ".data", ""), ("matrix",), read_matrix_csv, write_matrix_csv, ("labels",)
     ),
     Format("npy", (".npy",), ("matrix",), read_npy, write_npy, ("labels",), binary=True),
-    Format("npz", (".npz",), ("matrix",), read_npz, write_npz, ("labels",), binary=True),
-    Format("mat", (".mat",), ("matrix",), read_mat, write_mat, ("labels",), binary=True),
+    Format("npz", (".npz",), ("matrix",), read_npz, write_npz, ("labels", "limit"), binary=True),
+    Format("mat", (".mat",), ("matrix",), read_mat, write_mat, ("labels", "limit"), binary=True),
 )

@@ -6,10 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from protoset._memory import unpacking_limit
 from protoset.datasets._columns import assemble, label_text, read_column, read_target
-from protoset.datasets._errors import error_at, shown
+from protoset.datasets._errors import check_unpacked, error_at, shown
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
 from protoset.datasets.csv_tables import find_target
+from protoset.exceptions import DataError
+
+PARQUET_VALUE_BYTES = 56
+"""Memory of a value while a table is read: as an object in a list, and in two arrays."""
 
 
 def _pyarrow(file: str) -> tuple[Any, Any]:
@@ -24,16 +29,32 @@ def _pyarrow(file: str) -> tuple[Any, Any]:
 
 
 def read_parquet(
-    content: bytes, *, file: str = "bytes", target: str | int | Literal[False] | None = None, kind: Kind | None = None
+    content: bytes,
+    *,
+    file: str = "bytes",
+    target: str | int | Literal[False] | None = None,
+    kind: Kind | None = None,
+    limit: int | None = None,
 ) -> Dataset:
     """Read columns of numbers, booleans and texts; an index of pandas is left out.
 
-    ``target`` and ``kind`` are as in ``read_csv``.
+    ``target`` and ``kind`` are as in ``read_csv``. ``limit`` is the number of bytes that may be unpacked, by default as
+    in ``read``.
     """
     pyarrow, parquet = _pyarrow(file)
     try:
-        table = parquet.read_table(pyarrow.BufferReader(content))
-        values = {name: table.column(name).to_pylist() for name in table.column_names}
+        about = parquet.read_metadata(pyarrow.BufferReader(content))
+        # A few bytes may stand for many equal values, and the sizes in the file do not tell.
+        encoded = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        size = encoded + PARQUET_VALUE_BYTES * about.num_rows * about.num_columns
+        check_unpacked(file, size, unpacking_limit(len(content), None) if limit is None else limit)
+        schema = parquet.read_schema(pyarrow.BufferReader(content))
+        # Texts as dictionaries: each text once, however often it occurs.
+        texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
+        table = parquet.read_table(pyarrow.BufferReader(content), read_dictionary=texts)
+        values = {name: _values(pyarrow, table.column(name)) for name in table.column_names}
+    except DataError:
+        raise
     # pyarrow does not document which errors a damaged file raises.
     except Exception as reason:
         raise error_at(file, f"expected a Parquet file, found something else ({shown(str(reason))})") from reason
@@ -54,6 +75,17 @@ def read_parquet(
     objects = assemble(attributes, [values for _, values in read], len(labels), kind, file)
     layout = Layout("parquet", target=at, target_name=target_name, spelling=spelling)
     return Dataset(file, "mixed" if objects.dtype == object else "vectors", objects, labels, attributes, layout=layout)
+
+
+def _values(pyarrow: Any, column: Any) -> list[Any]:
+    """Return the values of a column; equal texts of a dictionary are one object."""
+    if not pyarrow.types.is_dictionary(column.type):
+        return column.to_pylist()
+    values: list[Any] = []
+    for chunk in column.chunks:
+        words = chunk.dictionary.to_pylist()
+        values += [None if code is None else words[code] for code in chunk.indices.to_pylist()]
+    return values
 
 
 def _label(value: Any) -> str | None:
@@ -108,7 +140,7 @@ FORMATS = (
         ("vectors", "mixed"),
         read_parquet,
         write_parquet,
-        ("target", "kind"),
+        ("target", "kind", "limit"),
         binary=True,
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from protoset.datasets._errors import error_at, listed, shown
-from protoset.datasets._parsing import decode, decompress, is_number, number_text, split_lines, to_numbers
+from protoset.datasets._parsing import decode, is_number, number_text, split_lines, text_labels, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Kind
 from protoset.datasets.csv_tables import read_csv
 from protoset.datasets.formats import ending, recognise
@@ -24,7 +24,7 @@ from protoset.datasets.matrices import (
     load_numpy,
     number_rows,
 )
-from protoset.datasets.reading import label_lines, read, read_bytes
+from protoset.datasets.reading import file_limit, label_lines, read, read_bytes
 
 TABLE_FORMATS = ("csv", "parquet")
 """Formats of tables without declared attributes."""
@@ -61,6 +61,7 @@ def read_queries(
     target: str | None = None,
     target_position: int = 0,
     labels: str | os.PathLike[str] | None = None,
+    max_bytes: int | str | None = None,
 ) -> Queries:
     """Read objects of the kind that a model was fitted on.
 
@@ -80,6 +81,8 @@ def read_queries(
         Its position.
     labels : path-like, optional
         A file with a label per line, for matrices.
+    max_bytes : int or str, optional
+        Largest content that is unpacked from a compressed file; see :func:`read`.
 
     Returns
     -------
@@ -91,25 +94,25 @@ def read_queries(
     """
     path = Path(path)
     if kind == "matrix":
-        return _matrix(path, labels)
+        return _matrix(path, labels, max_bytes)
     if labels is not None:
         raise error_at(str(path), "labels= is for matrices; other files hold their labels; leave it out")
     if kind == "strings" and not path.is_dir():
-        return _strings(path)
+        return _strings(path, max_bytes)
     if kind in ("series", "strings"):
-        dataset = read(path, kind=kind)
+        dataset = read(path, kind=kind, max_bytes=max_bytes)
         return Queries(dataset.objects, dataset.labels.astype(str), _files(dataset))
-    content = decompress(read_bytes(path), str(path))
+    content = read_bytes(path, max_bytes)
     format_name = recognise(path, content, target=None, labels=None, kind=kind).name
     if format_name in TABLE_FORMATS:
         if format_name == "csv":
             wanted = [attribute.name for attribute in attributes]
             table = read_csv(decode(content, str(path)), file=str(path), target=False, expected=wanted)
         else:
-            table = read(path, target=False)
+            table = read(path, target=False, max_bytes=max_bytes)
         return _table(table, path, attributes, target, target_position)
     # Columns are read with their own types, then converted to the types of the training set.
-    dataset = read(path, kind="mixed")
+    dataset = read(path, kind="mixed", max_bytes=max_bytes)
     columns = [_as_declared(dataset, at, attribute, str(path)) for attribute, at in _named(dataset, attributes)]
     return Queries(_joined(columns, kind), dataset.labels.astype(str), _files(dataset))
 
@@ -118,8 +121,8 @@ def _files(dataset: Dataset) -> tuple[Path, ...]:
     return dataset.layout.files if dataset.layout else ()
 
 
-def _strings(path: Path) -> Queries:
-    numbered = enumerate(split_lines(decode(read_bytes(path), str(path))), 1)
+def _strings(path: Path, max_bytes: int | str | None) -> Queries:
+    numbered = enumerate(split_lines(decode(read_bytes(path, max_bytes), str(path))), 1)
     lines = {number: line for number, line in numbered if line.strip()}
     if not lines:
         raise error_at(str(path), "expected a string in each line, found an empty file")
@@ -129,14 +132,16 @@ def _strings(path: Path) -> Queries:
     if bare:
         raise error_at(str(path), "expected a label and a tab before all strings or before none", bare[0])
     pairs = [line.partition("\t") for line in lines.values()]
-    return Queries([string for _, _, string in pairs], np.array([label.strip() for label, _, _ in pairs]), (path,))
+    labels = text_labels([label.strip() for label, _, _ in pairs], str(path))
+    return Queries([string for _, _, string in pairs], labels, (path,))
 
 
-def _matrix(path: Path, labels: str | os.PathLike[str] | None) -> Queries:
-    content, file = decompress(read_bytes(path), str(path)), str(path)
+def _matrix(path: Path, labels: str | os.PathLike[str] | None, max_bytes: int | str | None) -> Queries:
+    content, file = read_bytes(path, max_bytes), str(path)
     label_texts: Any = None
     if ending(path) in (".npy", ".npz", ".mat"):
-        loaded = load_matlab(content, file) if ending(path) == ".mat" else load_numpy(content, file)
+        load = load_matlab if ending(path) == ".mat" else load_numpy
+        loaded = load(content, file, file_limit(path, max_bytes))
         if isinstance(loaded, dict):
             loaded, label_texts = _of_arrays(loaded, file)
         matrix = np.atleast_2d(loaded)
@@ -231,7 +236,8 @@ def _label_texts(dataset: Dataset, at: int) -> np.ndarray | None:
     column = dataset.objects[:, at].tolist()
     if any(value is None or value != value for value in column):
         return None
-    return np.array([value if isinstance(value, str) else number_text(float(value), whole=True) for value in column])
+    texts = [value if isinstance(value, str) else number_text(float(value), whole=True) for value in column]
+    return text_labels(texts, dataset.name)
 
 
 def _joined(columns: Sequence[list[Any]], kind: Kind) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from protoset._memory import unpacking_limit
 from protoset._validation import did_you_mean
 from protoset.datasets import strings
 from protoset.datasets._columns import label_text
@@ -31,6 +32,7 @@ def read(
     labels: Any = None,
     kind: Kind | None = None,
     name: str | None = None,
+    max_bytes: int | str | None = None,
 ) -> Dataset:
     """Read a data set from a file or a folder.
 
@@ -62,6 +64,9 @@ def read(
     kind : {"vectors", "mixed", "series", "strings", "matrix"}, optional
     name : str, optional
         Name of the data set; by default the name of the file without its ending.
+    max_bytes : int or str, optional
+        Largest content that is unpacked from a compressed file (.gz, .npz, .mat, Parquet, ARFF with sparse rows), in
+        bytes or as "4GB". By default 200 MB, or 20 times the size of the file if that is more.
 
     Returns
     -------
@@ -82,13 +87,13 @@ def read(
             )
         dataset, files = _read_folder(path, kind)
     else:
-        content = decompress(read_bytes(path), str(path))
+        content, limit = read_bytes(path, max_bytes), file_limit(path, max_bytes)
         label_source, label_file = _find_labels(path, labels)
         if labels is None and target is None and kind in (None, "matrix") and ending(path) in ENDINGS_WITHOUT_LABELS:
             label_source, label_file = _labels_beside(path)
         record = recognise(path, content, target=target, labels=label_source, kind=kind)
         files = (path, *label_file)
-        dataset = read_as(record, content, str(path), target=target, labels=label_source, kind=kind)
+        dataset = read_as(record, content, str(path), target=target, labels=label_source, kind=kind, limit=limit)
     layout = replace(dataset.layout or Layout(""), files=files)
     return replace(dataset, name=stem(path) if name is None else name, path=path, layout=layout)
 
@@ -101,23 +106,32 @@ def read_as(
     target: str | int | Literal[False] | None = None,
     labels: Any = None,
     kind: Kind | None = None,
+    limit: int | None = None,
 ) -> Dataset:
-    """Read content in a given format; refuse options that the format does not take."""
-    options = {"target": target, "labels": labels, "kind": kind}
+    """Read content in a given format; refuse options that the format does not take.
+
+    ``limit`` is the number of bytes that may be unpacked, by default as in ``read``.
+    """
+    limit = unpacking_limit(len(content), None) if limit is None else limit
+    options = {"target": target, "labels": labels, "kind": kind, "limit": limit}
     for option in ("target", "labels"):
         if options[option] is not None and option not in record.takes:
             raise error_at(file, f"the format {record.name} takes no {option}=; leave it out")
     if kind is not None and kind not in record.kinds:
         raise error_at(file, f"kind={kind!r} is not what the format {record.name} holds ({listed(record.kinds)})")
-    content = decompress(content, file)
     taken = {option: value for option, value in options.items() if option in record.takes}
     return record.read(content if record.binary else decode(content, file), file=file, **taken)
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a file."""
+def file_limit(path: Path, max_bytes: int | str | None) -> int:
+    """Return the number of bytes that may be unpacked from a file."""
+    return unpacking_limit(path.stat().st_size, max_bytes)
+
+
+def read_bytes(path: Path, max_bytes: int | str | None = None) -> bytes:
+    """Return the content of a file, unpacked if it is a gzip file."""
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
     except FileNotFoundError as reason:
         hint = ""
         if path.parent.is_dir():
@@ -125,6 +139,7 @@ def read_bytes(path: Path) -> bytes:
         raise error_at(str(path), f"there is no such file{hint}") from reason
     except (OSError, ValueError) as reason:
         raise error_at(str(path), f"cannot be read ({reason})") from reason
+    return decompress(content, str(path), file_limit(path, max_bytes))
 
 
 def _find_labels(path: Path, labels: Any) -> tuple[Any, tuple[Path, ...]]:

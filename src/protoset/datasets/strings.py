@@ -27,7 +27,7 @@ def read_strings(text: str, *, file: str = "text") -> Dataset:
         strings.append(string)
     if not strings:
         raise error_at(file, "expected lines with a label, a tab and a string, found an empty file")
-    codes, spelling = to_labels(labels)
+    codes, spelling = to_labels(labels, file)
     return Dataset(file, "strings", strings, codes, layout=Layout("strings", spelling=spelling))
 
 
@@ -36,7 +36,7 @@ def read_string_folder(texts: Mapping[str, str], *, file: str = "folder") -> Dat
     pairs = [(label, line) for label, text in texts.items() for line in split_lines(text) if line.strip()]
     if not pairs:
         raise error_at(file, "expected files with a string in each line, found none")
-    labels, spelling = to_labels([label for label, _ in pairs])
+    labels, spelling = to_labels([label for label, _ in pairs], file)
     layout = Layout("strings", spelling=spelling)
     return Dataset(file, "strings", [string for _, string in pairs], labels, layout=layout)
 

@@ -78,22 +78,23 @@ def _series(channels: list[str], file: str, line_number: int) -> np.ndarray:
     """Return a series of shape (n_points,), or (n_points, n_channels) if there are several channels."""
     if not channels:
         raise error_at(file, "expected values, a colon and a label, found no colon", line_number)
-    read: list[np.ndarray] = []
+    n_points = channels[0].count(",") + 1
     for at, channel in enumerate(channels, 1):
-        fields = [field.strip() for field in channel.split(",")]
-        values, bad = to_numbers(fields, TS_MISSING)
-        if bad >= 0:
-            raise error_at(
-                file, f"expected a number as value {bad + 1} of channel {at}, found {shown(fields[bad])}", line_number
-            )
-        if read and len(values) != len(read[0]):
+        if channel.count(",") + 1 != n_points:
             raise error_at(
                 file,
-                f"expected {len(read[0])} values in channel {at} as in the first, found {len(values)}",
+                f"expected {n_points} values in channel {at} as in the first, found {channel.count(',') + 1}",
                 line_number,
             )
-        read.append(values)
-    return read[0] if len(read) == 1 else np.column_stack(read)
+    # One array for all channels, as a line may have very many of them.
+    fields = [field.strip() for channel in channels for field in channel.split(",")]
+    values, bad = to_numbers(fields, TS_MISSING)
+    if bad >= 0:
+        at, point = divmod(bad, n_points)
+        raise error_at(
+            file, f"expected a number as value {point + 1} of channel {at + 1}, found {shown(fields[bad])}", line_number
+        )
+    return values if len(channels) == 1 else np.ascontiguousarray(values.reshape(len(channels), n_points).T)
 
 
 def _check_shapes(objects: list[np.ndarray], line_numbers: list[int], header: dict[str, str], file: str) -> None:

@@ -47,7 +47,7 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
     if not is_value.any(axis=1).all():
         empty = int(np.argmin(is_value.any(axis=1)))
         raise error_at(file, "expected a series with at least one value, found none", numbered[empty][0])
-    whole, spelling = to_labels(labels)
+    whole, spelling = to_labels(labels, file)
     objects = [row[:length] for row, length in zip(rows, lengths, strict=True)]
     layout = Layout("ucr", delimiter=delimiter or " ", spelling=spelling)
     return Dataset(file, "series", objects, whole, layout=layout)
