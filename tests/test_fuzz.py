@@ -16,6 +16,10 @@ REPRODUCERS = [
     "fit(HMNEI(epsilon=2**63), grid(30), labels(30))",
     "fit(CCIS(verbose=pd.Series([1])), vectors(9), labels(9))",
     r"read_file('.dat', b'\xef\xbb\xbf')",
+    "fit(FCNN(), vectors(3), text_array(labels(3)))",
+    "command('experiment', 'run', '')",
+    "ask(data_model('vectors'), b'')",
+    "ask(data_model('vectors'), vectors)",
 ]
 
 
@@ -70,7 +74,7 @@ def test_the_share_of_each_part():
 
 def test_a_share_of_the_campaign():
     tally = Tally()
-    for report in run_batches(batches(["models", "readers", "plans", "command", "invariants"], 0, 700), 1):
+    for report in run_batches(batches(["data sets", "models", "readers", "plans", "command", "invariants"], 0, 700), 1):
         tally.add(report)
     assert not tally.failures, tally.failure_lines()
     counts = tally.counts["readers"]

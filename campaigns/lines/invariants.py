@@ -63,6 +63,7 @@ def invariant_lines(draw: st.DrawFn) -> str:
     if door == "permuted":
         # No ties: numbers of many digits, and metrics that use them.
         kind, metric = "vectors", draw(pick("euclidean", "l1", "chebyshev", "canberra", "cosine"))
+        n = 2 * n + 20  # of two members of a class, either is its medoid
         X = f"vectors({n}, 4, {seed})"
     elif door == "single":
         kind, metric = "vectors", draw(pick("euclidean", "l1", "chebyshev", "cosine", "canberra", "sqeuclidean"))

@@ -41,7 +41,7 @@ ARRAY_CONTAINER = pick(
     *("{}.astype(np.float32)", "{}.astype(np.float16)", "{}.astype(int)", "{}.astype(bool)", "{}.astype(object)"),
     *("{}.astype(str)", "{}.astype('>f8')", "{}.astype(np.longdouble)", "{}.astype(complex)", "{}.astype(np.uint8)"),
     *("np.asfortranarray({})", "readonly({})", "strided({})", "memmap({})", "structured({})", "{}.tolist()"),
-    *("list({})", "tuple({})", "pd.DataFrame({})", "nullable({})", "nullable({}, missing=True)", "{}[0]"),
+    *("list({})", "tuple({})", "pd.DataFrame({})", "nullable({})", "nullable({}, missing=True)", "{}[:1].ravel()"),
     *("sparse.csr_array({})", "sparse.coo_matrix({})", "sparse.lil_array({})", "np.ma.masked_array({})"),
     *("{} * 1e200", "{} * 1e-200", "{} * 1e140", "{} * 1e-130", "{} * 0", "{} + 1e9", "{}[:, :1]", "{}[:, :0]"),
     *("np.round({})", "np.round({})[:, ::-1].copy()", "np.repeat({}, 2, axis=1)", "np.matrix({})", "{}[..., None]"),

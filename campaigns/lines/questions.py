@@ -29,7 +29,7 @@ TABLES = pick(
 MATRICES = pick(
     *("matrix(24)[:3]", "matrix(24)[:3, :6]", "matrix(24)[:, :5]", "-matrix(24)", "matrix(24) + nan", "matrix(6)"),
     *("matrix(24)[0]", "sparse.csr_array(matrix(24)[:3])", "graph(24)[:3]", "matrix(24)[:0]", "matrix(24) + inf"),
-    *("matrix(24)[:3].tolist()", "pd.DataFrame(matrix(24)[:3])", "matrix(24)[:3] * 1e308", "condensed(24)"),
+    *("matrix(24)[:3].tolist()", "pd.DataFrame(matrix(24)[:3])", "np.full((3, 24), 1e308)", "condensed(24)"),
 )
 
 
