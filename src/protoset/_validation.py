@@ -6,7 +6,9 @@ import difflib
 import math
 import numbers
 import os
+import reprlib
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -149,10 +151,44 @@ def is_count(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, (bool, np.bool_))
 
 
-def refuse_masked(X: Any) -> None:
-    """Refuse a masked array, as its mask would be ignored."""
+def check_positions(name: str, value: Any, n_objects: int) -> np.ndarray:
+    """Return objects that are given by positions, by a mask or by a slice, as an array of positions."""
+    if isinstance(value, slice):
+        return np.arange(n_objects)[value]
+    try:
+        positions = np.asarray(value)
+    except ValueError:
+        positions = np.empty(())
+    if positions.ndim == 1 and positions.dtype.kind == "b" and len(positions) == n_objects:
+        return np.flatnonzero(positions)
+    if positions.ndim != 1 or not (positions.dtype.kind in "iu" or len(positions) == 0):
+        raise ValueError(
+            f"{name}={reprlib.repr(value)} must be positions of objects, a mask of {n_objects} values, or a slice"
+        )
+    outside = positions[(positions < 0) | (positions >= n_objects)]
+    if len(outside):
+        raise ValueError(f"{name} must lie between 0 and {n_objects - 1}; {outside[0]} does not")
+    return positions.astype(np.int64)
+
+
+def refuse_ambiguous(X: Any) -> None:
+    """Refuse a masked array, as its mask would be ignored, and a frame with two columns of one name."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
+    names = list(getattr(X, "columns", ()))
+    if len(set(names)) < len(names):
+        repeated = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"X has several columns with the name {repeated!r}; give each column a name of its own")
+
+
+def as_rows(X: Any, **options: Any) -> np.ndarray:
+    """Return ``X`` by scikit-learn's ``check_array``; ``options`` are its arguments."""
+    refuse_ambiguous(X)
+    try:
+        return check_array(X, order="C", **options)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"X cannot be used as rows of numbers: {error}") from error
 
 
 LARGEST = 1e150
@@ -167,8 +203,7 @@ def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
 
     Training vectors must not be so small that their squared differences vanish; queries may be.
     """
-    refuse_masked(X)
-    X = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
+    X = as_rows(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
     largest = max(abs(float(X.min())), abs(float(X.max())))
     if not np.isfinite(largest):
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))

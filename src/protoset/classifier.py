@@ -294,6 +294,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def _cross(self, X: Any) -> Dissimilarities:
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
+        if isinstance(X, Dissimilarities):
+            raise TypeError("X is a space; predictions need the objects themselves, pass them as in fit")
         queries = self._prototypes.cross(X)
         if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -61,6 +61,8 @@ def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | 
     -------
     Space
     """
+    if isinstance(X, Dissimilarities):
+        raise TypeError("X is a space already; use it as it is, or as_space(X), which takes spaces too")
     metric, parameters = _resolve(X, metric, metric_params)
     return _record_of(metric).space.from_objects(X, metric, parameters, y)
 
@@ -101,7 +103,7 @@ def as_space(
 
 def _check_space(space: TrainingSpace, metric: Any, metric_params: Any) -> None:
     """Refuse a space that is not of a training set, or a metric that is not the metric of the space."""
-    if space.shape[0] != space.shape[1]:
+    if not space._is_training:
         raise ValueError(f"X is a space of shape {space.shape}; pass the space of a training set, which is square")
     if not (isinstance(metric, str) and metric in ("auto", space.metric)):
         raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; leave metric='auto'")

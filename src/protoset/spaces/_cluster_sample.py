@@ -45,13 +45,13 @@ class ClusterSample(VectorSpace):
         few = self._client is not None and self.shape[0] < APPROXIMATE_FROM
         return None if few else super().approximate_search
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours: a task for every few rows, against all of them."""
         n = self.shape[0]
         if self._client is None or n < LEAST_SAMPLE_ROWS:
-            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+            return super()._kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         images = send(self._client, self.images)
         lists = [
             submit(self._client, _search_rows, self.metric, images, rows, n_neighbors, limit)

@@ -85,7 +85,7 @@ class CountedSpace(TrainingSpace):
         self.n_distances += self._count(rows, columns)
         return self.space.nearest(rows, columns, n_jobs=n_jobs)
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact nearest neighbours of every training object."""
@@ -93,7 +93,7 @@ class CountedSpace(TrainingSpace):
         self.n_distances += 0 if self.partial else n * (n - 1) // 2
         return self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
-    def subset(self, members: np.ndarray) -> CountedSpace:
+    def _subset(self, members: np.ndarray) -> CountedSpace:
         """Space of some of the training objects, with a count of its own."""
         return CountedSpace(self.space.subset(members))
 

@@ -68,7 +68,7 @@ def pick(block: VectorSpace, visits: Visits, start: int, region: int, part: int,
     """Take the rows of a block that are in a part of a region; ``start`` is the index of the first row of the block."""
     rows = visits.rows[visits.indptr[region] : visits.indptr[region + 1]].astype(np.int64)
     rows = rows[(start + rows) % n_parts == part]
-    return Members(start + rows, block.subset(rows))
+    return Members(start + rows, block._subset(rows))
 
 
 def search_region(n_neighbors: int, approximately: bool, *members: Members) -> PartialLists:

@@ -11,8 +11,7 @@ class SubsetSpace(TrainingSpace):
     """The members of a subset; their dissimilarities come from the space of all objects."""
 
     def __init__(self, space: TrainingSpace, members: np.ndarray):
-        # As positions, whether they come as an array, a list, a mask or a slice.
-        self._space, self._members = space, np.arange(space.shape[0])[members]
+        self._space, self._members = space, members
         self.metric, self.partial = space.metric, space.partial
 
     @property
@@ -44,7 +43,7 @@ class SubsetSpace(TrainingSpace):
         """Space without rows whose columns are the given members."""
         return self._space.prototypes(self._members[indices])
 
-    def subset(self, members: np.ndarray) -> SubsetSpace:
+    def _subset(self, members: np.ndarray) -> SubsetSpace:
         """Space of some of the members."""
         return SubsetSpace(self._space, self._members[members])
 

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from protoset._validation import LARGEST, did_you_mean, is_count, name_rows, refuse_masked
+from protoset._validation import LARGEST, did_you_mean, is_count, name_rows, refuse_ambiguous
 from protoset.spaces.base import Rows
 
 MISSING = -1
@@ -137,7 +137,7 @@ def _columns(X: Any, metric: str) -> list[Column]:
     """Split the table of the user into columns."""
     if sparse.issparse(X):
         raise TypeError(f"metric={metric!r} does not take a sparse matrix; pass a DataFrame, or X.toarray()")
-    refuse_masked(X)
+    refuse_ambiguous(X)
     framed = hasattr(X, "iloc") and hasattr(X, "columns")
     if not framed:
         X = _rectangle(X)
@@ -153,7 +153,10 @@ def _columns(X: Any, metric: str) -> list[Column]:
 def _rectangle(X: Any) -> np.ndarray:
     if isinstance(X, (list, tuple)) and X and all(_is_row(row) for row in X):
         return _from_rows(X)
-    X = np.asarray(X, object if isinstance(X, (list, tuple)) else None)
+    try:
+        X = np.asarray(X, object if isinstance(X, (list, tuple)) else None)
+    except ValueError as error:
+        raise ValueError(f"the rows of X differ in their shapes: {error}; pass one row of values per object") from error
     if X.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {X.ndim}D array instead. Reshape your data: one row per object, "

@@ -27,6 +27,7 @@ from joblib import delayed
 from protoset._blocks import in_threads, map_blocks, row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
+from protoset._validation import check_count, check_jobs, check_positions
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 
@@ -166,11 +167,27 @@ class TrainingSpace(Dissimilarities):
         """Dissimilarities of all rows to one column; faster than ``block`` for one column after the other."""
         return self.block(slice(None), np.array([column]))[:, 0]
 
-    def subset(self, members: np.ndarray) -> TrainingSpace:
-        """Space of some of the training objects."""
+    @property
+    def _is_training(self) -> bool:
+        """Whether the row objects are the column objects."""
+        return self.shape[0] == self.shape[1]
+
+    def subset(self, members: Any) -> TrainingSpace:
+        """Space of some of the training objects, given by their positions, by a mask or by a slice."""
+        self._check_training("subset")
+        return self._subset(check_positions("members", members, self.shape[0]))
+
+    def _subset(self, members: np.ndarray) -> TrainingSpace:
         from protoset.spaces._subset import SubsetSpace
 
         return SubsetSpace(self, members)
+
+    def _check_training(self, name: str) -> None:
+        if not self._is_training:
+            raise ValueError(
+                f"{name} needs the space of a training set, and this one has {self.shape[0]} queries as rows and "
+                f"{self.shape[1]} other objects as columns; use nearest or block"
+            )
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where objects have no coordinates."""
@@ -192,6 +209,15 @@ class TrainingSpace(Dissimilarities):
         progress : callable, optional
             Called as ``progress(done, total)`` during long searches.
         """
+        self._check_training("kneighbors")
+        n_neighbors = check_count("n_neighbors", n_neighbors, least=0, remedy="pass the number of neighbours")
+        limit = check_count("limit", limit, least=0, remedy="pass the length of the lists at most")
+        return self._kneighbors(n_neighbors, limit=limit, n_jobs=check_jobs(n_jobs), progress=progress)
+
+    def _kneighbors(
+        self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
+    ) -> RawLists:
+        """Search without checks of arguments; faster for some kinds of objects."""
         if self.symmetric:
             return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         return self.kneighbors_by_block(np.arange(self.shape[0]), n_neighbors, limit=limit, n_jobs=n_jobs)
@@ -261,6 +287,10 @@ class Space(TrainingSpace, PrototypeSpace):
         self.metric = metric
         self._rows = rows
         self._columns = columns
+
+    @property
+    def _is_training(self) -> bool:
+        return self._rows is self._columns
 
     @property
     def shape(self) -> tuple[int, int]:

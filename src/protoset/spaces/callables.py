@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from protoset._progress import ProgressCallback
-from protoset._validation import refuse_masked
+from protoset._validation import refuse_ambiguous
 from protoset.spaces._lists import RawLists
 from protoset.spaces._pair_evaluation import PairEvaluator
 from protoset.spaces._plain_objects import Encoder, decode
@@ -68,10 +68,6 @@ class CallableSpace(Space):
         _check_arguments(metric, arguments)
         objects = _check_objects(X)
         return cls(metric, objects, objects, arguments, symmetric=bool(symmetric), memory=memory)
-
-    @property
-    def _is_training(self) -> bool:
-        return self._rows is self._columns
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Call the function on each pair; in a training set never on an object and itself."""
@@ -193,13 +189,13 @@ class CallableSpace(Space):
         """Nearest of the columns to each row."""
         return super(CallableSpace, self._at_work(n_jobs)).nearest(rows, columns, n_jobs=1)
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find neighbours; every pair is computed once, for both objects if the function is symmetric."""
         n = len(self._rows)
         at_work = self._at_work(n_jobs, progress, n * (n - 1) // 2 if self.symmetric else n * (n - 1))
-        return super(CallableSpace, at_work).kneighbors(n_neighbors, limit=limit, n_jobs=1)
+        return super(CallableSpace, at_work)._kneighbors(n_neighbors, limit=limit, n_jobs=1)
 
     def _at_work(self, n_jobs: int | None, progress: ProgressCallback | None = None, n_pairs: int = 0) -> Self:
         """Copy of the space that computes one block at a time, each by all workers."""
@@ -233,7 +229,7 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def _check_objects(X: Any) -> list[Any]:
-    refuse_masked(X)
+    refuse_ambiguous(X)
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         raise TypeError(
             "X is a DataFrame, and a function as metric compares single objects; "

@@ -122,7 +122,7 @@ class DistributedVectorSpace(TrainingSpace):
             self._approximable = all(gather(self.client, answers))
         return self.approximate_kneighbors if self._approximable else None
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Exact neighbours; the lists come here."""
@@ -187,7 +187,7 @@ class DistributedVectorSpace(TrainingSpace):
             images[mask] = part
         return VectorSpace(self.metric, images, images)
 
-    def subset(self, members: np.ndarray) -> ClusterSample:
+    def _subset(self, members: np.ndarray) -> ClusterSample:
         """Space of some of the vectors, here, whose neighbours the workers search: what refinement works on."""
         images = self.fetch(members).images
         return ClusterSample(self.metric, images, images, client=self.client)

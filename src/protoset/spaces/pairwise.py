@@ -12,10 +12,9 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import DistanceMetric
-from sklearn.utils import check_array
 
 from protoset import kernels
-from protoset._validation import LARGEST, as_numbers, check_real, check_vectors, check_width, name_rows, refuse_masked
+from protoset._validation import LARGEST, as_numbers, as_rows, check_real, check_vectors, check_width, name_rows
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -142,8 +141,7 @@ def _check_coordinates(X: np.ndarray) -> None:
 
 
 def _check_with_gaps(X: Any) -> np.ndarray:
-    refuse_masked(X)
-    X = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+    X = as_rows(X, dtype=np.float64, ensure_all_finite="allow-nan")
     large = np.flatnonzero((np.abs(X) > LARGEST).any(axis=1))
     if len(large):
         raise ValueError(f"X holds values above {LARGEST:g} in {name_rows(large)}, whose squares overflow; scale X")

@@ -18,7 +18,7 @@ from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
-from protoset._validation import name_rows, refuse_masked
+from protoset._validation import name_rows, refuse_ambiguous
 from protoset.exceptions import ManyTiesWarning
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
@@ -64,6 +64,10 @@ class PrecomputedSpace(Space):
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
         return self._matrix.shape[0], len(self._columns)
+
+    @property
+    def _is_training(self) -> bool:
+        return self.shape[0] == self.shape[1]
 
     @property
     def n_features(self) -> int:
@@ -174,7 +178,7 @@ class GraphSpace(PrecomputedSpace):
         block[entries.row, entries.col] = entries.data
         return block
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Return the first ``n_neighbors`` listed neighbours, with all ties of the last one."""
@@ -193,7 +197,7 @@ class GraphSpace(PrecomputedSpace):
 
 def _check_numeric(X: Any) -> np.ndarray:
     """Return a numeric array without a copy; a memory map stays a memory map."""
-    refuse_masked(X)
+    refuse_ambiguous(X)
     try:
         array = X if isinstance(X, np.ndarray) else np.asarray(X)
     except ValueError as error:
@@ -206,8 +210,9 @@ def _check_numeric(X: Any) -> np.ndarray:
     if array.dtype.kind == "O":
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"metric='precomputed' needs numbers, but X holds other values: {error}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"metric='precomputed' needs numbers, but X holds other values: {error}") from error
     if array.dtype.kind == "c":
         raise ValueError(
             "Complex data not supported: metric='precomputed' needs real dissimilarities; take their modulus"

@@ -150,12 +150,12 @@ class SeriesSpace(Space):
         length = int(self._columns.lengths[0])
         return kernels.series.band_radius(length, length, self._warping.radius, self._warping.fraction)
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
         if self.metric == "erp":
-            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+            return super()._kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         search = SeriesSearch(self._columns, self._warping, n_neighbors, limit, n_jobs, progress)
         return search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._validation import LARGEST, name_rows, refuse_masked
+from protoset._validation import LARGEST, name_rows, refuse_ambiguous
 
 if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays
@@ -99,7 +99,7 @@ def check_stored(series: Series, metric: str) -> None:
 
 def _as_list(X: Any) -> list[np.ndarray]:
     """Return series as arrays of shape (points, channels)."""
-    refuse_masked(X)
+    refuse_ambiguous(X)
     if hasattr(X, "iloc"):
         X = X.to_numpy()
     if sparse.issparse(X):
@@ -117,13 +117,14 @@ def _as_list(X: Any) -> list[np.ndarray]:
 
 
 def _one_series(series: Any, row: int) -> np.ndarray:
-    refuse_masked(series)
+    refuse_ambiguous(series)
     try:
         array = np.asarray(series)
         if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
             array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"row {row} of X is not a series of numbers: {error}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"row {row} of X is not a series of numbers: {error}") from error
     if array.dtype.kind not in "fiub":
         raise TypeError(f"row {row} of X is not a series of numbers: it has the dtype {array.dtype}")
     if array.ndim not in (1, 2):

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from protoset._progress import ProgressCallback
-from protoset._validation import name_rows, refuse_masked
+from protoset._validation import name_rows, refuse_ambiguous
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.levenshtein_search import search_levenshtein
@@ -111,7 +111,7 @@ class StringSpace(Space):
         numbers: dict[Hashable, int] = {}
         return cls(metric, kind, [], _encode(objects, kind, numbers), numbers)
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find neighbours: for "levenshtein" by lower bounds, for the other metrics with every pair computed once.
@@ -119,7 +119,7 @@ class StringSpace(Space):
         ``n_jobs`` speeds up "levenshtein" alone: rapidfuzz computes one block at a time.
         """
         if self.metric != "levenshtein":
-            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+            return super()._kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         return search_levenshtein(self._rows, n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
 
@@ -147,8 +147,9 @@ def _take(texts: Sequence[Text], which: Rows) -> list[Text]:
 
 def _as_list(X: Any, metric: str) -> list[Any]:
     """Return the objects as a list."""
-    refuse_masked(X)
-    if isinstance(X, (str, bytes, Mapping)) or not hasattr(X, "__len__") or not hasattr(X, "__getitem__"):
+    refuse_ambiguous(X)
+    is_sequence = hasattr(X, "__len__") and hasattr(X, "__getitem__") and getattr(X, "ndim", 1) > 0
+    if isinstance(X, (str, bytes, Mapping)) or not is_sequence:
         raise TypeError(
             f"metric={metric!r} takes a list, an array or a Series of strings, of bytes or of token lists; "
             f"X is of the type {type(X).__name__}"

@@ -173,12 +173,12 @@ class VectorSpace(Space):
         distances = kernels.euclidean.distance_block(images.mean(axis=0, keepdims=True), np.ascontiguousarray(images.T))
         return int(members[distances.argmin()])
 
-    def kneighbors(
+    def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find exact neighbours: search candidates, then prove that none is missing."""
         if not self._has_directions():
-            return super().kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
+            return super()._kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
         return replace(raw, distances=self._measure(raw.distances))
 
@@ -202,7 +202,7 @@ class VectorSpace(Space):
             raw.distances[part] = self._measure(raw.distances[part])
         return raw
 
-    def subset(self, members: np.ndarray) -> VectorSpace:
+    def _subset(self, members: np.ndarray) -> VectorSpace:
         """Space of some of the vectors."""
         chosen = self._columns[members]
         return type(self)(self.metric, chosen, chosen, self._learned)
