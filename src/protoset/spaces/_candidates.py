@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -110,9 +111,9 @@ def import_faiss() -> Any:
 def faiss_threads(n_jobs: int | None) -> Iterator[None]:
     """Limit faiss to ``n_jobs`` threads; with None it uses its own default."""
     faiss = import_faiss()
-    before = faiss.omp_get_max_threads()
-    if n_jobs is not None:
-        faiss.omp_set_num_threads(processors(n_jobs))
+    before, limit = faiss.omp_get_max_threads(), _openmp_limit(n_jobs)
+    if limit is not None:
+        faiss.omp_set_num_threads(limit)
     try:
         yield
     finally:
@@ -121,6 +122,21 @@ def faiss_threads(n_jobs: int | None) -> Iterator[None]:
 
 def openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]:
     """Limit the reductions of scikit-learn and BLAS to ``n_jobs`` threads; with None they use their own default."""
-    if n_jobs is None:
-        return contextlib.nullcontext()
-    return threadpool_limits(limits=processors(n_jobs))
+    limit = _openmp_limit(n_jobs)
+    return contextlib.nullcontext() if limit is None else threadpool_limits(limits=limit)
+
+
+_openmp_processes: list[int] = []
+"""The process that first used OpenMP here; in a process forked from it, another one."""
+
+
+def _openmp_limit(n_jobs: int | None) -> int | None:
+    """Number of threads of OpenMP; None for its own default.
+
+    After a fork the threads of the parent are gone, and OpenMP would wait for them for ever: one thread needs no other.
+    """
+    if not _openmp_processes:
+        _openmp_processes.append(os.getpid())
+    if _openmp_processes[0] != os.getpid():
+        return 1
+    return None if n_jobs is None else processors(n_jobs)
