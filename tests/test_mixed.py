@@ -91,7 +91,14 @@ def mixed_rows(draw):
     query_row = st.tuples(*(UNSEEN if c else NUMBERS for c in categorical)).map(list)
     train = draw(st.lists(train_row, min_size=3, max_size=10))
     labels = ["x", "y", *draw(st.lists(st.sampled_from("xyz"), min_size=len(train) - 2, max_size=len(train) - 2))]
-    return train, labels, draw(st.lists(query_row, min_size=1, max_size=4)), categorical
+    queries = draw(st.lists(query_row, min_size=1, max_size=4))
+    for position, is_category in enumerate(categorical):
+        known = [row[position] for row in train if row[position] is not None]
+        if is_category and known and all(isinstance(value, str) for value in known):
+            # Numbers are refused where all categories are text.
+            for row in queries:
+                row[position] = "new" if isinstance(row[position], (bool, int)) else row[position]
+    return train, labels, queries, categorical
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -445,12 +452,15 @@ def test_training_sets_that_are_refused(X, categorical, kind, message):
 
 QUERIES = [
     (FRAME[["size"]], "X has 1 features, but heom is expecting 2 features as input; pass the same columns"),
-    (FRAME[["colour", "size"]], r"column 'size' holds numbers \(dtype float64\) where fit had text such as 'red'"),
+    (FRAME[["colour", "size"]], "'size' holds numbers such as 1.0 in rows .* where fit had text such as 'red'"),
     (
         FRAME.assign(size=["1", "2", None, "x"]),
         "column 'size' holds values such as '1' in rows 0, 1, 3 where fit had numbers",
     ),
-    ([["red", 1.0]], "column 0 holds values such as 'red' in row 0 where fit had numbers; pass the same columns"),
+    ([["red", "red"]], "column 0 holds values such as 'red' in row 0 where fit had numbers; pass the same columns"),
+    ([[1.0, 3]], "column 1 holds numbers such as 3 in row 0 where fit had text .* with categories as text"),
+    (np.array([[1.0, 3.0]]), r"column 1 holds numbers such as 3\.0 in row 0 where fit had text"),
+    ([[1.0, "red"], [1.0, None], [1.0, True]], "column 1 holds numbers such as True in row 2 where fit had text"),
     (FRAME.assign(size=np.inf), "column 'size' holds infinity"),
 ]
 

@@ -286,13 +286,16 @@ def _codes(column: Column, categories: dict[Any, int], learn: bool) -> np.ndarra
 
 
 def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None:
-    """Raise an error for a DataFrame column of numbers where the categories are text: columns are probably swapped."""
-    if not (column.framed and column.kind in "iuf" and categories and all(isinstance(c, str) for c in categories)):
+    """Raise an error for numbers where all categories are text: they would count as unseen categories."""
+    if not categories or not all(isinstance(category, str) for category in categories):
         return
-    if not all(_is_missing(value) for value in column.objects()):
+    objects = column.objects()
+    rows = [row for row, value in enumerate(objects) if isinstance(value, numbers.Real) and not _is_missing(value)]
+    if rows:
         raise ValueError(
-            f"X: column {column.label!r} holds numbers (dtype {column.values.dtype}) where fit had text such as "
-            f"{next(iter(categories))!r}; pass the same columns as in fit, in the same order and of the same dtypes"
+            f"X: column {column.label!r} holds numbers such as {objects[rows[0]]!r} in {name_rows(np.array(rows))} "
+            f"where fit had text such as {next(iter(categories))!r}; pass the same columns as in fit, in the same "
+            "order, with categories as text"
         )
 
 
