@@ -17,6 +17,15 @@ REPRODUCERS = [
     "fit(CCIS(verbose=pd.Series([1])), vectors(9), labels(9))",
     r"read_file('.dat', b'\xef\xbb\xbf')",
     "fit(FCNN(), vectors(3), text_array(labels(3)))",
+    "ask(model('chebyshev'), [10**400, 1])",
+    "ask(model('precomputed'), [10**400, 1])",
+    "ask(model('erp'), [[10**400], [1]])",
+    "ask(model('string_hamming'), np.array(5))",
+    "ask(model('l2'), pd.DataFrame({'a': [[1], [2]]}))",
+    "ask(model('overlap'), [np.zeros((2, 1)), np.zeros((2, 2))])",
+    "ask(model('dice'), pd.DataFrame([[1, 2], [3, 4]], columns=['a', 'a']))",
+    "ask(model('nan_euclidean'), pd.DataFrame({'a': pd.Categorical(['x', None])}))",
+    "fit(CNN(metric='gower'), table(2, 0)[['word', 'word']], labels(2))",
     "command('experiment', 'run', '')",
     "ask(data_model('vectors'), b'')",
     "ask(data_model('vectors'), vectors)",
@@ -74,7 +83,7 @@ def test_the_share_of_each_part():
 
 def test_a_share_of_the_campaign():
     tally = Tally()
-    for report in run_batches(batches(["data sets", "models", "readers", "plans", "command", "invariants"], 0, 700), 1):
+    for report in run_batches(batches(list(PARTS), 0, 1000), 1):
         tally.add(report)
     assert not tally.failures, tally.failure_lines()
     counts = tally.counts["readers"]
