@@ -165,3 +165,9 @@ def test_a_header_of_many_terabytes(tmp_path):
             DataError, match=r"expected an array of 8\.0 TB as its header says, found 80 B; the file is"
         ):
             read(path, labels=["a", "b"])
+
+
+def test_a_matrix_without_objects(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((0, 0)))
+    with pytest.raises(DataError, match="found one without objects"):
+        read(tmp_path / "x.npy", labels=[])

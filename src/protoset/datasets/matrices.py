@@ -259,6 +259,8 @@ def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, f
         matrix = _square(matrix.ravel(), file)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise error_at(file, f"expected as many rows as columns, found the shape {matrix.shape}")
+    if not len(matrix):
+        raise error_at(file, "expected a matrix of distances, found one without objects")
     if len(texts) != len(matrix):
         raise error_at(file, f"expected {len(matrix)} labels, one per object, found {len(texts)}")
     if np.isnan(matrix).any():
