@@ -9,8 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
+from sklearn.utils import check_array
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier
+from protoset._validation import check_vectors
 from protoset.solvers import SOLVERS
 from protoset.spaces.precomputed import PrecomputedSpace
 
@@ -365,3 +367,16 @@ def test_a_failed_fit_changes_nothing(estimator, bad):
     with pytest.raises(ValueError, match="NaN|labels|class|more than"):
         fitted.fit(*bad)
     assert vars(fitted) == before
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8", "float32", "float16", "int64", "longdouble"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_vectors_pass_as_scikit_learn_passes_them(dtype, order):
+    """Arrays that skip scikit-learn's checks are those that the checks return unchanged."""
+    given = np.asarray(np.arange(6).reshape(2, 3), dtype, order=order)
+    expected = check_array(given, dtype=[np.float64, np.float32], order="C")
+    passed = check_vectors(given)
+    assert passed.dtype == expected.dtype
+    assert passed.flags.c_contiguous
+    assert (passed is given) == (expected is given)
+    np.testing.assert_array_equal(passed, expected)
