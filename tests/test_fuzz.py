@@ -29,6 +29,7 @@ REPRODUCERS = [
     "command('experiment', 'run', '')",
     "ask(data_model('vectors'), b'')",
     "ask(data_model('vectors'), vectors)",
+    "compared(data_set('series'), np.array(3), folds=2)",
 ]
 
 

@@ -109,7 +109,7 @@ def compare(
     """
     check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)
-    if isinstance(methods, str) or not isinstance(methods, Iterable):
+    if isinstance(methods, str) or not isinstance(methods, Iterable) or getattr(methods, "ndim", 1) == 0:
         raise TypeError(f"methods={methods!r} must be a list of names, such as ['REPS', 'FCNN']")
     methods = list(methods)
     planned = [_planned(name, n_prototypes, random_state) for name in methods]
