@@ -171,3 +171,25 @@ def test_a_matrix_without_objects(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((0, 0)))
     with pytest.raises(DataError, match="found one without objects"):
         read(tmp_path / "x.npy", labels=[])
+
+
+def test_a_table_of_many_short_rows(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("ab,1\ncd,2\n" * 500_000)
+    assert read_measured([path]) == {"x.csv": 1_000_000}
+
+
+@pytest.mark.slow
+def test_a_table_of_a_million_columns(tmp_path):
+    numbers, both = tmp_path / "numbers.csv", tmp_path / "both.csv"
+    numbers.write_text("".join(",".join([value] * 1_000_000) + "\n" for value in "12"))
+    both.write_text("".join(",".join([value] * 999_999) + f',"{value}x"\n' for value in "12"))
+    assert read_measured([numbers]) == {"numbers.csv": 2}
+    assert read_measured([both]) == {"both.csv": 2}
+
+
+def test_a_table_of_more_than_a_million_columns(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("1," * 1_000_000 + "2\n")
+    with pytest.raises(DataError, match="has 1,000,001 columns, more than 1,000,000; transpose it"):
+        read(path)

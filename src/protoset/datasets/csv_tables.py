@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +27,12 @@ TARGET_NAMES = ("class", "target", "label")
 
 CSV_SNIFFED_ROWS = 200
 """Number of rows by which the delimiter and the header are found."""
+
+MOST_COLUMNS = 1_000_000
+"""Number of columns that a table may have."""
+
+SHARED_TEXTS = 100_000
+"""Number of different texts up to which equal fields share one object."""
 
 LEAST_NUMERIC_SHARE = 0.95
 """In a column with at least this share of numbers, a text is a mistake and not a category."""
@@ -53,44 +61,52 @@ def read_csv(
     """
     lines = split_lines(text)
     delimiter = find_delimiter(lines, file)
-    first, _ = _split((line for line in lines if line.strip()), delimiter, file, CSV_SNIFFED_ROWS)
+    first = [row for _, row in islice(_rows(filter(str.strip, lines), delimiter, file), CSV_SNIFFED_ROWS)]
+    width = len(first[0])
+    if width > MOST_COLUMNS:
+        raise error_at(
+            file, f"has {width:,} columns, more than {MOST_COLUMNS:,}; transpose it if its columns are objects"
+        )
     header = has_header(first, target, expected)
     if header:
         _check_names([name.strip() for name in first[0]], file)
     names = [
         name.strip() if header and name.strip() else f"column {position}" for position, name in enumerate(first[0], 1)
     ]
+    del first
     at = None if target is False else find_target(target, names, file)
     label_texts: Sequence[str | None] = ()
-    numbers = None if '"' in text else _all_numbers(lines, delimiter, header, len(names))
+    line_numbers: Sequence[int]
+    numbers = None if '"' in text else _all_numbers(lines, delimiter, header, width)
     if numbers is not None:
         values, row_lines, line_numbers = numbers
         if at is not None:
             label_texts = _missing_as_none(line.split(delimiter)[at].strip() for line in row_lines)
     else:
-        rows, line_numbers = _split(lines, delimiter, file)
-        rows, line_numbers = (rows[1:], line_numbers[1:]) if header else (rows, line_numbers)
-        texts = _transposed(rows, line_numbers, len(names), file)
-        label_texts = () if at is None else texts[at]
+        fields, line_numbers = _fields(_rows(lines, delimiter, file), width, header, file)
+        label_texts = () if at is None else fields[at::width]
     labels = np.full(len(line_numbers), "")
     spelling: dict[int, str] = {}
     if at is not None:
         is_numeric = numbers is not None or all(text is None or is_number(text) for text in label_texts)
         target_column = Attribute(names[at], "real" if is_numeric else "nominal")
         labels, spelling = read_target(target_column, label_texts, line_numbers, file)
-    kept = [(name, position) for position, name in enumerate(names) if position != at]
+    kept = np.array([position for position in range(width) if position != at], int)
     if numbers is not None:
-        values = values[:, [position for _, position in kept]]
-        attributes = _numeric([name for name, _ in kept], values)
-        objects = assemble(attributes, values.T, len(labels), kind, file)
+        values = values[:, kept]
+        attributes = list(_numeric((names[position] for position in kept), values))
     else:
-        read = [_column(name, texts[position], line_numbers, delimiter, kind, file) for name, position in kept]
-        of_numbers = [attribute.name for attribute, _ in read if attribute.type != "nominal"]
-        columns = [values for _, values in read]
-        matrix = np.array([values for values in columns if isinstance(values, np.ndarray)]).T
-        numeric = iter(_numeric(of_numbers, matrix) if of_numbers else ())
-        attributes = [attribute if attribute.type == "nominal" else next(numeric) for attribute, _ in read]
-        objects = assemble(attributes, columns, len(labels), kind, file)
+        values = np.empty((len(labels), len(kept)), dtype=object)
+        attributes = []
+        for column, position in enumerate(kept):
+            texts = fields[position::width]
+            attribute, values[:, column] = _column(names[position], texts, line_numbers, delimiter, kind, file)
+            attributes.append(attribute)
+        of_numbers = np.flatnonzero([attribute.type != "nominal" for attribute in attributes])
+        numeric = _numeric((attributes[column].name for column in of_numbers), values[:, of_numbers].astype(float))
+        for column, attribute in zip(of_numbers.tolist(), numeric, strict=True):
+            attributes[column] = attribute
+    objects = assemble(attributes, values.T, len(labels), kind, file)
     layout = Layout(
         "csv",
         tuple(names) if header else (),
@@ -130,27 +146,19 @@ def find_delimiter(lines: Sequence[str], file: str) -> str:
     return uneven
 
 
-def _split(
-    lines: Iterable[str], delimiter: str, file: str, most: int | None = None
-) -> tuple[list[list[str]], list[int]]:
-    """Return the fields of each row that is not empty, and the number of the line at which the row ends."""
+def _rows(lines: Iterable[str], delimiter: str, file: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not empty: the number of the line at which it ends, and its fields."""
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter, skipinitialspace=True, strict=True)
-    rows: list[list[str]] = []
-    line_numbers = []
     try:
         for row in reader:
             if len(row) > 1 or any(field.strip() for field in row):
-                rows.append(row)
-                line_numbers.append(reader.line_num)
-            if len(rows) == most:
-                break
+                yield reader.line_num, row
     except csv.Error as reason:
         raise error_at(
             file,
             f"expected fields with or without quotes, found a field that cannot be read ({reason})",
             reader.line_num,
         ) from reason
-    return rows, line_numbers
 
 
 def _check_names(names: Sequence[str], file: str) -> None:
@@ -201,23 +209,33 @@ def _missing_as_none(texts: Iterable[str]) -> list[str | None]:
     return [None if text in CSV_MISSING else text for text in texts]
 
 
-def _transposed(
-    rows: Sequence[Sequence[str]], line_numbers: Sequence[int], width: int, file: str
-) -> list[list[str | None]]:
-    """Return the columns, with None where a value is missing."""
-    if not rows:
-        raise error_at(file, "expected rows after the header, found none")
-    for row, line_number in zip(rows, line_numbers, strict=True):
+def _fields(
+    rows: Iterable[tuple[int, list[str]]], width: int, header: bool, file: str
+) -> tuple[list[str | None], array[int]]:
+    """Return the fields row after row, with None where a value is missing, and the line number of each row.
+
+    One list for all fields, and one object for equal texts, take far less memory than a list per row or column.
+    """
+    fields: list[str | None] = []
+    line_numbers = array("q")
+    known: dict[str, str | None] = dict.fromkeys(CSV_MISSING)
+    for line_number, row in islice(rows, int(header), None):
         if len(row) != width:
             raise error_at(file, f"expected {width} values as in the first line, found {len(row)}", line_number)
-    return [_missing_as_none(field.strip() for field in column) for column in zip(*rows, strict=True)]
+        find = known.setdefault if len(known) < SHARED_TEXTS else known.get
+        fields += [find(text, text) for text in map(str.strip, row)]
+        line_numbers.append(line_number)
+    if not line_numbers:
+        raise error_at(file, "expected rows after the header, found none")
+    return fields, line_numbers
 
 
-def _numeric(names: Sequence[str], values: np.ndarray) -> list[Attribute]:
-    """Return the columns of a matrix as attributes; a column is "integer" if all its known values are whole."""
+def _numeric(names: Iterable[str], values: np.ndarray) -> Iterator[Attribute]:
+    """Yield the columns of a matrix as attributes; a column is "integer" if all its known values are whole."""
     missing = np.isnan(values)
     whole = ((np.floor(values) == values) | missing).all(axis=0) & ~missing.all(axis=0)
-    return [Attribute(name, "integer" if of_whole else "real") for name, of_whole in zip(names, whole, strict=True)]
+    for name, of_whole in zip(names, whole, strict=True):
+        yield Attribute(name, "integer" if of_whole else "real")
 
 
 def _column(
