@@ -17,6 +17,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -83,7 +84,8 @@ class Campaign:
         disk = SmallDisk(folder) if attack == FULL else None
         try:
             usual = self._usual_of(scenario)
-            with _prepared(scenario, folder), children(scenario.name, rng.randint(1, MOST_STRIKES)) as started:
+            n_strikes = 1 if attack == SCHEDULER else rng.randint(1, MOST_STRIKES)  # a cluster has one scheduler
+            with _prepared(scenario, folder), children(scenario.name, n_strikes) as started:
                 for child in started:
                     if disk is None:
                         self._strike(child, scenario, attack, folder, rng, usual.seconds)
@@ -98,6 +100,7 @@ class Campaign:
         except WrongError as error:
             line = f"python -m campaigns.chaos --scenario {scenario.name} --attack '{attack}' --seed {seed}"
             self.wrong.append(f"{line}\n    {error}")
+            print(f"\n{self.wrong[-1]}", flush=True)
         finally:
             if disk is not None:
                 disk.remove()
@@ -125,7 +128,10 @@ class Campaign:
         sent = rng.choice(list(SIGNALS)) if attack == TWO else attack
         with children(scenario.name, int(attack == TWO)) as others:
             for working in (child, *others):
-                working.begin(folder, rng.choice(scenario.choices()))
+                choices = scenario.choices()
+                working.begin(folder, choices[-1] if attack == WORKER else rng.choice(choices))
+            while attack == WORKER and child.is_running and scenario.victim(attack, child, rng) is None:
+                time.sleep(0.02)
             wait_for_moment(child, folder, rng, seconds)
             victim = scenario.victim(attack, child, rng) if child.is_running else None
             if victim is not None:
@@ -218,8 +224,6 @@ def main(arguments: list[str] | None = None) -> int:
             sys.stderr.write(f"\r{campaign.n_kills} of {options.kills} kills, {len(campaign.wrong)} wrong ")
         sys.stderr.write("\n")
     print(campaign.table())
-    for line in campaign.wrong:
-        print(line)
     return 1 if campaign.wrong else 0
 
 

@@ -88,7 +88,7 @@ class Scenario:
         """End what ``prepare`` started."""
 
     def choices(self) -> list[dict[str, Any]]:
-        """Options of the work, one of which is drawn for each process."""
+        """Options of the work, one of which is drawn for each process; the last has workers, if any has."""
         return [{}]
 
     def warm(self) -> None:

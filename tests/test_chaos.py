@@ -1,6 +1,7 @@
 """A share of the campaign that kills processes, and that its checks notice what they are for."""
 
 import gc
+import logging
 import os
 import signal
 import sqlite3
@@ -13,8 +14,9 @@ from campaigns.chaos import Campaign
 from campaigns.chaos_base import FULL, SCHEDULER, TWO, WORKER
 from campaigns.chaos_processes import Child, WrongError, names_in, why_no_small_disk
 from campaigns.chaos_scenarios import SCENARIOS
-from protoset import save
+from protoset import _cluster, save
 from protoset._files import write_atomically
+from protoset.cli._options import connected
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals that kill on this system")
 
@@ -150,6 +152,25 @@ def test_processes_that_compute_pairs_end_with_a_killed_fit(tmp_path):
         child.check_alone()
     finally:
         child.destroy()
+
+
+class ClosingClient:
+    """Notes whether distributed would log an error when a command closes its client."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.logs = logging.getLogger("distributed.client").isEnabledFor(logging.ERROR)
+
+
+def test_distributed_logs_nothing_while_the_command_closes_a_lost_client(monkeypatch):
+    client = ClosingClient()
+    monkeypatch.setattr(_cluster, "connect", lambda address: client)
+    with connected("tcp://127.0.0.1:9") as given:
+        assert given is client
+    assert not client.logs
+    assert logging.getLogger("distributed.client").isEnabledFor(logging.ERROR)
 
 
 def test_processes_that_stay_behind_are_seen():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -106,8 +107,23 @@ def connected(address: str | None) -> Iterator[Any]:
         return
     from protoset._cluster import connect
 
-    with connect(address) as client:
+    client = connect(address)
+    with _quiet_distributed(), client:
         yield client
+
+
+@contextmanager
+def _quiet_distributed() -> Iterator[None]:
+    """Keep distributed from logging lost connections with tracebacks: the error of the command is one line."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def to_size(text: str) -> int | float | str:
