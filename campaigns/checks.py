@@ -23,7 +23,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def ask(classifier: Any, queries: Any) -> np.ndarray:
-    """Predict in all ways; they agree, also in refusing, and a refusal changes nothing."""
+    """Predict with predict, explain and predict_proba: all agree, or all raise the same error and change nothing."""
     before = dict(vars(classifier))
     answers = [
         _answer(classifier.predict, queries),

@@ -51,7 +51,7 @@ def plan_text(text: str) -> None:
 
 @cache
 def _workspace_files() -> dict[str, bytes]:
-    """Files of the workspace: of each kind, models, plans, and broken ones."""
+    """Files of the workspace by name: data of each kind, models, plans, and broken files."""
     files = {"plain.model": saved("euclidean"), "broken.model": saved("euclidean")[:-30], "empty.csv": b""}
     for kind, name in DATA_FILES.items():
         files[name] = data_file(kind, Path(name).suffix)
@@ -65,25 +65,27 @@ def _workspace_files() -> dict[str, bytes]:
 def workspace() -> Path:
     """A folder with the same files for every case, whatever the case before it has written."""
     folder = scratch() / "workspace"
-    if _state(folder) != _left.get("state"):
+    if _state(folder) != _workspace_made.get("state"):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         for name, content in _workspace_files().items():
             (folder / name).write_bytes(content)
-        _left["state"] = _state(folder)
+        _workspace_made["state"] = _state(folder)
     return folder
 
 
-_left: dict[str, Any] = {}
+_workspace_made: dict[str, Any] = {}
+"""State of the workspace just after it was made."""
 
 
 def _state(folder: Path) -> list[tuple[str, int, int]]:
+    """Return path, size and time of every file."""
     entries = sorted(folder.rglob("*")) if folder.is_dir() else []
     return [(str(entry), entry.stat().st_size, entry.stat().st_mtime_ns) for entry in entries]
 
 
 def command(*words: str) -> None:
-    """Run the command in the workspace: its exit code, one line per complaint, no traceback."""
+    """Run the command in the workspace; check its exit code, and that it prints no traceback."""
     seen: list[BaseException] = []
     judge = app.judge
 

@@ -1,4 +1,4 @@
-"""Doors: the functions that the lines of cases call. Each goes through a part of the library and checks the result."""
+"""Doors: the functions that the lines of cases call. Each calls a part of the library and checks the result."""
 
 from __future__ import annotations
 

@@ -62,29 +62,29 @@ class Tally:
 
     def failure_lines(self) -> str:
         """Return every distinct failure with its shortest line, shortest first."""
-        found = sorted(self.failures.items(), key=lambda item: len(item[1][0]))
+        shortest_first = sorted(self.failures.items(), key=lambda item: len(item[1][0]))
         return "\n".join(
             f"{kind}: {where} ({times} times): {outcome.message}\n    {line}"
-            for (kind, where), (line, outcome, times) in found
+            for (kind, where), (line, outcome, times) in shortest_first
         )
 
 
 def batches(parts: list[str], seed: int, n_cases: int | None) -> Iterator[Batch]:
     """Yield batches of all parts in turn, by the weight of the part; without end if ``n_cases`` is None."""
     total = sum(PARTS[part].weight for part in parts)
-    left = {part: None if n_cases is None else -(-n_cases * PARTS[part].weight // total) for part in parts}
+    remaining = {part: None if n_cases is None else -(-n_cases * PARTS[part].weight // total) for part in parts}
     for number in itertools.count():
-        if not left:
+        if not remaining:
             return
-        for part in [*left]:
+        for part in [*remaining]:
             # A light part has small batches, so that every part has its share at any moment.
             size = max(1, BATCH_CASES * PARTS[part].weight // total)
-            rest = left[part]
+            rest = remaining[part]
             if rest is not None:
                 size = min(size, rest)
-                left[part] = rest - size
+                remaining[part] = rest - size
                 if rest == size:
-                    del left[part]
+                    del remaining[part]
             if size:
                 yield batch_of(part, seed, number, size)
 
@@ -97,21 +97,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {','.join(PARTS)}")
-    parser.add_argument("--line", action="append", help="run this line and nothing else; several times")
+    parser.add_argument("--line", action="append", help="run only this line; repeatable")
     parser.add_argument("--quiet", action="store_true", help="no progress on the standard error")
     options = parser.parse_args(arguments)
     parts = options.parts.split(",")
     if unknown := set(parts) - PARTS.keys():
         parser.error(f"--parts {sorted(unknown)}: known are {[*PARTS]}")
     n_cases = 10_000 if options.cases is None and options.seconds is None else options.cases
-    tally, started, told = Tally(), time.monotonic(), 0.0
+    tally, started, last_printed = Tally(), time.monotonic(), 0.0
     given = [Batch("lines", lines=(line,)) for line in options.line or ()]
     for report in run_batches(
         given or batches(parts, options.seed, n_cases), options.processes, seconds=options.seconds
     ):
         tally.add(report)
-        if not options.quiet and time.monotonic() - told > 5:
-            told = time.monotonic()
+        if not options.quiet and time.monotonic() - last_printed > 5:
+            last_printed = time.monotonic()
             done = sum(counts.total() for counts in tally.counts.values())
             print(f"\r{done:,} cases, {len(tally.failures)} failures ", end="", file=sys.stderr, flush=True)
     minutes = (time.monotonic() - started) / 60

@@ -22,7 +22,7 @@ def _kept(selector: BaseSelector, X: Any, y: Any, **changed: Any) -> np.ndarray:
 
 
 def permuted(selector: BaseSelector, X: Any, y: Any, seed: int) -> None:
-    """Rows in another order give the same set, unless a class was lost: of two members either is a medoid."""
+    """Rows in another order give the same set, unless a class got its medoid: of two members either is one."""
     order = np.random.default_rng(seed).permutation(len(y))
     rows = X[np.ix_(order, order)] if selector.metric == "precomputed" else _safe_indexing(X, order)
     fitted = clone(selector).fit(X, y)
@@ -67,11 +67,11 @@ def single(selector: BaseSelector, X: np.ndarray, y: Any) -> None:
 
 
 def one_by_one(classifier: PrototypeClassifier, X: Any, y: Any, queries: Any) -> None:
-    """Queries one by one are answered as all at once, by the loaded file and by the exported program too."""
+    """Queries one by one are answered as all at once, and by a loaded classifier too."""
     classifier.fit(X, y)
     predicted = ask(classifier, queries)
-    one = [classifier.predict(_safe_indexing(queries, [row]))[0] for row in range(len(predicted))]
-    require(same(one, predicted), "queries one by one are answered otherwise")
+    separately = [classifier.predict(_safe_indexing(queries, [row]))[0] for row in range(len(predicted))]
+    require(same(separately, predicted), "queries one by one are answered otherwise")
     path = scratch() / "invariant"
     save(classifier, path)
     loaded = load(path, metric=jaccard) if callable(classifier.metric) else load(path)

@@ -21,7 +21,7 @@ from protoset.exceptions import FileFormatError
 
 METADATA = "metadata.json"
 DROP = object()
-"""In place of a JSON value: the value is removed."""
+"""Stands for a JSON value that is removed."""
 
 
 @cache
@@ -90,12 +90,12 @@ def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -
     return buffer.getvalue()
 
 
-def with_json(content: bytes, leaf: int, value: Any) -> bytes:
-    """The file with another JSON value at one of the places of its metadata, which are counted in order."""
+def with_json(content: bytes, position: int, value: Any) -> bytes:
+    """The file with another JSON value in its metadata; ``position`` counts the values in order."""
     members = _unpacked(content)
     document = json.loads(members[METADATA])
-    places = list(_places(document))
-    holder, key = places[leaf % len(places)]
+    slots = list(_slots(document))
+    holder, key = slots[position % len(slots)]
     if value is DROP:
         del holder[key]
     else:
@@ -103,11 +103,12 @@ def with_json(content: bytes, leaf: int, value: Any) -> bytes:
     return zipped(members | {METADATA: json.dumps(document).encode()})
 
 
-def _places(node: Any) -> Any:
+def _slots(node: Any) -> Any:
+    """Yield each dict or list in a JSON value with each of its keys."""
     pairs = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, value in [*pairs]:
         yield node, key
-        yield from _places(value)
+        yield from _slots(value)
 
 
 ARRAY_CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -137,7 +138,7 @@ ARRAY_CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def with_array(content: bytes, number: int, change: str, declared: bool = True) -> bytes:
-    """The file with one of its arrays changed; declared in the metadata too, or only where it is."""
+    """The file with one of its arrays changed, and with ``declared`` its size in the metadata too."""
     members = _unpacked(content)
     names = sorted(name for name in members if name.endswith(".npy"))
     name = names[number % len(names)]

@@ -1,4 +1,4 @@
-"""What a case came to: it works, it is refused with a documented error, or it is a failure.
+"""Outcomes of cases: a case works, is refused with a documented error, or is a failure.
 
 A case is one line of Python: a call of a door (``campaigns.doors``). Documented errors are raised by a ``raise`` of
 protoset, or by the input validation of scikit-learn, have an allowed type and a message. Everything else is a failure.
@@ -57,7 +57,7 @@ class Outcome:
     kind : str
         One of ``OUTCOMES``.
     where : str
-        Type of the error and innermost line of protoset: failures with the same are one failure.
+        Type of the error and innermost line of protoset. Failures with the same ``where`` are counted as one.
     message : str
         The message of the error.
     """

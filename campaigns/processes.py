@@ -33,7 +33,7 @@ CASE_BYTES = 500 * 2**20
 """Memory by which one case may raise the peak of its process."""
 
 BATCH_CASES = 600
-"""Cases of a round of batches, one batch per part; each batch has its own seed."""
+"""Number of cases in a round. A round has one batch per part, each with a seed of its own."""
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Environment of the workers: cases are small, and threads would only wait for each other."""
@@ -43,7 +43,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 class Batch:
     """Cases to run: ``count`` lines of a part, of which the first ``skip`` are drawn but not run.
 
-    With ``lines``, these lines and no drawn ones.
+    If ``lines`` are given, they are run instead of drawn lines.
     """
 
     part: str
@@ -78,7 +78,7 @@ def run_batches(
     """
     end = None if seconds is None else time.monotonic() + seconds
     queue = iter(batches)
-    # Workers are killed, so that they cannot remove their files themselves.
+    # Workers are killed and cannot remove their files; the parent removes them.
     folder = tempfile.TemporaryDirectory(prefix="protoset-fuzz-", ignore_cleanup_errors=True)
     workers = [_Worker(folder.name) for _ in range(n_processes)]
     try:

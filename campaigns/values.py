@@ -186,13 +186,14 @@ def names(y: np.ndarray) -> np.ndarray:
 
 @cache
 def scratch() -> Path:
-    """Folder of this process for the files of cases; it goes when the process ends."""
+    """Folder of this process for the files of cases; it is removed when the process ends."""
     folder = tempfile.TemporaryDirectory(prefix="protoset-fuzz-", ignore_cleanup_errors=True)
     _kept.append(folder)
     return Path(folder.name)
 
 
 _kept: list[Any] = []
+"""Temporary folders; they are removed when they are garbage."""
 
 VALUES: dict[str, Any] = {
     name: value

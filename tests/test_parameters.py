@@ -138,7 +138,9 @@ def test_a_failed_fit_leaves_the_last_one():
     ],
 )
 def test_parameters_of_a_default_need_the_object_first(estimator, parameters, way_out):
-    with pytest.raises(ValueError, match=rf"{way_out}, which has none; pass an object first, as in set_params\("):
+    with pytest.raises(
+        ValueError, match=rf"{way_out}, which has no parameters; pass an object first, as in set_params\("
+    ):
         estimator.set_params(**parameters)
 
 
@@ -164,7 +166,7 @@ def test_the_classifier_passes_ready_lists_on():
         np.testing.assert_array_equal(given.sample_indices_, clone(selector).fit(X, Y).sample_indices_)
         fitted = given.selector_ if isinstance(selector, REPS) else given.selector_.selector_
         assert fitted.neighbor_search_ == "given"
-    with pytest.raises(ValueError, match=r"lists=... serves REPS, and the selector is ENN\(\); leave it out"):
+    with pytest.raises(ValueError, match=r"lists=... is for REPS, and the selector is ENN\(\); leave lists out"):
         PrototypeClassifier(SELECTORS["ENN"]()).fit(X, Y, lists=lists)
 
 

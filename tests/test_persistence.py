@@ -441,7 +441,7 @@ def test_what_cannot_work_is_neither_loaded_nor_saved(case, tmp_path, monkeypatc
     with pytest.raises(FileFormatError, match="is damaged"):
         load(path)
     monkeypatch.setattr(type(classifier._prototypes), "state", lambda self: (values, arrays))
-    with pytest.raises(ValueError, match=r"(?s)cannot be saved, because it could not work .*; fit it again"):
+    with pytest.raises(ValueError, match=r"(?s)cannot be saved, because it would not work after load .*; fit it again"):
         save(classifier, tmp_path / "other")
     assert not (tmp_path / "other").exists()
 

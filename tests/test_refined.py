@@ -48,7 +48,7 @@ def test_ready_lists_reach_reps():
     given = Refined(REPS(0.1)).fit(X, Y, lists=lists)
     assert given.selector_.neighbor_search_ == "given"
     np.testing.assert_array_equal(given.sample_indices_, Refined(REPS(0.1)).fit(X, Y).sample_indices_)
-    with pytest.raises(ValueError, match=r"lists=... serves REPS, and the selector is Refined\(selector=FCNN"):
+    with pytest.raises(ValueError, match=r"lists=... is for REPS, and the selector is Refined\(selector=FCNN"):
         Refined(FCNN()).fit(X, Y, lists=lists)
 
 

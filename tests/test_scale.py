@@ -538,7 +538,9 @@ def test_two_fits_at_once_in_one_folder(tmp_path):
     selector = REPS(5, search=NeighborSearch(folder=tmp_path))
     with (
         Storage.at(tmp_path).locked(),
-        pytest.raises(ValueError, match="folder=.*another fit is writing its neighbour lists there; wait for its end"),
+        pytest.raises(
+            ValueError, match="folder=.*another fit is writing its neighbour lists there; wait until it ends"
+        ),
     ):
         selector.fit(X, y)
     assert not Storage.at(tmp_path).holds("neighbor_indices")

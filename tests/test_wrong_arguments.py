@@ -71,7 +71,7 @@ CALLS = {
     "run(verbose)": (lambda journal: run(PLAN, journal, verbose="a"), "verbose='a' must be"),
     "run(journal)": (lambda journal: run(PLAN, None, data={}), "journal=None must be a path"),
     "resume(journal)": (lambda journal: resume(3), "journal=3 must be a path"),
-    "status(journal)": (lambda journal: status("a\0b"), "journal='a.x00b' must be a path, and has a null character"),
+    "status(journal)": (lambda journal: status("a\0b"), "journal='a.x00b' must be a path, but has a null character"),
     "table(where)": (lambda journal: table(journal, where=3), "where=3 must be a dict"),
     "export_results(path)": (lambda journal: export_results(journal, 3), "path=3 must be a path"),
     "merge(sources)": (lambda journal: merge(journal, 3), "sources=3 must be a list of journals"),
@@ -95,4 +95,4 @@ def test_calls(journal, name):
 
 def test_a_plan_without_a_name(tmp_path):
     ((code, _, error),) = run_many([["experiment", "run", ""]], tmp_path)
-    assert (code, error) == (2, "protoset: PLAN '.' is no file; name a TOML file\n")
+    assert (code, error) == (2, "protoset: PLAN '.' is not a file; pass the path of a TOML file\n")

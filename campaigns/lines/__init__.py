@@ -10,7 +10,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from campaigns.lines import commands, data_files, data_sets, fits, invariants, model_files, questions
+from campaigns.lines import commands, data_files, data_sets, fits, invariants, model_files, queries
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Part:
 
 PARTS: dict[str, Part] = {
     "fits": Part(fits.LINES, 4),
-    "queries": Part(questions.LINES, 4),
+    "queries": Part(queries.LINES, 4),
     "data sets": Part(data_sets.LINES, 2),
     "models": Part(model_files.LINES, 4),
     "readers": Part(data_files.LINES, 4),

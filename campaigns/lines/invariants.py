@@ -1,4 +1,4 @@
-"""Lines of the part "invariants": valid fits, whose results must hold."""
+"""Lines of the part "invariants": valid fits whose results must agree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANY_ORDER = (
     *("AllKNN(", "AllKNN(5", "ENN(", "ENN(1", "FCNN(", "FCNN(3", "HMNEI(", "ICF(", "RENN("),
     *("REPS(5", "REPS(0.3, beta=3", "REPS(5, allocation='equal'", "REPS(5, ties='average'"),
 )
-"""Selectors that do not."""
+"""Selectors that do not depend on the order of the rows."""
 
 REFINED = ("Refined(REPS(5", "Refined(FCNN(")
 

@@ -55,7 +55,7 @@ SMALL_ODD_VALUES = (
 """Values of many types for parameters."""
 
 HUGE_VALUES = ("1e308", "1e30", "2**31", "2**63", "2**70", "-2**70", "10**400", "np.uint64(2**63)", "1000")
-"""Numbers beyond all bounds."""
+"""Numbers that are too large for most parameters."""
 
 SMALL_ODD = pick(*SMALL_ODD_VALUES)
 ODD = pick(*SMALL_ODD_VALUES, *HUGE_VALUES)

@@ -11,20 +11,23 @@ BLOCK_BYTES = 64 * 2**20
 """Memory of a block of dissimilarities; each worker holds one block."""
 
 THREADS_PER_PROCESSOR = 4
-"""More threads than that do not help a computation."""
+"""Largest number of threads per processor; more threads do not make a computation faster."""
 
 T = TypeVar("T")
 
 
 def in_threads(n_jobs: int | None, **options: Any) -> Parallel:
-    """Return workers that are threads, as many as ``n_jobs`` says and the processors can use."""
+    """Return ``n_jobs`` workers of joblib that are threads, at most ``THREADS_PER_PROCESSOR`` for each processor."""
     if n_jobs is not None and n_jobs > 0:
         n_jobs = min(n_jobs, THREADS_PER_PROCESSOR * cpu_count())
     return Parallel(n_jobs=n_jobs, require="sharedmem", **options)
 
 
-def processors(n_jobs: int | None) -> int:
-    """Number of processors that ``n_jobs`` stands for, for libraries whose threads must not outnumber them."""
+def n_processors(n_jobs: int | None) -> int:
+    """Return how many processors ``n_jobs`` asks for, and at most as many as there are.
+
+    This is the number of threads for libraries that do not work well with more threads than processors.
+    """
     return min(effective_n_jobs(n_jobs), cpu_count())
 
 

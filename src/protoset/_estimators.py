@@ -19,7 +19,10 @@ class CheckedEstimator(BaseEstimator):
 
     @contextmanager
     def _fitting(self) -> Iterator[Self]:
-        """Give a copy with plain parameters to fit, and take over what it learned. If that fails, nothing changes."""
+        """Yield a copy with plain parameters to fit, then take over its learned attributes.
+
+        A fit that fails changes nothing.
+        """
         plain = copy.copy(self)
         plain.__dict__.update(self._check_parameters())
         yield plain
@@ -38,7 +41,7 @@ class CheckedEstimator(BaseEstimator):
             outer, _, inner = name.partition("__")
             if inner and outer in present and not hasattr(present[outer], "set_params"):
                 raise ValueError(
-                    f"{name}={params[name]!r} sets a parameter of {outer}={present[outer]!r}, which has none; pass an "
-                    f"object first, as in set_params({outer}=...)"
+                    f"{name}={params[name]!r} sets a parameter of {outer}={present[outer]!r}, which has no parameters; "
+                    f"pass an object first, as in set_params({outer}=...)"
                 )
         return super().set_params(**params)

@@ -48,7 +48,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _machine() -> str:
-    """Return a name for this machine, or this container: a shared folder holds files of the processes of others."""
+    """Return a name for this machine or container; a shared folder may hold files that other machines write."""
     name = platform.node()
     with contextlib.suppress(OSError):
         name += Path("/etc/machine-id").read_text(encoding="utf-8", errors="replace")
@@ -60,7 +60,7 @@ def _machine() -> str:
 def _remove_leftovers(directory: str) -> None:
     """Remove the temporary files of processes of this machine that have ended."""
     pattern = re.compile(rf"\.protoset-{_machine()}-(\d+)-[0-9a-f]+")
-    # Tidying up is no reason for a write to fail.
+    # A write does not fail because old files cannot be removed.
     with contextlib.suppress(OSError):
         for name in os.listdir(directory):
             match = pattern.fullmatch(name)
@@ -69,11 +69,11 @@ def _remove_leftovers(directory: str) -> None:
                     os.unlink(os.path.join(directory, name))
 
 
-def _is_alive(process: int) -> bool:
+def _is_alive(pid: int) -> bool:
     if os.name != "posix":
         return True  # os.kill would end the process
     try:
-        os.kill(process, 0)
+        os.kill(pid, 0)
     except OverflowError:
         return False
     except OSError as error:

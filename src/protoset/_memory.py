@@ -16,7 +16,7 @@ UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 """Bytes of the units of memory."""
 
 LARGEST_SIZE = 2**63
-"""Sizes of memory are smaller."""
+"""A size of memory is below this number of bytes."""
 
 GROUP_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -28,10 +28,10 @@ WORKING_BYTES = 4 * BLOCK_BYTES
 """Memory of the blocks that a stage works on, and of the libraries."""
 
 UNPACKED_BYTES = 200 * 10**6
-"""Content that is unpacked from any file."""
+"""Size of content that may be unpacked from any file, however small the file is."""
 
 UNPACKED_RATIO = 20
-"""Size of the content, as a multiple of the file, that is unpacked from a large file."""
+"""Size of content that may be unpacked from a large file, as a multiple of the size of the file."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,13 @@ def check_fits(estimate: MemoryEstimate, limit: int | None, ways_out: str) -> No
 
 def unpacking_limit(file_bytes: int, max_bytes: int | str | None) -> int:
     """Return the largest content that may be unpacked from a file of a given size."""
-    return (
-        max(UNPACKED_BYTES, UNPACKED_RATIO * file_bytes) if max_bytes is None else parse_bytes("max_bytes", max_bytes)
-    )
+    if max_bytes is not None:
+        return parse_bytes("max_bytes", max_bytes)
+    return max(UNPACKED_BYTES, UNPACKED_RATIO * file_bytes)
 
 
 def beyond_limit(size: int, limit: int) -> str:
-    """Return the message about a file whose content is larger than may be unpacked."""
+    """Return the rest of an error message, after the name of a file whose content is larger than ``limit``."""
     return (
         f"has a content of {format_bytes(size)}, and max_bytes allows {format_bytes(limit)}; if you trust its source, "
         f"pass max_bytes={size}"

@@ -53,8 +53,8 @@ class Storage:
             lock.acquire(timeout=0)
         except Timeout as error:
             raise ValueError(
-                f"folder={self.folder!r}: another fit is writing its neighbour lists there; wait for its end, or pass "
-                "another folder"
+                f"folder={self.folder!r}: another fit is writing its neighbour lists there; wait until it ends, or "
+                "pass another folder"
             ) from error
         try:
             yield

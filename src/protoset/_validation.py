@@ -17,6 +17,15 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+LARGEST_COUNT = 2**63 - 1
+"""Largest whole number that an array holds."""
+
+LARGEST_JOBS = 4096
+"""Largest value of ``n_jobs``."""
+
+LARGEST_SEED = 2**32 - 1
+"""Largest seed that NumPy's ``RandomState`` takes."""
+
 Choice = TypeVar("Choice", bound=str)
 
 
@@ -32,13 +41,6 @@ def did_you_mean(value: Any, choices: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in choices}
     close = difflib.get_close_matches(str(value).lower(), list(by_lower), n=3, cutoff=0.5)
     return f" (did you mean {' or '.join(repr(by_lower[name]) for name in close)}?)" if close else ""
-
-
-LARGEST_COUNT = 2**63 - 1
-"""Largest whole number that an array holds."""
-
-LARGEST_JOBS = 4096
-"""Largest number of workers."""
 
 
 def check_real(name: str, value: Any, *, above: float, most: float = sys.float_info.max, remedy: str) -> float:
@@ -71,7 +73,7 @@ def as_float(value: Any) -> float:
 def check_count(name: str, value: Any, *, least: int, most: int | None = None, remedy: str) -> int:
     """Return ``value`` as an int if it is a whole number of at least ``least`` and at most ``most``.
 
-    Without ``most``, a number above ``LARGEST_COUNT`` is taken for it: a larger one means no more.
+    Without ``most``, a number above ``LARGEST_COUNT`` becomes ``LARGEST_COUNT``: no data set has more objects.
     """
     if is_count(value) and least <= value and (most is None or value <= most):
         return min(int(value), LARGEST_COUNT)
@@ -119,7 +121,7 @@ def check_path(name: str, value: Any) -> Path:
         raise TypeError(f"{name}={value!r} must be a path")
     path = Path(os.fsdecode(value))
     if "\0" in str(path):
-        raise ValueError(f"{name}={value!r} must be a path, and has a null character")
+        raise ValueError(f"{name}={value!r} must be a path, but has a null character")
     return path
 
 
@@ -136,7 +138,7 @@ def check_seed(random_state: Any) -> Any:
         check_random_state(random_state)
     except ValueError as error:
         raise ValueError(
-            f"random_state={random_state!r} must be None, a whole number from 0 to 4294967295, or a RandomState"
+            f"random_state={random_state!r} must be None, a whole number from 0 to {LARGEST_SEED}, or a RandomState"
         ) from error
     return int(random_state) if is_count(random_state) else random_state
 
@@ -152,7 +154,7 @@ def is_count(value: Any) -> bool:
 
 
 def check_positions(name: str, value: Any, n_objects: int) -> np.ndarray:
-    """Return objects that are given by positions, by a mask or by a slice, as an array of positions."""
+    """Return the positions of objects that are given as positions, as a mask or as a slice."""
     if isinstance(value, slice):
         return np.arange(n_objects)[value]
     try:
@@ -172,7 +174,7 @@ def check_positions(name: str, value: Any, n_objects: int) -> np.ndarray:
 
 
 def refuse_ambiguous(X: Any) -> None:
-    """Refuse a masked array, as its mask would be ignored, and a frame with two columns of one name."""
+    """Refuse a masked array, as its mask would be ignored, and a DataFrame with repeated column names."""
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
     names = list(getattr(X, "columns", ()))
@@ -181,8 +183,8 @@ def refuse_ambiguous(X: Any) -> None:
         raise ValueError(f"X has several columns with the name {repeated!r}; give each column a name of its own")
 
 
-def as_rows(X: Any, **options: Any) -> np.ndarray:
-    """Return ``X`` by scikit-learn's ``check_array``; ``options`` are its arguments."""
+def check_number_rows(X: Any, **options: Any) -> np.ndarray:
+    """Return ``X`` as scikit-learn's ``check_array`` does; ``options`` are arguments of ``check_array``."""
     refuse_ambiguous(X)
     try:
         return check_array(X, order="C", **options)
@@ -204,7 +206,7 @@ def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
     Training vectors must not be so small that their squared differences vanish; queries may be.
     """
     if not _are_vectors(X):
-        X = as_rows(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
+        X = check_number_rows(X, dtype=[np.float64, np.float32], ensure_all_finite=False)
     largest = max(abs(float(X.min())), abs(float(X.max())))
     if not np.isfinite(largest):
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))

@@ -6,9 +6,9 @@ NAME.npy         one per array, readable with ``numpy.load``
 
 A file with a preparation has a format name of its own: its classifier must not be used on objects without preparation.
 
-A file may come from a stranger: sizes are compared with what the metadata says, and with a limit, before anything is
-unpacked; ``from_state`` of the space and of the preparation check the content. ``save`` restores what it is about to
-write, so that it writes only what ``load`` accepts.
+A file may come from a stranger. Before anything is unpacked, the size of every array is compared with the metadata, and
+the size of the content with a limit. ``from_state`` of the space and of the preparation check the content. ``save``
+restores the classifier from the content before it writes the file, so that ``load`` accepts every file of ``save``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ CHUNK_BYTES = 2**20
 """Bytes of an array that are unpacked at a time."""
 
 JSON_VALUE_BYTES = 100
-"""Memory of a JSON value in Python, at most, for each comma, colon or bracket."""
+"""Largest memory of a JSON value in Python. Each comma, colon or opening bracket counts as one value."""
 
 
 def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[str]) -> None:
@@ -118,11 +118,11 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
         _restore(json.loads(text), arrays, getattr(classifier._prototypes, "_function", None))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"the classifier cannot be saved, because it could not work ({error}); fit it again"
+            f"the classifier cannot be saved, because it would not work after load ({error}); fit it again"
         ) from error
     content = _pack(text, arrays, zipfile.ZIP_DEFLATED)
     if _content_bytes(text.encode(), metadata) > unpacking_limit(len(content), None):
-        # load would refuse so large a content in so small a file.
+        # The file is too small for its content, and load would refuse it.
         content = _pack(text, arrays, zipfile.ZIP_STORED)
     write_atomically(path, content)
 
@@ -144,7 +144,8 @@ def load(
         The function that the classifier was fitted with. Needed only if its metric is a function: files hold no code.
     max_bytes : int or str, optional
         Largest content that is unpacked from the file, in bytes or as "4GB". By default 200 MB, or 20 times the size of
-        the file if that is more; every file of ``save`` is within it. More is for files whose source you trust.
+        the file if that is more; this is enough for every file of ``save``. Allow more only for files whose source you
+        trust.
 
     Returns
     -------
@@ -242,7 +243,7 @@ def _check_size(size: int, limit: int, name: str) -> None:
 
 
 def _content_bytes(text: bytes, metadata: dict[str, Any] | None = None) -> int:
-    """Memory of the content of a file, at most: its JSON, and, where these are known, its arrays and text labels."""
+    """Upper bound on the memory of a content: its JSON and, with ``metadata``, its arrays and text labels."""
     size = 5 * len(text) + JSON_VALUE_BYTES * sum(text.count(mark) for mark in (b",", b":", b"[", b"{"))
     if metadata is None:
         return size
@@ -254,7 +255,7 @@ def _content_bytes(text: bytes, metadata: dict[str, Any] | None = None) -> int:
 
 
 def _array_bytes(dtype: str, shape: list[int]) -> int:
-    """Bytes of an array with a declared dtype and shape; raises ``ValueError`` where these are not plain."""
+    """Bytes of an array with a declared dtype and shape; refuses arrays of other things than numbers."""
     if np.dtype(dtype).kind not in "fiub" or not all(type(length) is int and length >= 0 for length in shape):
         raise ValueError(f"unknown dtype {dtype!r} or shape {shape!r} of an array")
     return np.dtype(dtype).itemsize * int(np.prod(shape, dtype=object))
@@ -275,26 +276,26 @@ def _open_member(archive: zipfile.ZipFile, file: str) -> IO[bytes]:
 
 
 def _read_array(archive: zipfile.ZipFile, file: str, dtype: str, shape: list[int]) -> np.ndarray:
-    """Return an array, if its size in the archive and its header are as declared; no more than that is unpacked."""
+    """Return an array whose size in the archive and header are as declared; nothing beyond that size is unpacked."""
     size = _array_bytes(dtype, shape)
     header_size = archive.getinfo(file).file_size - size
     if not 0 < header_size <= HEADER_BYTES:
-        raise ValueError(f"{file} has not the size of the array that {METADATA} declares")
+        raise ValueError(f"{file} does not have the size of the array that {METADATA} declares")
     with _open_member(archive, file) as member:
         header = io.BytesIO(member.read(header_size))
         version = np.lib.format.read_magic(header)
         if version != (1, 0):
             raise ValueError(f"{file} has the array format {version}, expected (1, 0)")
-        in_header = np.lib.format.read_array_header_1_0(header)
-        if in_header != (tuple(shape), False, np.dtype(dtype)) or header.tell() != header_size:
+        header_fields = np.lib.format.read_array_header_1_0(header)
+        if header_fields != (tuple(shape), False, np.dtype(dtype)) or header.tell() != header_size:
             raise ValueError(f"{file} does not hold the array that {METADATA} declares")
         flat = np.empty(size, np.uint8)
         for start in range(0, size, CHUNK_BYTES):
-            part = flat[start : start + CHUNK_BYTES]
-            content = member.read(len(part))
-            if len(content) != len(part):
+            chunk = flat[start : start + CHUNK_BYTES]
+            content = member.read(len(chunk))
+            if len(content) != len(chunk):
                 raise ValueError(f"{file} is cut short")
-            part[:] = np.frombuffer(content, np.uint8)
+            chunk[:] = np.frombuffer(content, np.uint8)
     return flat.view(dtype).reshape(shape)
 
 

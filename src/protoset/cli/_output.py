@@ -16,7 +16,7 @@ from protoset._files import is_part_of
 FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that spreadsheets take for formulas."""
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+SPREADSHEET_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """Texts that spreadsheets take for numbers."""
 
 
@@ -26,8 +26,8 @@ def plain(value: Any) -> str:
 
 
 def spreadsheet_safe(value: Any) -> Any:
-    """Return a text that a spreadsheet takes for a formula with an apostrophe before it; other values as they are."""
-    is_formula = isinstance(value, str) and value.startswith(FORMULA_MARKS) and not NUMBER.fullmatch(value)
+    """Put an apostrophe before a text that a spreadsheet takes for a formula; return other values unchanged."""
+    is_formula = isinstance(value, str) and value.startswith(FORMULA_MARKS) and not SPREADSHEET_NUMBER.fullmatch(value)
     return f"'{value}" if is_formula else value
 
 

@@ -35,11 +35,11 @@ ARGUMENT_NAMES = (
 OPTION_OF_ARGUMENT = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
 """Options whose names differ from the arguments of the library."""
 
-FAILED_SYSTEM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
-"""Errors of the machine, such as a full disk; errors of paths are wrong usage."""
+SYSTEM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+"""Error numbers of failures of the system, such as a full disk. Other errors, such as a wrong path, are wrong usage."""
 
-FAILED_SQLITE = (7, 10, 13)
-"""Errors of the machine by SQLite's code: no memory, failed input or output, full disk."""
+SYSTEM_SQLITE_CODES = (7, 10, 13)
+"""SQLite's codes of failures of the system: no memory, failed input or output, full disk."""
 
 app = typer.Typer(
     name="protoset",
@@ -114,24 +114,24 @@ def judge(error: BaseException) -> tuple[int, str]:
         command = context.command_path if context is not None else "protoset"
         return 2, f"{_line(error.format_message()).rstrip('.')}; see {command} --help"
     if isinstance(error, (ValueError, TypeError, ImportError, FileNotFoundError, NotADirectoryError)):
-        return 1 if _is_of_the_system(error) else 2, in_options(_line(str(error)))
+        return 1 if _is_system_failure(error) else 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):
         return 1, f"there is not enough memory: {_line(str(error)) or 'take fewer objects'}"
     from protoset.exceptions import JournalError
 
     if isinstance(error, (OSError, RuntimeError)) and str(error):
-        is_usage = isinstance(error, JournalError) and not _is_of_the_system(error)
+        is_usage = isinstance(error, JournalError) and not _is_system_failure(error)
         return 2 if is_usage else 1, _line(str(error))
     return 1, f"{type(error).__name__}: {_line(str(error))} (--debug shows where)"
 
 
-def _is_of_the_system(error: BaseException | None) -> bool:
-    """Whether the machine, not the user, is the cause of an error: such as a full disk."""
+def _is_system_failure(error: BaseException | None) -> bool:
+    """Whether an error comes from the system, as on a full disk, and not from wrong usage."""
     while error is not None:
-        # The second half of SQLite's code is more precise than is needed.
+        # The lowest byte is SQLite's primary code; the other bytes say details.
         if (
-            getattr(error, "errno", None) in FAILED_SYSTEM
-            or getattr(error, "sqlite_errorcode", 0) % 256 in FAILED_SQLITE
+            getattr(error, "errno", None) in SYSTEM_ERRNOS
+            or getattr(error, "sqlite_errorcode", 0) % 256 in SYSTEM_SQLITE_CODES
         ):
             return True
         error = error.__cause__

@@ -39,7 +39,7 @@ def run(
     from protoset import experiments
 
     if not plan.name:
-        raise ValueError(f"PLAN {str(plan)!r} is no file; name a TOML file")
+        raise ValueError(f"PLAN {str(plan)!r} is not a file; pass the path of a TOML file")
     path = plan.with_suffix(".journal") if journal is None else journal
     with working("running", quiet) as tell, connected(cluster) as client:
         done = experiments.run(

@@ -58,7 +58,7 @@ def select(
         if spreadsheet_safe and form not in ("csv", "strings"):
             raise ValueError(
                 f"--spreadsheet-safe is for CSV files and strings, and --output {str(output)!r} is of the format "
-                f"{form}; leave it out"
+                f"{form}; leave --spreadsheet-safe out"
             )
     elif spreadsheet_safe:
         raise ValueError("--spreadsheet-safe changes texts in the file of --output; add --output, or leave it out")
@@ -99,7 +99,7 @@ def select(
 
 
 def _with_safe_texts(dataset: Dataset) -> Dataset:
-    """Return a data set in whose texts, labels and names no spreadsheet sees a formula."""
+    """Return a data set whose texts, labels and names are safe for spreadsheets."""
     from dataclasses import replace
 
     import numpy as np
@@ -110,7 +110,7 @@ def _with_safe_texts(dataset: Dataset) -> Dataset:
     elif dataset.kind == "mixed":
         cells = [safe_text(value) for value in objects.ravel()]
         objects = np.array([*cells, None], object)[:-1].reshape(objects.shape)
-    names = tuple(replace(column, name=safe_text(column.name)) for column in dataset.attributes)
+    attributes = tuple(replace(column, name=safe_text(column.name)) for column in dataset.attributes)
     if layout is not None:
         layout = replace(
             layout,
@@ -119,7 +119,7 @@ def _with_safe_texts(dataset: Dataset) -> Dataset:
             spelling={safe_text(label): safe_text(text) for label, text in layout.spelling.items()},
         )
     safe_labels = np.array([safe_text(label) for label in labels.tolist()])
-    return replace(dataset, objects=objects, labels=safe_labels, attributes=names, layout=layout)
+    return replace(dataset, objects=objects, labels=safe_labels, attributes=attributes, layout=layout)
 
 
 def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]:

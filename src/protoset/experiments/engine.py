@@ -24,7 +24,7 @@ from protoset._validation import check_callable, check_jobs, check_verbose
 from protoset.datasets import Dataset
 from protoset.experiments.cells import CellResult, Group
 from protoset.experiments.cluster import compute_on_cluster
-from protoset.experiments.folds import check_fold
+from protoset.experiments.folds import check_first_fold
 from protoset.experiments.loading import Loader
 from protoset.experiments.plan import Cell, Distance, Folds, Plan, PlannedMethod, Source
 from protoset.experiments.workers import compute_here, compute_in_processes
@@ -119,14 +119,14 @@ def compute_dataset(
 ) -> list[CellResult]:
     """Compute methods on the folds of one data set; results come in the order of folds and methods.
 
-    Arguments that no fold allows are refused before any method runs.
+    Arguments that are wrong for every fold are refused before any method runs.
     """
     source = Source(dataset.name or "data")
     metric = preparation.metric
     distance = Distance(metric, metric, preparation.metric_params, preparation.scaling)
     plan = Plan(source.name, (source,), (distance,), folds, tuple(methods), {}, Path.cwd())
     check_callable("callback", callback)
-    class_sizes = check_fold(dataset, distance, folds)
+    class_sizes = check_first_fold(dataset, distance, folds)
     for method in methods:
         method.spec.check_size(class_sizes)
     results: dict[str, CellResult] = {}

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from protoset._blocks import row_slices
-from protoset._validation import check_count, is_count, is_number
+from protoset._validation import LARGEST_SEED, check_count, is_count, is_number
 from protoset.datasets import Dataset
 from protoset.experiments.plan import Distance, Folds
 from protoset.models import Preparation
@@ -132,9 +132,9 @@ def choose_folds(dataset: Dataset, folds: int | None, holdout: float | None, ran
 
 def check_fold_seed(random_state: Any) -> int:
     """Return a seed of folds and methods as an int."""
-    if is_count(random_state) and 0 <= random_state < 2**32:
+    if is_count(random_state) and 0 <= random_state <= LARGEST_SEED:
         return int(random_state)
-    raise ValueError(f"random_state={random_state!r} must be a whole number from 0 to 4294967295")
+    raise ValueError(f"random_state={random_state!r} must be a whole number from 0 to {LARGEST_SEED}")
 
 
 def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.ndarray]:
@@ -158,8 +158,8 @@ def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.n
         return list(kind(folds.n, shuffle=True, random_state=folds.seed).split(rows, codes))[number]
 
 
-def check_fold(dataset: Dataset, distance: Distance, folds: Folds) -> np.ndarray:
-    """Refuse arguments that the data do not allow, before any long work; return the class sizes in the first fold."""
+def check_first_fold(dataset: Dataset, distance: Distance, folds: Folds) -> np.ndarray:
+    """Refuse wrong arguments before any long work, by preparing the first fold; return its class sizes."""
     train, _ = split(dataset, folds, 0)
     codes = np.unique(dataset.labels, return_inverse=True)[1].reshape(-1)
     preparation = distance.prepare(dataset, train)

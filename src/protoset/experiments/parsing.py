@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from protoset._validation import did_you_mean, is_count, is_number
+from protoset._validation import LARGEST_SEED, did_you_mean, is_count, is_number
 from protoset.exceptions import PlanError
 from protoset.experiments.plan import EVERYTHING, PER_FOLD, Distance, Folds, Plan, PlannedMethod, Source, repeated
 from protoset.models import MethodSpec
@@ -36,10 +36,10 @@ PLAN_KEYS = ("name", "data", "methods", "folds", "seeds", "distances")
 """Keys of a plan."""
 
 MOST_CELLS = 200_000
-"""Most cells of a plan."""
+"""Largest number of cells in a plan."""
 
-DEEPEST = 8
-"""Most levels of lists and tables in a plan; the rates of a method by data set are at level 5."""
+DEEPEST_PLAN = 8
+"""Largest number of nested lists and tables in a plan. The deepest key, a rate for a data set, is at level 5."""
 
 METHOD_KEYS = ("method", "label", "at", "rates", "seeds", "refine")
 """Keys of a method, besides its parameters."""
@@ -81,7 +81,7 @@ def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan
     if isinstance(source, Mapping):
         return parse_plan(dict(source), "the plan", Path.cwd())
     if not isinstance(source, (str, os.PathLike)):
-        raise TypeError(f"plan={source!r} is no plan; pass the path of a TOML file, or a dict with the same keys")
+        raise TypeError(f"plan={source!r} is not a plan; pass the path of a TOML file, or a dict with the same keys")
     path = Path(source)
     try:
         document = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
@@ -137,7 +137,7 @@ class _Reader:
 
     def plain(self, value: Any, key: str = "", depth: int = 0) -> Any:
         """Return a document with plain values only, as TOML and JSON have them."""
-        if depth > DEEPEST:
+        if depth > DEEPEST_PLAN:
             self.fail(key, "is nested too deeply; see docs/experiments.md for the keys of a plan")
         if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
             inner = {name: f"{key}.{name}" if key else name for name in value}
@@ -154,8 +154,8 @@ class _Reader:
         if count > MOST_CELLS:
             self.fail(
                 "",
-                f"data x distances x folds x methods x seeds make at least {count:,} cells, and a plan has at most "
-                f"{MOST_CELLS:,}; divide it into several plans",
+                f"data x distances x folds x methods x seeds make at least {count:,} cells, and a plan may have at "
+                f"most {MOST_CELLS:,}; divide it into several plans",
             )
         return count
 
@@ -202,8 +202,8 @@ class _Reader:
         folds = Folds(**value)
         if not is_count(folds.n) or folds.n < 2:  # type: ignore[operator]
             self.fail("folds.n", f"is {folds.n!r}; expected a whole number of at least 2, or folds = 'default'")
-        if not is_count(folds.seed) or not 0 <= folds.seed < 2**32:
-            self.fail("folds.seed", f"is {folds.seed!r}; expected a whole number from 0 to 4294967295")
+        if not is_count(folds.seed) or not 0 <= folds.seed <= LARGEST_SEED:
+            self.fail("folds.seed", f"is {folds.seed!r}; expected a whole number from 0 to {LARGEST_SEED}")
         if not isinstance(folds.stratified, bool):
             self.fail("folds.stratified", f"is {folds.stratified!r}; expected true or false")
         return folds
@@ -211,14 +211,16 @@ class _Reader:
     def seeds(self, key: str, value: Any) -> tuple[int, ...] | Any:
         if value == PER_FOLD:
             return value
-        if not isinstance(value, (list, tuple)) or not all(is_count(seed) and 0 <= seed < 2**32 for seed in value):
-            self.fail(key, f"is {value!r}; expected a list of whole numbers from 0 to 4294967295, or 'fold'")
+        if not isinstance(value, (list, tuple)) or not all(
+            is_count(seed) and 0 <= seed <= LARGEST_SEED for seed in value
+        ):
+            self.fail(key, f"is {value!r}; expected a list of whole numbers from 0 to {LARGEST_SEED}, or 'fold'")
         if not value or len(set(value)) < len(value):
             self.fail(key, f"is {value!r}; expected at least one seed, and each once")
         return tuple(int(seed) for seed in value)
 
     def methods(self, key: str, entry: Any, seeds: Any, data: list[str], n_cells: int) -> list[PlannedMethod]:
-        """Read the variants of a method, each with ``n_cells`` cells at least."""
+        """Read the variants of a method; each variant has at least ``n_cells`` cells."""
         entry = {"method": entry} if isinstance(entry, str) else entry
         if not isinstance(entry, dict) or "method" not in entry:
             self.fail(key, f"is {entry!r}; expected the name of a method, or a table with the key 'method'")
@@ -232,8 +234,8 @@ class _Reader:
             self.fail(f"{key}.{parameter}", f"is not for plans: {NOT_FOR_PLANS[parameter]}")
         for parameter in entry.keys() & (RENAMED_PARAMETERS.keys() - set(own) if name == "REPS" else set()):
             self.fail(f"{key}.{parameter}", f"is not known any more: write {RENAMED_PARAMETERS[parameter]!r}")
-        known = [known for known in METHOD_KEYS if name == title or known != "refine"]
-        self.only(f"{key} ({title})", entry, ["method"] if name == EVERYTHING else [*known, *own])
+        keys = METHOD_KEYS if name == title else tuple(other for other in METHOD_KEYS if other != "refine")
+        self.only(f"{key} ({title})", entry, ["method"] if name == EVERYTHING else [*keys, *own])
         label = entry.get("label", name if name == title else REFINED)
         if not isinstance(label, str) or not label:
             self.fail(f"{key}.label", f"is {label!r}; expected a text")
@@ -255,16 +257,18 @@ class _Reader:
                 self._check_values(key, spec)
                 values = parameters | ({"refine": True} if refined and "refine" in entry else {})
                 shown = {
-                    p: values[p] for p in entry if p in values and ("label" not in entry or isinstance(entry[p], list))
+                    parameter: values[parameter]
+                    for parameter in entry
+                    if parameter in values and ("label" not in entry or isinstance(entry[parameter], list))
                 }
                 for size, at, rate in sizes:
-                    full = label + _in_brackets(shown) + (f" at {size}" if size else "")
+                    full_label = label + _in_brackets(shown) + (f" at {size}" if size else "")
                     rate_name = size if isinstance(rate, dict) else None
-                    variants.append(PlannedMethod(full, spec, at, rate, rate_name, seeds))
+                    variants.append(PlannedMethod(full_label, spec, at, rate, rate_name, seeds))
         return variants
 
     def _grid(self, key: str, given: dict[str, Any], n_cells: int) -> list[dict[str, Any]]:
-        """Return one dict per combination of values, each with ``n_cells`` cells; a list of values is a grid."""
+        """Return one dict per combination of values, each for at least ``n_cells`` cells; a list is a grid."""
         for name, value in given.items():
             if not _values(value) or not all(_is_plain(item) for item in _values(value)):
                 self.fail(f"{key}.{name}", f"is {value!r}; expected a value, or a list of values to try")
@@ -335,7 +339,7 @@ class _Reader:
         return ordered
 
     def distances(self, key: str, entry: Any, n_cells: int) -> list[Distance]:
-        """Read the variants of a distance, each with ``n_cells`` cells at least."""
+        """Read the variants of a distance; each variant has at least ``n_cells`` cells."""
         if isinstance(entry, str):
             known = [*SCALINGS, "auto", *sorted(DISSIMILARITIES.keys() - {"callable"})]
             name = self.choice(key, entry, known)
@@ -368,7 +372,7 @@ def _in_brackets(parameters: Mapping[str, Any]) -> str:
 
 
 def _values(value: Any) -> list[Any]:
-    """Values of a grid; a single value is a grid of one."""
+    """Return the values of a grid; a single value is a grid of one."""
     return value if isinstance(value, list) else [value]
 
 

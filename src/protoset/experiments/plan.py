@@ -253,10 +253,11 @@ def content_id(content: Mapping[str, Any]) -> str:
 
 def as_json(content: Any, **options: Any) -> str:
     """Return a content as JSON with sorted keys; values may be arrays, and numbers of other libraries."""
-    return json.dumps(content, sort_keys=True, default=_plain, **options)
+    return json.dumps(content, sort_keys=True, default=_json_value, **options)
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
+    """Return a value that JSON does not have as numbers or as text."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return float(value) if is_number(value) else repr(value)

@@ -1,9 +1,9 @@
 """Compiled kernels: plain arrays in, plain arrays out.
 
 A kernel module is imported when one of its functions is first used, as in ``kernels.coordinate.sweep(...)``, because
-importing Numba takes longer than importing the rest of protoset. Compiled code is cached on disk, where there is a
-folder for it. Each kernel has a
-plain NumPy twin in the tests. Arrays that belong together are passed as a named tuple, where that costs no time.
+importing Numba takes longer than importing the rest of protoset. Compiled code is cached on disk if
+a folder can be written to. Each kernel has a plain NumPy twin in the tests. Arrays that belong together are passed as a
+named tuple, where that costs no time.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""How kernels are compiled: without the lock of the interpreter, and with a cache on disk where there can be one."""
+"""How kernels are compiled: without the lock of the interpreter, and with a cache on disk if a folder is writable."""
 
 import warnings
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def _warn_of_no_cache() -> None:
     """Warn once per process."""
     warnings.warn(
         "compiled code cannot be kept, as neither the folder of protoset nor the cache folder of this user can be "
-        "written to: every process compiles again, which may take a minute. Set the environment variable "
+        "written to: every process compiles its code again, which may take a minute. Set the environment variable "
         "NUMBA_CACHE_DIR to a folder that can be written to",
         CompilationCacheWarning,
         stacklevel=3,

@@ -87,7 +87,7 @@ class Preparation:
             return self._scaled(self._as_vectors(objects))
         if self.kind == "series":
             # A data set has channels as columns, a space as rows.
-            return [np.asarray(series).T for series in _several(objects)]
+            return [np.asarray(series).T for series in _check_iterable(objects)]
         return objects
 
     def _as_vectors(self, objects: Any) -> Any:
@@ -199,7 +199,7 @@ def check_dataset(dataset: Any) -> Dataset:
 
 
 def check_parameters(name: str, parameters: Any) -> dict[str, Any]:
-    """Return parameters by name as a new dict; None is none of them."""
+    """Return parameters by name as a new dict; None stands for no parameters."""
     if parameters is None:
         return {}
     if isinstance(parameters, Mapping) and all(isinstance(key, str) for key in parameters):
@@ -267,13 +267,15 @@ def as_numbers(objects: np.ndarray, attributes: tuple[Attribute, ...]) -> np.nda
 
 
 def _as_floats(values: Any, name: str = "X") -> np.ndarray:
+    """Return numbers as float64; ``name`` names them in the error."""
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} is not a table of numbers ({error}); pass a number for each attribute") from error
 
 
-def _several(objects: Any) -> Any:
+def _check_iterable(objects: Any) -> Any:
+    """Return several series; refuse a single value."""
     if not isinstance(objects, Iterable):
         raise TypeError(f"X={objects!r} must be a list of series")
     return objects
@@ -281,7 +283,7 @@ def _several(objects: Any) -> Any:
 
 def as_rows(series: Any) -> np.ndarray:
     """Return series of one length and one channel as rows of numbers."""
-    shapes = {np.shape(points) for points in _several(series)}
+    shapes = {np.shape(points) for points in _check_iterable(series)}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(
             "a metric of vectors takes series of one length and one channel; use 'dtw', 'ddtw', 'erp' for others"
@@ -322,10 +324,11 @@ def _check_state(preparation: Preparation) -> None:
     if type(position) is not int or not 0 <= position <= len(preparation.attributes):
         raise ValueError(f"target_position {position!r} is not a position among its attributes")
     if not isinstance(preparation.metric_params, dict):
-        raise ValueError("metric_params are not names with values")
+        raise ValueError("metric_params is not a dict")
     kind, compared = preparation.kind, DISSIMILARITIES[preparation.metric].kind
     if compared not in (*COMPARABLE_AS[kind], *(["vectors"] if kind == "mixed" and preparation.attributes else [])):
-        raise ValueError(f"metric {preparation.metric!r} does not compare the kind {kind!r}, or not without attributes")
+        without = " without attributes" if kind == "mixed" and compared == "vectors" else ""
+        raise ValueError(f"metric {preparation.metric!r} does not compare the kind {kind!r}{without}")
     if any(column.type not in ("real", "integer", "nominal") for column in preparation.attributes):
         raise ValueError("types of attributes are not known; expected 'real', 'integer' or 'nominal'")
     centre, width = preparation.centre, preparation.width

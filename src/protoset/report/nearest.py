@@ -69,8 +69,8 @@ def find_nearest(
 
 
 def nearest_others(space: TrainingSpace, rows: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-    """Nearest other object of each of the given training objects; of ties the first."""
-    # The search of series shares its lower bounds among all rows, so that a part of the rows is not faster.
+    """Nearest other object of each of the given training objects; the first one if several are equally near."""
+    # The search of series shares its lower bounds among all rows, so that a search of some rows is not faster.
     if len(rows) == space.shape[0] or space.partial or DISSIMILARITIES[space.metric].kind == "series":
         return _first_neighbors(space, n_jobs)[0][rows]
     others = np.setdiff1d(np.arange(space.shape[0]), rows)

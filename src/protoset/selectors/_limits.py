@@ -128,7 +128,7 @@ def _levels_to_caller() -> int:
 
 
 def check_limits(max_time: Any, callback: Any) -> dict[str, Any]:
-    """Return both limits by name, the time as a float; refuse limits that are none."""
+    """Return both limits by name, the time as a float; refuse wrong limits."""
     if max_time is not None:
         max_time = check_real("max_time", max_time, above=0, remedy="pass seconds, or None for no limit")
     if callback is not None and not callable(callback):

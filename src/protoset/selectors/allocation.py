@@ -15,7 +15,7 @@ STRATIFIED: tuple[Allocation, ...] = ("proportional", "equal")
 
 
 def check_size(n_prototypes: Any, *, automatic: bool = False) -> int | float:
-    """Return a count as an int and a rate as a float; refuse all else. ``automatic`` says that "auto" is a way out."""
+    """Return a count as an int and a rate as a float; refuse other values. ``automatic``: the error offers "auto"."""
     auto = " or 'auto'" if automatic else ""
     remedy = f"pass a count (int) or a rate in (0, 1] (float){auto}"
     if is_count(n_prototypes):

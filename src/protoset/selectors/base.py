@@ -92,7 +92,7 @@ class BaseSelector(CheckedEstimator, ABC):
         """
         with self._fitting() as plain:
             if lists is not None and not plain._takes_lists:
-                raise ValueError(f"lists=... serves REPS, and the selector is {plain!r}; leave it out")
+                raise ValueError(f"lists=... is for REPS, and the selector is {plain!r}; leave lists out")
             options = {} if lists is None else {"lists": lists}
             client = plain._resolve_client(client, X, options)
             y = gathered_labels(y, client)

@@ -19,7 +19,7 @@ from protoset._progress import report, reporter
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors.allocation import resolve_size
 from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
-from protoset.selectors.refinement import check_objects_to_refine_on, check_schedule, refine, refining_bytes
+from protoset.selectors.refinement import check_max_objects, check_schedule, refine, refining_bytes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
@@ -221,7 +221,7 @@ class Refined(BaseSelector):
             **super()._check_parameters(),
             "selector": inner,
             **check_schedule(self.steepness, self.n_starts),
-            "max_objects": check_objects_to_refine_on(self.max_objects),
+            "max_objects": check_max_objects(self.max_objects),
             **check_limits(self.max_time, self.callback),
         }
 

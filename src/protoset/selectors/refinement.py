@@ -117,7 +117,7 @@ def refine(
     given = {name: value for name, value in check_schedule(steepness, n_starts).items() if value is not None}
     schedule = replace(default, **given)
     n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
-    max_objects = check_objects_to_refine_on(max_objects)
+    max_objects = check_max_objects(max_objects)
     generator = check_random_state(0 if random_state is None else check_seed(random_state))
     limits = SearchLimits(**check_limits(max_time, callback), verbose=verbose, what="steps of the refinement")
     n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
@@ -191,7 +191,7 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
 
 
 def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:
-    """Return both as plain values by name; None stands for the default."""
+    """Return both parameters by name, as plain values; None stands for the default."""
     if steepness is not None:
         if isinstance(steepness, Iterator):
             raise TypeError(f"steepness={steepness!r} can be read once only; pass a list or a tuple of numbers")
@@ -205,7 +205,7 @@ def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:
     return {"steepness": steepness, "n_starts": n_starts}
 
 
-def check_objects_to_refine_on(max_objects: Any) -> int | None:
+def check_max_objects(max_objects: Any) -> int | None:
     """Return ``max_objects`` as an int, or None."""
     if max_objects is None:
         return None

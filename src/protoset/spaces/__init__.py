@@ -62,7 +62,7 @@ def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | 
     Space
     """
     if isinstance(X, Dissimilarities):
-        raise TypeError("X is a space already; use it as it is, or as_space(X), which takes spaces too")
+        raise TypeError("X is already a space; use it as it is, or call as_space(X), which takes spaces too")
     metric, parameters = _resolve(X, metric, metric_params)
     return _record_of(metric).space.from_objects(X, metric, parameters, y)
 

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import delayed
 
 from protoset import kernels
-from protoset._blocks import in_threads, processors, row_slices
+from protoset._blocks import in_threads, n_processors, row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._cells import MOST_WIDTH, CellCandidates
@@ -139,7 +139,7 @@ def _farthest_neighbors(space: Space, rows: np.ndarray, k: int, n_jobs: int | No
             kernels.lists.keep_smallest(block, sample - start, nearest)
         return nearest[:, -1]
 
-    samples = np.array_split(rows, min(len(rows), 4 * processors(n_jobs)))
+    samples = np.array_split(rows, min(len(rows), 4 * n_processors(n_jobs)))
     return np.concatenate(in_threads(n_jobs)(delayed(search)(sample) for sample in samples))
 
 
@@ -155,7 +155,7 @@ class NNDescentCandidates:
         from pynndescent import NNDescent
 
         centred = np.asarray(vectors - vectors.mean(axis=0, dtype=np.float64), np.float32)
-        graph = NNDescent(centred, n_neighbors=length + 1, random_state=0, n_jobs=processors(n_jobs))
+        graph = NNDescent(centred, n_neighbors=length + 1, random_state=0, n_jobs=n_processors(n_jobs))
         self._indices = np.asarray(graph.neighbor_graph[0], np.int64)
 
     def improve(self) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from protoset._blocks import processors
+from protoset._blocks import n_processors
 
 FAISS_FEATURES = 32
 """Features from which on faiss is used, where it is installed."""
@@ -56,9 +56,9 @@ class SklearnCandidates:
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._centred, self._n_jobs = centred, n_jobs
         algorithm = "auto" if centred.shape[1] <= TREE_FEATURES else "brute"
-        self._search = NearestNeighbors(algorithm=algorithm, n_jobs=None if n_jobs is None else processors(n_jobs)).fit(
-            centred
-        )
+        self._search = NearestNeighbors(
+            algorithm=algorithm, n_jobs=None if n_jobs is None else n_processors(n_jobs)
+        ).fit(centred)
         self.error = rounding(centred.shape[1], float(np.finfo(np.float64).eps))
 
     def width(self, n_neighbors: int) -> int:
@@ -126,17 +126,18 @@ def openmp_threads(n_jobs: int | None) -> contextlib.AbstractContextManager[Any]
     return contextlib.nullcontext() if limit is None else threadpool_limits(limits=limit)
 
 
-_openmp_processes: list[int] = []
-"""The process that first used OpenMP here; in a process forked from it, another one."""
+_first_openmp_pid: list[int] = []
+"""The process that first used OpenMP, as its only entry; a forked child inherits the entry of its parent."""
 
 
 def _openmp_limit(n_jobs: int | None) -> int | None:
     """Number of threads of OpenMP; None for its own default.
 
-    After a fork the threads of the parent are gone, and OpenMP would wait for them for ever: one thread needs no other.
+    A forked child does not have the threads of its parent, and OpenMP would wait for them for ever; one thread waits
+    for no other.
     """
-    if not _openmp_processes:
-        _openmp_processes.append(os.getpid())
-    if _openmp_processes[0] != os.getpid():
+    if not _first_openmp_pid:
+        _first_openmp_pid.append(os.getpid())
+    if _first_openmp_pid[0] != os.getpid():
         return 1
-    return None if n_jobs is None else processors(n_jobs)
+    return None if n_jobs is None else n_processors(n_jobs)

@@ -20,7 +20,7 @@ from joblib import delayed
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._blocks import in_threads, processors, row_slices
+from protoset._blocks import in_threads, n_processors, row_slices
 from protoset.spaces._candidates import faiss_threads, import_faiss
 
 CELL_SIZE = 500
@@ -168,7 +168,7 @@ class CellCandidates:
 
     def _compare_neighbors(self, is_new: np.ndarray) -> None:
         """Propose pairs and merge the proposals into the lists in turn, each worker for its share of the objects."""
-        n, n_workers = len(is_new), processors(self._n_jobs)
+        n, n_workers = len(is_new), n_processors(self._n_jobs)
         bounds = [n * worker // n_workers for worker in range(n_workers + 1)]
         room = max(MOST_PROPOSALS // n_workers, (is_new.shape[1] + 1) ** 2)
         proposals = [

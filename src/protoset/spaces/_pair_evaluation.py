@@ -28,13 +28,13 @@ TASK_SECONDS = 0.25
 """Time that a task should take: much more than sending it, and little work to lose."""
 
 WORKER_SECONDS = 1.0
-"""Work that is worth a worker: about the time that its start takes."""
+"""Seconds of work that are worth another worker: about the time that starting it takes."""
 
 LARGEST_TASK = 2**16
 """Largest number of pairs in a task."""
 
 PARENT_SECONDS = 1.0
-"""Time between two looks of a worker at the process that sends its tasks."""
+"""Seconds between two checks of a worker whether the process that sends its tasks is alive."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _raise(failure: Failure, pair: str) -> None:
 
 def _run_remote(sender: int, task: Task) -> Outcome:
     """Run a task so that its outcome can be sent back, with the lines where the function failed."""
-    _end_with(sender)
+    _end_with_sender(sender)
     outcome = task()
     error = None if outcome.failure is None else outcome.failure.error
     if error is None:
@@ -199,10 +199,10 @@ def _run_remote(sender: int, task: Task) -> Outcome:
 
 
 @cache
-def _end_with(sender: int) -> None:
-    """End this process soon after the process that sends tasks was killed, if that process has started this one.
+def _end_with_sender(sender: int) -> None:
+    """End this process soon after the process that sends tasks was killed, if that process is its parent.
 
-    The workers of joblib would wait for further tasks, for five minutes.
+    Otherwise a worker of joblib would wait for further tasks, for five minutes.
     """
 
     def watch() -> None:

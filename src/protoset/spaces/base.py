@@ -211,13 +211,13 @@ class TrainingSpace(Dissimilarities):
         """
         self._check_training("kneighbors")
         n_neighbors = check_count("n_neighbors", n_neighbors, least=0, remedy="pass the number of neighbours")
-        limit = check_count("limit", limit, least=0, remedy="pass the length of the lists at most")
+        limit = check_count("limit", limit, least=0, remedy="pass the largest length of a list")
         return self._kneighbors(n_neighbors, limit=limit, n_jobs=check_jobs(n_jobs), progress=progress)
 
     def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Search without checks of arguments; faster for some kinds of objects."""
+        """Search as ``kneighbors``, whose arguments are checked; spaces with a faster search replace this method."""
         if self.symmetric:
             return self.kneighbors_by_pair(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         return self.kneighbors_by_block(np.arange(self.shape[0]), n_neighbors, limit=limit, n_jobs=n_jobs)

@@ -14,7 +14,15 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import DistanceMetric
 
 from protoset import kernels
-from protoset._validation import LARGEST, as_numbers, as_rows, check_real, check_vectors, check_width, name_rows
+from protoset._validation import (
+    LARGEST,
+    as_numbers,
+    check_number_rows,
+    check_real,
+    check_vectors,
+    check_width,
+    name_rows,
+)
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -126,7 +134,7 @@ def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:
 
 
 def _check_coordinates(X: np.ndarray) -> None:
-    """Refuse what is not latitude and longitude in radians."""
+    """Refuse vectors that are not a latitude and a longitude in radians."""
     if X.shape[1] != 2:
         raise ValueError(f"metric='haversine' needs 2 features, latitude and longitude in radians, got {X.shape[1]}")
     for name, values, limit, shown in zip(
@@ -135,13 +143,13 @@ def _check_coordinates(X: np.ndarray) -> None:
         outside = np.flatnonzero(np.abs(values) > limit * (1 + ANGLE_ROUNDING))
         if len(outside):
             raise ValueError(
-                f"metric='haversine' needs radians, and a {name} is at most {shown} then, but X holds "
+                f"metric='haversine' needs radians: a {name} lies between -{shown} and {shown}, but X holds "
                 f"{float(values[outside[0]]):g} in {name_rows(outside)}; pass np.radians(X) if X is in degrees"
             )
 
 
 def _check_with_gaps(X: Any) -> np.ndarray:
-    X = as_rows(X, dtype=np.float64, ensure_all_finite="allow-nan")
+    X = check_number_rows(X, dtype=np.float64, ensure_all_finite="allow-nan")
     large = np.flatnonzero((np.abs(X) > LARGEST).any(axis=1))
     if len(large):
         raise ValueError(f"X holds values above {LARGEST:g} in {name_rows(large)}, whose squares overflow; scale X")

@@ -92,7 +92,7 @@ def check_stored(series: Series, metric: str) -> None:
     if not inside or (series.lengths < 1).any():
         raise ValueError("the starts of its series do not fit their points")
     if not max(abs(float(values.min())), abs(float(values.max()))) <= DERIVATIVE_GROWTH * LARGEST:
-        raise ValueError("its series hold NaN, infinity or too large numbers")
+        raise ValueError("its series hold NaN, infinity or numbers that are too large")
     if metric == "series_euclidean" and not series.equal_length:
         raise ValueError("its series differ in length")
 

@@ -96,7 +96,7 @@ class SeriesSearch:
         self, search: Callable[[int, int, NearestSoFar], tuple[int, int, int]], *, report: bool
     ) -> np.ndarray:
         """Run a search over interleaved rows; return the sums of the pairs bounded, abandoned and computed."""
-        workers = min(_blocks.processors(self.n_jobs), STRIPES)
+        workers = min(_blocks.n_processors(self.n_jobs), STRIPES)
         own = [self.nearest] if workers == 1 else [self._like_nearest() for _ in range(workers)]
         totals, n_done = np.zeros(3, np.int64), 0
 

@@ -317,10 +317,10 @@ def _directions(X: np.ndarray, *, centred: bool) -> np.ndarray:
 def _check_directions(images: np.ndarray) -> None:
     """Raise an error for stored images that ``_directions`` cannot have made."""
     lengths = np.sqrt(np.einsum("ij,ij->i", images, images))
-    none = images[:, -1] == 1
+    without = images[:, -1] == 1
     if images.dtype != np.float64 or images.shape[1] < 2 or not np.allclose(lengths, 1, rtol=1e-9, atol=0):
         raise ValueError("its vectors are not directions of length 1")
-    if not (none | (images[:, -1] == 0)).all() or images[none, :-1].any():
+    if not (without | (images[:, -1] == 0)).all() or images[without, :-1].any():
         raise ValueError("its vectors without a direction have other values than 0")
 
 

@@ -38,7 +38,7 @@ FRAMED = pick(", 'adjusted'", ", frame=True")
 
 
 @st.composite
-def question_lines(draw: st.DrawFn) -> str:
+def query_lines(draw: st.DrawFn) -> str:
     """Draw queries of the right kind, or of another, for a fitted classifier."""
     metric = draw(st.sampled_from(["callable", *NAMES]))
     kind = DISSIMILARITIES[metric].kind
@@ -52,7 +52,7 @@ def question_lines(draw: st.DrawFn) -> str:
 
 @st.composite
 def parameter_lines(draw: st.DrawFn) -> str:
-    """Draw a wrong number of shown prototypes or of workers."""
+    """Draw a number of prototypes to show, right or wrong."""
     return draw(
         fill(
             "shown({metric}, {n})",
@@ -62,4 +62,4 @@ def parameter_lines(draw: st.DrawFn) -> str:
     )
 
 
-LINES = mostly(question_lines(), parameter_lines(), 30)
+LINES = mostly(query_lines(), parameter_lines(), 30)
