@@ -257,8 +257,8 @@ def test_what_the_automatic_metric_does_not_know(X):
 VECTOR_ERRORS = [
     ("jaccard", VECTORS, {}, r"'jaccard' compares truth values, but X holds other numbers.*pass for example X > 0"),
     ("haversine", VECTORS, {}, "'haversine' needs 2 features, latitude and longitude in radians, got 4"),
-    ("haversine", [[0.1, 0.2], [52.5, 13.4]], {}, r"radians, .* a latitude .* pi / 2 .* 52.5 in row 1; .*np.radians"),
-    ("haversine", [[0.1, 103.8], [0.2, 13.4]], {}, r"radians, .* a longitude .* 2 pi .* 103.8 in rows 0, 1;"),
+    ("haversine", [[0.1, 0.2], [52.5, 13.4]], {}, r"radians: a latitude .* pi / 2, .* 52.5 in row 1; .*np.radians"),
+    ("haversine", [[0.1, 103.8], [0.2, 13.4]], {}, r"radians: a longitude .* 2 pi, .* 103.8 in rows 0, 1;"),
     ("haversine", [[1e149, 0.0], [0.2, 0.0]], {}, "a latitude .* 1e.149 in row 0"),
     ("nan_euclidean", np.full((3, 2), np.nan), {}, "needs a known value in every row, rows 0, 1, 2 have none"),
     ("braycurtis", VECTORS, {}, "compares amounts, but X holds negative numbers in rows"),

@@ -327,7 +327,7 @@ HOSTILE = {
     "unknown member": (lambda m, f: f.update({"more.txt": b"more"}), "damaged"),
     "other shape": (lambda m, f: m["arrays"]["codes"].__setitem__(1, [2, 2]), "not hold the array that metadata.json"),
     "other dtype": (lambda m, f: m["arrays"]["codes"].__setitem__(0, "<u8"), "not hold the array that metadata.json"),
-    "other size": (lambda m, f: m["arrays"]["codes"].__setitem__(1, [3000]), "not the size of the array"),
+    "other size": (lambda m, f: m["arrays"]["codes"].__setitem__(1, [3000]), "does not have the size of the array"),
     "object dtype": (lambda m, f: m["arrays"]["codes"].__setitem__(0, "|O"), "unknown dtype"),
     "shape as text": (lambda m, f: m["arrays"]["codes"].__setitem__(1, ["4"]), "damaged"),
     "arrays as list": (lambda m, f: m.update(arrays=list(m["arrays"])), "damaged"),
@@ -529,7 +529,7 @@ def bombs(folder):
         rewrite(path, lambda m, f: m["classes"].update(values=labels))
 
     makers = {
-        undeclared: "not the size of the array",
+        undeclared: "does not have the size of the array",
         declared: "content of 400.* MB, and max_bytes allows 200.0 MB; if you trust its source, pass max_bytes=",
         in_json: "max_bytes",
         spaces_in_json: "max_bytes",
