@@ -21,8 +21,19 @@ def _kept(selector: BaseSelector, X: Any, y: Any, **changed: Any) -> np.ndarray:
     return kept
 
 
+def _dissimilarities(selector: BaseSelector, X: Any, y: Any) -> np.ndarray:
+    space = make_space(X, selector.metric, selector.metric_params, y=y)
+    return space.block(slice(None), slice(None))
+
+
 def permuted(selector: BaseSelector, X: Any, y: Any, seed: int) -> None:
-    """Rows in another order give the same set, unless a class got its medoid: of two members either is one."""
+    """Rows in another order give the same set, unless distances tie: then the first row wins.
+
+    A class may also have got its medoid, and of two members either is one.
+    """
+    distances = _dissimilarities(selector, X, y)
+    if any(len(np.unique(row)) < len(row) for row in distances):
+        return
     order = np.random.default_rng(seed).permutation(len(y))
     rows = X[np.ix_(order, order)] if selector.metric == "precomputed" else _safe_indexing(X, order)
     fitted = clone(selector).fit(X, y)
@@ -44,9 +55,13 @@ def relabelled(selector: BaseSelector, X: Any, y: np.ndarray) -> None:
 
 
 def precomputed(selector: BaseSelector, X: Any, y: Any) -> None:
-    """The matrix of dissimilarities gives the same set as the metric."""
-    matrix = make_space(X, selector.metric, selector.metric_params, y=y).block(slice(None), slice(None))
-    np.fill_diagonal(matrix, 0)
+    """The matrix of dissimilarities gives the same set as the metric.
+
+    Some metrics are above 0 between an object and itself, and a matrix has zeros there: KMedoids then differs.
+    """
+    matrix = _dissimilarities(selector, X, y)
+    if matrix.diagonal().any():
+        return
     kept = _kept(selector, X, y)
     given = {"metric": "precomputed", "metric_params": None}
     require(same(_kept(selector, matrix, y, **given), kept), "a matrix gives another set than the metric")

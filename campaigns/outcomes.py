@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import os
+import re
 import traceback
 import warnings
 from dataclasses import dataclass
@@ -95,6 +96,9 @@ def is_documented(error: BaseException) -> bool:
         return bool(error.format_message())
     if not isinstance(error, DOCUMENTED_TYPES) or isinstance(error, UNDOCUMENTED_TYPES) or not str(error).strip():
         return False
+    if type(error.__cause__).__name__ == "_RemoteTraceback":
+        files = re.findall(r'File "(.+?)", line', str(error.__cause__))
+        return bool(files) and files[-1].startswith(PROTOSET_FOLDER)
     frame = _innermost(error.__traceback__)
     file = frame.tb_frame.f_code.co_filename
     if file.startswith(PROTOSET_FOLDER):

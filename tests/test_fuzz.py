@@ -30,6 +30,9 @@ REPRODUCERS = [
     "ask(data_model('vectors'), b'')",
     "ask(data_model('vectors'), vectors)",
     "compared(data_set('series'), np.array(3), folds=2)",
+    "ask(data_model('vectors'), vectors(2, seed=7).astype(complex))",
+    "refined(words(5), labels(5), [0, 1], metric='string_hamming', steepness=np.array(3))",
+    "refined(sets(8), labels(8, 3), [0, 1, 2], metric=returning(nan), metric_params={'symmetric': False}, n_jobs=2)",
 ]
 
 
