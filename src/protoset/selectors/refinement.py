@@ -195,8 +195,8 @@ def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:
     if steepness is not None:
         if isinstance(steepness, Iterator):
             raise TypeError(f"steepness={steepness!r} can be read once only; pass a list or a tuple of numbers")
-        is_single = isinstance(steepness, str) or not isinstance(steepness, Iterable) or np.ndim(steepness) == 0
-        steps = (steepness,) if is_single else steepness
+        single = isinstance(steepness, str) or getattr(steepness, "ndim", 1) == 0
+        steps = (steepness,) if single or not isinstance(steepness, Iterable) else steepness
         remedy = "the default is (10, 20, 40)"
         steepness = tuple(check_real("steepness", step, above=0, remedy=remedy) for step in steps)
         if not steepness:

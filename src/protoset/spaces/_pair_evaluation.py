@@ -18,7 +18,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -104,8 +103,11 @@ class PairEvaluator:
             return
         used = [rows[i] for i in np.unique(left)] + [columns[j] for j in np.unique(right)]
         in_processes = all(_can_pickle(thing) for thing in (self.function, self.arguments, *used))
-        where = {"prefer": "processes"} if in_processes else {"require": "sharedmem"}
-        run = partial(_run_remote, os.getpid()) if in_processes else Task.__call__
+        if in_processes:
+            run: Any = _run_remote
+            where = {"prefer": "processes", "initializer": _end_with_sender, "initargs": (os.getpid(),)}
+        else:
+            run, where = Task.__call__, {"require": "sharedmem"}
         workers = Parallel(n_jobs=n_workers, batch_size=1, return_as="generator", **where)
         yield from workers(delayed(run)(self._task(rows, columns, left, right, block)) for block in blocks)
 
@@ -184,9 +186,8 @@ def _raise(failure: Failure, pair: str) -> None:
     raise RuntimeError(f"metric raised {type(failure.error).__name__} for {pair}: {failure.error}") from failure.error
 
 
-def _run_remote(sender: int, task: Task) -> Outcome:
+def _run_remote(task: Task) -> Outcome:
     """Run a task so that its outcome can be sent back, with the lines where the function failed."""
-    _end_with_sender(sender)
     outcome = task()
     error = None if outcome.failure is None else outcome.failure.error
     if error is None:
@@ -198,7 +199,6 @@ def _run_remote(sender: int, task: Task) -> Outcome:
     return Outcome(outcome.start, outcome.values, outcome.seconds, Failure(error))
 
 
-@cache
 def _end_with_sender(sender: int) -> None:
     """End this process soon after the process that sends tasks was killed, if that process is its parent.
 
