@@ -173,10 +173,30 @@ def test_a_matrix_without_objects(tmp_path):
         read(tmp_path / "x.npy", labels=[])
 
 
-def test_a_table_of_many_short_rows(tmp_path):
-    path = tmp_path / "x.csv"
-    path.write_text("ab,1\ncd,2\n" * 500_000)
-    assert read_measured([path]) == {"x.csv": 1_000_000}
+SHORT_ROWS = {
+    "x.csv": "ab,1\ncd,2\n" * 500_000,
+    "X_TRAIN.tsv": "1\t1\n2\t1\n" * 500_000,
+    "x.ts": "@classLabel true a b\n@data\n" + "1:a\n2:b\n" * 500_000,
+    "x.dat": "@relation x\n@attribute a real\n@attribute class {a,b}\n@data\n" + "1,a\n2,b\n" * 500_000,
+    "x.arff": "@relation x\n@attribute a real\n@attribute class {a,b}\n@data\n" + "1,a\n2,b\n" * 500_000,
+}
+
+
+@pytest.mark.parametrize("name", ["x.csv", *(pytest.param(name, marks=pytest.mark.slow) for name in [*SHORT_ROWS][1:])])
+def test_files_of_many_short_rows(name, tmp_path):
+    (tmp_path / name).write_text(SHORT_ROWS[name])
+    assert read_measured([tmp_path / name]) == {name: 1_000_000}
+
+
+def test_many_labels_of_few_objects(tmp_path):
+    header = io.BytesIO()
+    about = {"descr": "<U0", "fortran_order": False, "shape": (300_000_000,)}
+    np.lib.format.write_array_header_1_0(header, about)
+    np.savez(tmp_path / "x.npz", D=np.zeros((2, 2)))
+    with zipfile.ZipFile(tmp_path / "x.npz", "a") as archive:
+        archive.writestr("labels.npy", header.getvalue())
+    (found,) = read_measured([tmp_path / "x.npz"]).values()
+    assert "expected a label for each object in 'labels', found 300,000,000 labels" in found
 
 
 @pytest.mark.slow

@@ -394,6 +394,16 @@ WRONG_STATES = {
         lambda v, a: a.update(indices=a["indices"] + 13),
     ),
     "sparse: negative index": ("cityblock", sparse.csr_matrix(ROWS), lambda v, a: a.update(indices=a["indices"] - 1)),
+    "mahalanobis: infinite": ("mahalanobis", ROWS, last("learned", np.inf)),
+    "mahalanobis: too large": ("mahalanobis", ROWS, scaled("learned", 1e304)),
+    "seuclidean: too small": ("seuclidean", ROWS, last("learned", 1e-320)),
+    "sparse: no entries": ("cityblock", sparse.csr_matrix(ROWS), last("indptr", 0)),
+    "sparse: negative end": ("cityblock", sparse.csr_matrix(ROWS), last("indptr", -1)),
+    "sparse: pointer far out": (
+        "cityblock",
+        sparse.csr_matrix(ROWS),
+        lambda v, a: (a["indptr"].__setitem__(1, 10**9), a["indptr"].__setitem__(-1, -1)),
+    ),
     "sparse: falling pointers": ("cityblock", sparse.csr_matrix(ROWS), lambda v, a: a["indptr"].__setitem__(1, 40)),
     "series: starts that wrap": (
         "dtw",

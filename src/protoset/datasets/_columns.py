@@ -100,6 +100,8 @@ def assemble(
         raise error_at(file, f"kind='vectors' takes numbers, but {listed(nominal)} hold texts; pass kind='mixed'")
     if not nominal and kind != "mixed":
         return np.ascontiguousarray(np.array(columns, dtype=np.float64).reshape(len(attributes), n).T)
+    if isinstance(columns, np.ndarray) and columns.dtype == object:
+        return np.ascontiguousarray(columns.T)
     objects = np.empty((n, len(attributes)), dtype=object)
     for position, column in enumerate(columns):
         objects[:, position] = column.tolist() if isinstance(column, np.ndarray) else column

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 from typing import Literal
 
 from protoset._validation import did_you_mean
@@ -91,17 +93,17 @@ def read_header(
 
 def read_rows(
     lines: Sequence[str], start: int, width: int, split: Callable[[str, int], list[str | None]], file: str
-) -> tuple[list[list[str | None]], list[int]]:
+) -> tuple[list[tuple[str | None, ...]], Sequence[int]]:
     """Return the rows after the first ``start`` lines and their line numbers; ``split`` takes a line and its number."""
-    rows, line_numbers = [], []
-    for number, line in enumerate(lines[start:], start + 1):
+    rows, line_numbers = [], array("q")
+    for number, line in enumerate(islice(lines, start, None), start + 1):
         line = line.strip()
         if not line or line.startswith("%"):
             continue
         row = split(line, number)
         if len(row) != width:
             raise error_at(file, f"expected {width} values, found {len(row)}: {shown(line)}", number)
-        rows.append(row)
+        rows.append(tuple(row))
         line_numbers.append(number)
     return rows, line_numbers
 

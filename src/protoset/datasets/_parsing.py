@@ -7,7 +7,7 @@ import io
 import re
 import warnings
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -85,6 +85,11 @@ def decode(content: bytes, file: str) -> str:
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text; line ends of Unix, Windows and old Macs may be mixed."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def each_line(text: str) -> Iterator[str]:
+    """Yield the lines of a text as ``split_lines`` returns them, one at a time."""
+    return (line.removesuffix("\n") for line in io.StringIO(text, newline=None))
 
 
 def to_numbers(texts: Sequence[str | None], missing: Collection[str] = ()) -> tuple[np.ndarray, int]:

@@ -31,6 +31,9 @@ CSV_SNIFFED_ROWS = 200
 MOST_COLUMNS = 1_000_000
 """Number of columns that a table may have."""
 
+COLUMNS_AT_A_TIME = 10_000
+"""Number of columns that are copied at a time."""
+
 SHARED_TEXTS = 100_000
 """Number of different texts up to which equal fields share one object."""
 
@@ -102,10 +105,12 @@ def read_csv(
             texts = fields[position::width]
             attribute, values[:, column] = _column(names[position], texts, line_numbers, delimiter, kind, file)
             attributes.append(attribute)
+        del fields
         of_numbers = np.flatnonzero([attribute.type != "nominal" for attribute in attributes])
-        numeric = _numeric((attributes[column].name for column in of_numbers), values[:, of_numbers].astype(float))
-        for column, attribute in zip(of_numbers.tolist(), numeric, strict=True):
-            attributes[column] = attribute
+        for some in np.array_split(of_numbers, 1 + len(of_numbers) // COLUMNS_AT_A_TIME):
+            numeric = _numeric((attributes[column].name for column in some), values[:, some].astype(float))
+            for column, attribute in zip(some.tolist(), numeric, strict=True):
+                attributes[column] = attribute
     objects = assemble(attributes, values.T, len(labels), kind, file)
     layout = Layout(
         "csv",

@@ -11,6 +11,7 @@ import struct
 import warnings
 import zipfile
 import zlib
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,23 +49,24 @@ def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | No
 
 def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
     """Return lines of numbers as a matrix, and their delimiter; None for spaces."""
-    rows: list[np.ndarray] = []
+    numbers, width = array("d"), 0
     delimiter: str | None = None
     for number, line in enumerate(split_lines(text), 1):
         if not line.strip():
             continue
-        if not rows:
+        if not numbers:
             delimiter = next((mark for mark in ",;\t" if mark in line), None)
         fields = [field.strip() for field in line.strip().split(delimiter)]
         values, bad = to_numbers(fields)
         if bad >= 0:
             raise error_at(file, f"expected a distance in column {bad + 1}, found {shown(fields[bad])}", number)
-        if rows and len(values) != len(rows[0]):
-            raise error_at(file, f"expected {len(rows[0])} distances as in the first line, found {len(values)}", number)
-        rows.append(values)
-    if not rows:
+        width = width or len(values)
+        if len(values) != width:
+            raise error_at(file, f"expected {width} distances as in the first line, found {len(values)}", number)
+        numbers.frombytes(values.tobytes())
+    if not numbers:
         raise error_at(file, "expected a matrix of distances, found an empty file")
-    return np.array(rows), delimiter
+    return np.frombuffer(numbers, np.float64).reshape(-1, width).copy(), delimiter
 
 
 def write_matrix_csv(dataset: Dataset) -> str:
@@ -214,13 +216,13 @@ def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str
         raise error_at(
             file, f"labels={shown(labels)} is neither a file nor the name of an array; there are {listed(arrays)}"
         )
-    if labels is None or isinstance(labels, str):
-        labels = None if key is None else flat_labels(arrays[key], key, file)
     candidates = [name for name, array in arrays.items() if name != key and _is_matrix(array)]
     preferred = [name for name in MATRIX_KEYS if name in candidates] or candidates
     if len(preferred) != 1 and not any(name in MATRIX_KEYS for name in preferred):
         names = listed(candidates) or "none"
         raise error_at(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {names}")
+    if labels is None or isinstance(labels, str):
+        labels = None if key is None else flat_labels(arrays[key], key, file, most=arrays[preferred[0]].size + 1)
     return _dataset(arrays[preferred[0]], labels, Layout(form, keys=(preferred[0], key or LABEL_KEYS[0])), file)
 
 
@@ -230,8 +232,10 @@ def _is_matrix(array: Any) -> bool:
     return array.ndim == 1 or (array.ndim == 2 and (array.shape[0] == array.shape[1] or 1 in array.shape))
 
 
-def flat_labels(array: Any, key: str, file: str) -> list[Any]:
-    """Return labels from an array of numbers or texts, or from a cell array of texts."""
+def flat_labels(array: Any, key: str, file: str, *, most: int) -> list[Any]:
+    """Return labels from an array of numbers or texts, or from a cell array of texts; refuse more than ``most``."""
+    if np.size(array) > most:
+        raise error_at(file, f"expected a label for each object in {shown(key)}, found {np.size(array):,} labels")
     items = []
     for item in np.asarray(array).ravel().tolist():
         while isinstance(item, np.ndarray) and item.size == 1:

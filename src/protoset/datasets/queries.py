@@ -165,8 +165,11 @@ def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | Non
     keys = [key for key in MATRIX_KEYS if key in arrays]
     if not keys:
         raise error_at(file, f"expected an array called {MATRIX_KEYS[0]}, found {listed(arrays) or 'none'}")
-    labels = None if key is None else np.array([label_of(label) for label in flat_labels(arrays[key], key, file)])
-    return arrays[keys[0]], labels
+    matrix = arrays[keys[0]]
+    if key is None:
+        return matrix, None
+    labels = flat_labels(arrays[key], key, file, most=np.size(matrix) + 1)
+    return matrix, np.array([label_of(label) for label in labels])
 
 
 def _table(

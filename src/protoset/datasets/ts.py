@@ -5,11 +5,15 @@ The format is described at https://www.aeon-toolkit.org/en/stable/api_reference/
 
 from __future__ import annotations
 
+import sys
+from array import array
+from collections.abc import Sequence
+
 import numpy as np
 
 from protoset.datasets._columns import label_text, read_target
 from protoset.datasets._errors import error_at, shown
-from protoset.datasets._parsing import number_text, split_lines, to_numbers
+from protoset.datasets._parsing import each_line, number_text, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Format, Layout
 from protoset.exceptions import DataError
 
@@ -27,8 +31,10 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
     are refused.
     """
     header: dict[str, str] = {}
-    lines = split_lines(text)
-    for number, line in enumerate(lines, 1):
+    header_lines = []
+    lines = enumerate(each_line(text), 1)
+    for number, line in lines:
+        header_lines.append(line)
         line = line.strip()
         if not line or line.startswith(TS_COMMENTS):
             continue
@@ -41,24 +47,24 @@ def read_ts(text: str, *, file: str = "text") -> Dataset:
             break
         header[keyword.lower()] = value.strip()
     else:
-        raise error_at(file, "expected '@data' after the header, found the end of the file", len(lines))
+        raise error_at(file, "expected '@data' after the header, found the end of the file", len(header_lines) or 1)
     classes = _classes(header, file)
     objects: list[np.ndarray] = []
     labels: list[str | None] = []
-    line_numbers = []
-    for line_number, line in enumerate(lines[number:], number + 1):
+    line_numbers = array("q")
+    for line_number, line in lines:
         line = line.strip()
         if line and not line.startswith(TS_COMMENTS):
             *channels, label = line.split(":")
             objects.append(_series(channels, file, line_number))
-            labels.append(label.strip() or None)
+            labels.append(sys.intern(label.strip()) or None)
             line_numbers.append(line_number)
     if not objects:
         raise error_at(file, "expected series after '@data', found none")
     _check_shapes(objects, line_numbers, header, file)
     target = Attribute("class label", "nominal", classes)
     label_array, spelling = read_target(target, labels, line_numbers, file)
-    layout = Layout("ts", tuple(lines[:number]), spelling=spelling)
+    layout = Layout("ts", tuple(header_lines), spelling=spelling)
     return Dataset(file, "series", objects, label_array, layout=layout)
 
 
@@ -97,7 +103,7 @@ def _series(channels: list[str], file: str, line_number: int) -> np.ndarray:
     return values if len(channels) == 1 else np.ascontiguousarray(values.reshape(len(channels), n_points).T)
 
 
-def _check_shapes(objects: list[np.ndarray], line_numbers: list[int], header: dict[str, str], file: str) -> None:
+def _check_shapes(objects: list[np.ndarray], line_numbers: Sequence[int], header: dict[str, str], file: str) -> None:
     """Refuse series that contradict the header or differ in their number of channels."""
     n_channels = 1 if objects[0].ndim == 1 else objects[0].shape[1]
     declared = header.get("dimensions", header.get("dimension", ""))

@@ -6,6 +6,8 @@ Series of different lengths are padded with NaN at the end, as in the archive of
 
 from __future__ import annotations
 
+import sys
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,27 +28,32 @@ def read_ucr(text: str, *, file: str = "text") -> Dataset:
 
     NaN at the end of a line is padding. Elsewhere NaN and ``?`` are missing values and become NaN.
     """
-    numbered = [(number, line.strip(" ")) for number, line in enumerate(split_lines(text), 1) if line.strip()]
-    if not numbered:
-        raise error_at(file, "expected series, a label and numbers in each line, found an empty file")
-    delimiter = next((mark for mark in "\t,;" if mark in numbered[0][1]), None)
-    labels, rests = [], []
-    for number, line in numbered:
-        label, *rest = line.split(delimiter, 1)
+    line_numbers, labels, rests = array("q"), [], []
+    delimiter: str | None = None
+    for number, line in enumerate(split_lines(text), 1):
+        if not line.strip():
+            continue
+        if not line_numbers:
+            delimiter = next((mark for mark in "\t,;" if mark in line), None)
+        label, *rest = line.strip(" ").split(delimiter, 1)
         if not rest or not rest[0].strip():
             raise error_at(file, f"expected a label and then the values of a series, found {shown(line)}", number)
         if not label.strip():
             raise error_at(file, f"expected a label, found none before {shown(rest[0])}", number)
-        labels.append(label.strip())
+        line_numbers.append(number)
+        labels.append(sys.intern(label.strip()))
         rests.append(rest[0])
+    if not line_numbers:
+        raise error_at(file, "expected series, a label and numbers in each line, found an empty file")
     rows = load_numbers(rests, delimiter)
     if rows is None:
-        rows = _slow(rests, delimiter, [number for number, _ in numbered], file)
+        rows = _slow(rests, delimiter, line_numbers, file)
+    del rests
     is_value = ~np.isnan(rows)
     lengths = rows.shape[1] - np.argmax(is_value[:, ::-1], axis=1)
     if not is_value.any(axis=1).all():
         empty = int(np.argmin(is_value.any(axis=1)))
-        raise error_at(file, "expected a series with at least one value, found none", numbered[empty][0])
+        raise error_at(file, "expected a series with at least one value, found none", line_numbers[empty])
     whole, spelling = to_labels(labels, file)
     objects = [row[:length] for row, length in zip(rows, lengths, strict=True)]
     layout = Layout("ucr", delimiter=delimiter or " ", spelling=spelling)

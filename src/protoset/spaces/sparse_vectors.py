@@ -83,9 +83,18 @@ class SparseVectorSpace(Space):
         if metric not in cls.METRICS:
             raise ValueError(f"its vectors are sparse, which metric={metric!r} does not take")
         entries = (arrays["data"], arrays["indices"], arrays["indptr"])
+        _check_entries(*entries, n_features=values["n_features"])
         columns = sparse.csr_matrix(entries, shape=(len(arrays["indptr"]) - 1, values["n_features"]))
         columns = _check_sparse(columns, metric)
         return cls(metric, columns[:0], columns)
+
+
+def _check_entries(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, *, n_features: int) -> None:
+    """Raise an error for stored entries that are no rows of a sparse matrix: SciPy trusts some of them."""
+    starts = indptr.astype(np.int64)
+    fit = starts[0] == 0 and starts[-1] == len(data) == len(indices) and (np.diff(starts) >= 0).all()
+    if not fit or ((indices < 0) | (indices >= n_features)).any():
+        raise ValueError("data, indices and indptr do not fit together")
 
 
 def _check_sparse(X: Any, metric: str) -> sparse.csr_matrix:

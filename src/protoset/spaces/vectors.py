@@ -140,6 +140,8 @@ class VectorSpace(Space):
             learned = _inverse_covariance(images, arrays["learned"])
         elif metric in ANGULAR:
             _check_directions(images)
+        if learned is not None:
+            _images(np.ones((1, images.shape[1])), metric, learned)
         return cls(metric, images[:0], images, learned)
 
     def nearest(
