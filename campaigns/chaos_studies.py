@@ -59,9 +59,12 @@ class Experiment(Scenario):
 
     def prepare(self, folder: Path) -> None:
         """Write data and plan."""
+        self._write_inputs(folder)
+        self._seen: dict[str, Any] = {}
+
+    def _write_inputs(self, folder: Path) -> None:
         write_table(folder / "data.csv", 200)
         (folder / "plan.toml").write_text(PLAN)
-        self._seen: dict[str, Any] = {}
 
     def choices(self) -> list[dict[str, Any]]:
         """In one process, or in two more."""
@@ -80,7 +83,7 @@ class Experiment(Scenario):
     def results(self) -> dict[str, Any]:
         """Results of an undisturbed run."""
         with tempfile.TemporaryDirectory() as folder:
-            self.prepare(Path(folder))
+            self._write_inputs(Path(folder))
             finish_command(*self._command(Path(folder)))
             return self._results(Path(folder), times=False)
 
@@ -141,9 +144,8 @@ class Paper(Experiment):
     attacks = (*SIGNALS, FULL)
     journals = ("output/mixture-raw.sqlite", "output/mixture-reps.sqlite")
 
-    def prepare(self, folder: Path) -> None:
-        """Nothing is computed yet."""
-        self._seen = {}
+    def _write_inputs(self, folder: Path) -> None:
+        """Its data come with the library."""
 
     def choices(self) -> list[dict[str, Any]]:
         """In one process."""
@@ -173,11 +175,13 @@ class OnCluster(Experiment):
     attacks = (*SIGNALS, WORKER, SCHEDULER)
 
     def prepare(self, folder: Path) -> None:
-        """Write data and plan, and start a scheduler with two workers."""
+        """Write data and plan, and start a scheduler with two workers; they end by themselves if nothing ends them."""
         super().prepare(folder)
         self._folder = tempfile.TemporaryDirectory(prefix="protoset-chaos-")
-        self._processes = [self._start("scheduler", "--port", "0", "--host", "127.0.0.1")]
-        self._processes += [self._start("worker", "--nthreads", "1", "--no-nanny") for _ in range(2)]
+        self._processes = [self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--idle-timeout", "900")]
+        self._processes += [
+            self._start("worker", "--nthreads", "1", "--no-nanny", "--death-timeout", "60") for _ in range(2)
+        ]
 
     def _start(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
         file = f"{self._folder.name}/scheduler.json"
