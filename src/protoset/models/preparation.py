@@ -268,11 +268,11 @@ def as_numbers(objects: np.ndarray, attributes: tuple[Attribute, ...]) -> np.nda
 
 def _as_floats(values: Any, name: str = "X") -> np.ndarray:
     """Return numbers as float64; ``name`` names them in the error."""
-    if np.iscomplexobj(values):
-        raise ValueError(f"{name} holds complex numbers; pass a real number for each attribute")
     try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            return np.asarray(values, np.float64)
+    except (TypeError, ValueError, OverflowError, np.exceptions.ComplexWarning) as error:
         raise ValueError(f"{name} is not a table of numbers ({error}); pass a number for each attribute") from error
 
 
