@@ -46,7 +46,7 @@ def test_nothing_is_lost(name, attack):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "attack"), [case for case in CASES if case not in SHARE])
 def test_nothing_is_lost_in_any_scenario(name, attack):
-    run_case(name, attack)
+    assert name in run_case(name, attack).table()
 
 
 def test_every_attack_is_used():
