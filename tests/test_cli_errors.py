@@ -1,5 +1,6 @@
 """Wrong usage and bad input: one clear line on the standard error, exit code 2, no traceback, nothing written."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -224,5 +225,30 @@ persistence.save = interrupted
 sys.exit(main({[*TABLE, "--method", "fcnn", "--model", "it.protoset"]!r}))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=False)
+    assert result.returncode == 130, result.stderr
+    assert result.stderr == "protoset: interrupted; files that were not finished are not there\n"
+
+
+def test_ctrl_c_within_an_exec_of_text_keeps_the_exit_code(folder, tmp_path):
+    """An import may exec text; Python remembers Ctrl-C in it, and ``python -m`` would end by the signal."""
+    (tmp_path / "interrupted.py").write_text(
+        f"""
+import sys
+from protoset import persistence
+from protoset.cli import main
+
+text = "import os, signal; os.kill(os.getpid(), signal.SIGINT); signal.pause()"
+persistence.save = lambda *_: exec(text)
+sys.exit(main({[*TABLE, "--method", "fcnn", "--model", "it.protoset"]!r}))
+"""
+    )
+    result = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        check=False,
+    )
     assert result.returncode == 130, result.stderr
     assert result.stderr == "protoset: interrupted; files that were not finished are not there\n"

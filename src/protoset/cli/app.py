@@ -101,6 +101,10 @@ def run(arguments: list[str]) -> int:
 
 def _complain(error: BaseException) -> int:
     code, message = judge(error)
+    if isinstance(error, KeyboardInterrupt):
+        # Python remembers a KeyboardInterrupt that left the exec of a string, as in an import, and `python -m` then
+        # ends by the signal and not with the exit code. The next exec makes it forget.
+        exec("")
     sys.stderr.write(f"protoset: {message}\n")
     return code
 
