@@ -30,8 +30,18 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class BaseSelector(CheckedEstimator, ABC):
     """Base class of all selectors: learns which training objects to keep.
 
-    A subclass has the parameters ``metric``, ``metric_params``, ``n_jobs`` and ``verbose``, where it
-    needs them also ``n_neighbors`` and ``random_state``, and writes ``_select``.
+    A subclass writes ``_select``; where it needs them it also has ``n_neighbors`` and ``random_state``.
+
+    Parameters
+    ----------
+    metric : str or callable, default="auto"
+        Dissimilarity between objects; see :class:`REPS`.
+    metric_params : dict, optional
+        Arguments of the metric.
+    n_jobs : int, optional
+        Parallel workers of the neighbour search; the result does not depend on them.
+    verbose : int, default=0
+        Above 0, report progress on stderr.
 
     Attributes
     ----------

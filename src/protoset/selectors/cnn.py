@@ -42,22 +42,16 @@ class CNN(BaseSelector):
 
     Parameters
     ----------
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
     n_jobs : int, optional
         Not used: this method does no parallel work.
     random_state : int or RandomState, optional
         Shuffles the order of visits. With None objects are visited in the order of the rows.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     References

@@ -76,22 +76,16 @@ class FCNN(BaseSelector):
     start : {"auto", "centroid", "medoid"}, default="auto"
         First prototype of each class: the object nearest to the class mean ("centroid") or the medoid of
         the class. "auto" is "centroid" for objects with coordinates and "medoid" for all others.
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
     n_jobs : int, optional
         Not used: this method does no parallel work.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
     n_iter_ : int
         Rounds, including the last one, which adds nothing.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     References

@@ -93,22 +93,14 @@ class HMNEI(BaseSelector):
     ----------
     epsilon : float, default=0.1
         Margin by which hits must outweigh misses. It is above 0, so that objects without hits and misses are dropped.
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
-    n_jobs : int, optional
-        Parallel workers of the neighbour search; the result does not depend on them.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, n_jobs, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
     n_iter_ : int
         Passes, including the last one, which has no effect.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     References

@@ -83,22 +83,14 @@ class ICF(VotingSelector):
     ----------
     n_neighbors : int, default=3
         Number of neighbours that vote in the editing. A tied vote goes to the class of the nearest neighbour.
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
-    n_jobs : int, optional
-        Parallel workers of the neighbour search; the result does not depend on them.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, n_jobs, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
     n_iter_ : int
         Rounds after the editing, including the last one, which drops nothing.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     References

@@ -115,28 +115,22 @@ class KMedoids(BaseSelector):
         Prototypes per class: proportional to the class sizes, or as equal as the classes allow.
     max_iter : int, default=100
         Largest number of passes over the candidates of a class. A few are usually enough.
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
     n_jobs : int, optional
         Not used: this method does no parallel work.
     random_state : int or RandomState, optional
         Draws the first medoids.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
     loss_ : float
         Sum of the distances of all objects to the nearest prototype of their class.
     n_iter_ : int
         Largest number of passes over the candidates of a class.
     n_swaps_ : int
         Number of swaps, over all classes.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     References

@@ -37,9 +37,7 @@ class RandomSelector(BaseSelector):
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     Examples

@@ -110,21 +110,15 @@ class RMHC(BaseSelector):
         Ctrl-C also stops the search.
     callback : callable, optional
         Called at most every 32 mutations with a :class:`SearchProgress`. Return True to stop the search.
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
     n_jobs : int, optional
         Not used: this method does no parallel work.
     random_state : int or RandomState, optional
         Draws the first set and the mutations.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
     accuracy_ : float
         Leave-one-out accuracy on the training set, before medoids were added.
     n_evaluations_ : int
@@ -133,7 +127,7 @@ class RMHC(BaseSelector):
         Mutations that were kept.
     n_iter_ : int
         Mutations tried.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     Notes

@@ -116,21 +116,13 @@ class SSMA(BaseSelector):
         Ctrl-C also stops the search.
     callback : callable, optional
         Called at least once per generation with a :class:`SearchProgress`. Return True to stop the search.
-    metric : str or callable, default="auto"
-        Dissimilarity between objects; see :class:`REPS`.
-    metric_params : dict, optional
-        Arguments of the metric.
-    n_jobs : int, optional
-        Parallel workers of the neighbour search; the result does not depend on them.
     random_state : int or RandomState, optional
         Draws the first population, the parents and the mutations.
-    verbose : int, default=0
-        Above 0, report progress on stderr.
+    metric, metric_params, n_jobs, verbose
+        See :class:`BaseSelector`.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        Selected objects, ascending.
     accuracy_ : float
         Leave-one-out accuracy on the training set, before medoids were added.
     fitness_ : float
@@ -139,7 +131,7 @@ class SSMA(BaseSelector):
         Evaluations spent.
     n_iter_ : int
         Generations.
-    classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`.
 
     Notes
