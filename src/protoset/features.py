@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -14,55 +14,33 @@ from protoset.neighbors.lists import NeighborLists, Ties
 from protoset.neighbors.search import ENTRY_BYTES
 
 
-class Constraints(Protocol):
-    """The constraints w . r_i >= rho_i, wherever the rows r_i are; see :class:`RankExponential`."""
-
-    @property
-    def features(self) -> Any:
-        """Matrix of the rows r_i, in memory or on workers."""
-
-    @property
-    def rho(self) -> np.ndarray:
-        """Threshold of each constraint."""
-
-    @property
-    def support(self) -> np.ndarray:
-        """Sum of each column of the features."""
-
-    @property
-    def best_ranks(self) -> np.ndarray:
-        """Smallest rank at which each object is listed by another one."""
-
-    def truncation_bound(self, bound: float) -> float:
-        """Bound on the change of the smallest objective by the neighbours that the lists leave out."""
-
-
 @dataclass(frozen=True)
 class RankExponential:
-    """The rows r_i and thresholds rho_i of the constraints w . r_i >= rho_i.
+    """The constraints w . r_i >= rho_i of the max-margin problem, with the rows r_i in memory or on workers.
 
     Attributes
     ----------
-    features : csr_matrix of shape (n, n)
+    features : csr_matrix or BlockFeatures of shape (n, n)
         beta^-rank of each neighbour, negative if its class is another one.
     rho : ndarray of shape (n,)
         (beta - 1) times the sum of beta^-rank over the neighbours of other classes.
-    tail : ndarray of shape (n,)
-        Bound on the sum of beta^-rank over the objects that are not in the list.
+    support : ndarray of shape (n,)
+        Sum of each column of the features.
     best_ranks : ndarray of shape (n,)
         Smallest rank at which each object is listed by another one; infinite where none lists it.
+    cut_off : float
+        Bound on the sum of beta^-rank over all objects that are not in a list.
+    largest_friendly : float
+        Largest sum of the positive features of a column.
     """
 
-    features: sparse.csr_matrix
+    features: Any
     rho: np.ndarray
-    tail: np.ndarray
+    support: np.ndarray
     best_ranks: np.ndarray
+    cut_off: float
+    largest_friendly: float
     beta: float
-
-    @property
-    def support(self) -> np.ndarray:
-        """Sum of each column of the features."""
-        return np.bincount(self.features.indices, self.features.data, minlength=self.features.shape[1])
 
     def truncation_bound(self, bound: float) -> float:
         """Bound on the change of the smallest objective by the neighbours that the lists leave out.
@@ -71,15 +49,7 @@ class RankExponential:
         cutting a friend by w_j e. At the optimum w_j is at most ``bound`` times the column's friendly mass. Where ranks
         follow one after the other and weights are small this is n * bound * beta^-K.
         """
-        friendly = np.bincount(
-            self.features.indices, np.maximum(self.features.data, 0.0), minlength=self.features.shape[1]
-        )
-        return truncation_bound(bound, float(self.tail.sum()), float(friendly.max()), self.beta)
-
-
-def truncation_bound(bound: float, cut: float, largest_friendly: float, beta: float) -> float:
-    """Bound of :meth:`RankExponential.truncation_bound`, from the mass cut off and the largest friendly mass."""
-    return bound * cut * (beta - 1 + bound * (largest_friendly + cut))
+        return bound * self.cut_off * (self.beta - 1 + bound * (self.largest_friendly + self.cut_off))
 
 
 def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
@@ -96,7 +66,14 @@ def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0)
         )
     features = sparse.csr_matrix((values, lists.indices, lists.indptr), shape=(n, n), copy=False)
     tail = tail_of_rows(lists.indptr, lists.ranks, lists.closed, lists.ties, n, beta)
-    return RankExponential(features, rho, tail, lists.best_ranks(), beta)
+    friendly, support = column_sums(lists.indices, values, n)
+    return RankExponential(features, rho, support, lists.best_ranks(), float(tail.sum()), float(friendly.max()), beta)
+
+
+def column_sums(indices: np.ndarray, values: np.ndarray, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of the positive features of each column, and of all its features."""
+    friendly = np.bincount(indices, np.maximum(values, 0.0), minlength=n_objects)
+    return friendly, np.bincount(indices, values, minlength=n_objects)
 
 
 def constraints_of_rows(

@@ -7,7 +7,6 @@ this process.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +14,7 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._cluster import gather, reduce_pairs, send, submit
-from protoset.features import constraints_of_rows, tail_of_rows, truncation_bound
+from protoset.features import RankExponential, column_sums, constraints_of_rows, tail_of_rows
 from protoset.neighbors.lists import TIES, Ties
 from protoset.neighbors.on_workers import WorkerLists
 from protoset.solvers.blocks import BlockFeatures
@@ -43,32 +42,7 @@ class BlockConstraints:
     sums: ColumnSums
 
 
-@dataclass(frozen=True, eq=False)
-class WorkerConstraints:
-    """Constraints whose features are on workers; attributes as in ``features.Constraints``."""
-
-    features: Any
-    rho: np.ndarray
-    cut_off: float
-    sums: ColumnSums
-    beta: float
-
-    @property
-    def support(self) -> np.ndarray:
-        """Sum of each column of the features."""
-        return self.sums.support
-
-    @property
-    def best_ranks(self) -> np.ndarray:
-        """Smallest rank at which each object is listed by another one."""
-        return self.sums.best_ranks
-
-    def truncation_bound(self, bound: float) -> float:
-        """Bound on the change of the smallest objective by the neighbours that the lists leave out."""
-        return truncation_bound(bound, self.cut_off, float(np.max(self.sums.friendly)), self.beta)
-
-
-def rank_exponential_on_workers(lists: WorkerLists, codes: np.ndarray, beta: float = 2.0) -> WorkerConstraints:
+def rank_exponential_on_workers(lists: WorkerLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
     """Turn neighbour lists into the constraints of the max-margin problem; as ``features.rank_exponential``."""
     client = lists.client
     sent = send(client, codes.astype(np.int32))
@@ -84,8 +58,9 @@ def rank_exponential_on_workers(lists: WorkerLists, codes: np.ndarray, beta: flo
     joined = reduce_pairs(client, _join_sums, sums, priority=1)
     of_blocks: list[tuple[np.ndarray, float]] = gather(client, row_values)
     rho, cut_off = np.concatenate([rho for rho, _ in of_blocks]), sum(cut for _, cut in of_blocks)
-    features = BlockFeatures(client, blocks, lists.starts)
-    return WorkerConstraints(features, rho, cut_off, gather(client, [joined])[0], beta)
+    features, columns = BlockFeatures(client, blocks, lists.starts), gather(client, [joined])[0]
+    largest_friendly = float(np.max(columns.friendly))
+    return RankExponential(features, rho, columns.support, columns.best_ranks, cut_off, largest_friendly, beta)
 
 
 def _constrain(raw: RawLists, codes: np.ndarray, start: int, beta: float, ties: Ties) -> BlockConstraints:
@@ -95,11 +70,7 @@ def _constrain(raw: RawLists, codes: np.ndarray, start: int, beta: float, ties: 
     own = codes[start : start + len(raw.counts)]
     values, rho = constraints_of_rows(indptr, raw.indices, ranks, own, codes, beta)
     features = sparse.csr_matrix((values, raw.indices, indptr), shape=(len(own), n))
-    sums = ColumnSums(
-        np.bincount(raw.indices, np.maximum(values, 0.0), minlength=n),
-        np.bincount(raw.indices, values, minlength=n),
-        kernels.lists.best_ranks(raw.indices, ranks, n),
-    )
+    sums = ColumnSums(*column_sums(raw.indices, values, n), kernels.lists.best_ranks(raw.indices, ranks, n))
     cut = float(tail_of_rows(indptr, ranks, raw.closed, ties, n, beta).sum())
     return BlockConstraints(features, (rho, cut), sums)
 

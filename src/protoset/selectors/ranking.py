@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from protoset.exceptions import SolverConvergenceWarning
-from protoset.features import Constraints, rank_exponential
+from protoset.features import rank_exponential
 from protoset.neighbors import NeighborLists
 from protoset.neighbors.on_workers import WorkerLists
 from protoset.selectors._features_on_workers import rank_exponential_on_workers
@@ -88,7 +88,6 @@ def rank_prototypes(
     -------
     RankedPrototypes
     """
-    constraints: Constraints
     if isinstance(lists, WorkerLists):
         constraints = rank_exponential_on_workers(lists, codes, beta)
     else:
