@@ -232,7 +232,7 @@ def _are_vectors(X: Any) -> bool:
     return plain and X.dtype.char in "df" and X.dtype.isnative and X.flags.c_contiguous
 
 
-def check_width(n_features: int, expected: int, metric: str) -> None:
+def check_width(n_features: int, expected: int | None, metric: str) -> None:
     """Refuse queries with another number of features than the training vectors."""
     if n_features != expected:
         raise ValueError(

@@ -30,22 +30,13 @@ class CountedSpace(TrainingSpace):
     def __init__(self, space: TrainingSpace):
         self.space = space
         self.metric, self.partial, self.remote = space.metric, space.partial, space.remote
+        self.n_features, self.object_bytes = space.n_features, space.object_bytes
         self.n_distances = 0
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of row objects and of column objects."""
         return self.space.shape
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of features of a query; None where objects have none."""
-        return self.space.n_features
-
-    @property
-    def object_bytes(self) -> int:
-        """Memory of one object in bytes; 0 where it is not known."""
-        return self.space.object_bytes
 
     @property
     def approximate_search(self) -> ApproximateSearch | None:

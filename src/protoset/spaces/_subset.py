@@ -13,21 +13,12 @@ class SubsetSpace(TrainingSpace):
     def __init__(self, space: TrainingSpace, members: np.ndarray):
         self._space, self._members = space, members
         self.metric, self.partial = space.metric, space.partial
+        self.n_features, self.object_bytes = space.n_features, space.object_bytes
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of members, twice."""
         return len(self._members), len(self._members)
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of features of a query; None where objects have none."""
-        return self._space.n_features
-
-    @property
-    def object_bytes(self) -> int:
-        """Memory of one object in bytes; 0 where it is not known."""
-        return self._space.object_bytes
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns."""

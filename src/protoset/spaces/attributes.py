@@ -41,7 +41,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, rows: Rows) -> Table:
+    def __getitem__(self, rows: Rows) -> Table:
         """Return some of the objects."""
         return Table(np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows]))
 

@@ -91,19 +91,17 @@ class Dissimilarities(ABC):
     ----------
     metric : str
         The name by which users ask for this dissimilarity.
+    n_features : int or None
+        Number of features of a query, scikit-learn's ``n_features_in_``; None where objects have none.
     """
 
     metric: str
+    n_features: int | None = None
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Number of row objects and of column objects."""
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of features of a query, scikit-learn's ``n_features_in_``; None where objects have none."""
-        return None
 
     @abstractmethod
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
@@ -144,14 +142,12 @@ class TrainingSpace(Dissimilarities):
     symmetric: bool = False
     """Whether d(a, b) = d(b, a); then a search computes each pair once."""
 
+    object_bytes: int = 0
+    """Memory of one object in bytes; 0 where it is not known."""
+
     @abstractmethod
     def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
         """Space without rows whose columns are the given objects. Keeps no other object in memory."""
-
-    @property
-    def object_bytes(self) -> int:
-        """Memory of one object in bytes; 0 where it is not known."""
-        return 0
 
     @property
     def approximate_search(self) -> ApproximateSearch | None:
@@ -281,12 +277,24 @@ class Space(TrainingSpace, PrototypeSpace):
         The name by which users ask for this dissimilarity.
     rows, columns : sequence
         The objects as the space keeps them; the same sequence twice in the space of a training set.
+    shared : any
+        Further arguments of the class, which spaces of other objects under the same metric share.
     """
 
-    def __init__(self, metric: str, rows: Any, columns: Any):
+    def __init__(self, metric: str, rows: Any, columns: Any, *shared: Any):
         self.metric = metric
         self._rows = rows
         self._columns = columns
+        self._shared = shared
+
+    def _like(self, rows: Any, columns: Any) -> Self:
+        """Space of other objects under the same metric."""
+        return type(self)(self.metric, rows, columns, *self._shared)
+
+    def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
+        """Space without rows, whose columns are the given objects."""
+        chosen = self._columns[indices]
+        return self._like(chosen[:0], chosen)
 
     @property
     def _is_training(self) -> bool:

@@ -30,7 +30,7 @@ from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._regions import ClusterLists, lists_by_region
 from protoset.spaces.automatic import choose_metric
-from protoset.spaces.base import ApproximateSearch, Rows, TrainingSpace
+from protoset.spaces.base import ApproximateSearch, PrototypeSpace, Rows, TrainingSpace
 from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
@@ -58,7 +58,7 @@ class DistributedVectorSpace(TrainingSpace):
         self, client: Any, metric: str, blocks: list[Any], sizes: list[int], n_features: int, object_bytes: int
     ):
         self.metric, self.client, self.blocks, self.starts = metric, client, blocks, row_pointers(np.array(sizes))
-        self._n_features, self._object_bytes = n_features, object_bytes
+        self.n_features, self.object_bytes = n_features, object_bytes
         self._approximable: bool | None = None if metric in ANGULAR else True
 
     @classmethod
@@ -103,16 +103,6 @@ class DistributedVectorSpace(TrainingSpace):
     def cluster(self) -> Self:
         """The space itself: its neighbour lists may stay on the workers."""
         return self
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the vectors."""
-        return self._n_features
-
-    @property
-    def object_bytes(self) -> int:
-        """Memory of one vector."""
-        return self._object_bytes
 
     @property
     def approximate_search(self) -> ApproximateSearch | None:
@@ -192,7 +182,7 @@ class DistributedVectorSpace(TrainingSpace):
         images = self.fetch(members).images
         return ClusterSample(self.metric, images, images, client=self.client)
 
-    def prototypes(self, indices: np.ndarray) -> VectorSpace:
+    def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
         """Space of the prototypes, in this process."""
         return self.fetch(indices).prototypes(np.arange(len(indices)))
 

@@ -50,9 +50,10 @@ class MixedSpace(Space):
     symmetric = True
 
     def __init__(self, metric: str, rows: Table, columns: Table, attributes: Attributes, learned: Learned):
-        super().__init__(metric, rows, columns)
+        super().__init__(metric, rows, columns, attributes, learned)
         self._attributes = attributes
         self._learned = learned
+        self.n_features = len(attributes.categories)
 
     @classmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
@@ -69,14 +70,9 @@ class MixedSpace(Space):
             }
         return cls(metric, table, table, attributes, learned)
 
-    @property
-    def n_features(self) -> int:
-        """Number of attributes."""
-        return len(self._attributes.categories)
-
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities pair by pair."""
-        a, b = self._rows.take(rows), self._columns.take(columns)
+        a, b = self._rows[rows], self._columns[columns]
         objects = (a.numbers, b.numbers, a.codes, b.codes)
         if self.metric == "gower":
             return kernels.mixed.gower_block(*objects, self._learned["divisors"])
@@ -89,13 +85,7 @@ class MixedSpace(Space):
 
     def cross(self, queries: Any) -> Self:
         """Space from new objects to the columns of this space."""
-        table = self._attributes.read(queries, self.metric)
-        return type(self)(self.metric, table, self._columns, self._attributes, self._learned)
-
-    def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, whose columns are the given objects."""
-        kept = self._columns.take(indices)
-        return type(self)(self.metric, kept.take(slice(0, 0)), kept, self._attributes, self._learned)
+        return self._like(self._attributes.read(queries, self.metric), self._columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column objects, the categories and the learned arrays; categories are str, int, float or bool."""
@@ -110,7 +100,7 @@ class MixedSpace(Space):
         learned = {name: arrays[name] for name in LEARNED_ARRAYS[metric]}
         _check_stored(columns, attributes)
         _check_learned(learned, columns, attributes)
-        return cls(metric, columns.take(slice(0, 0)), columns, attributes, learned)
+        return cls(metric, columns[:0], columns, attributes, learned)
 
 
 def _labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:

@@ -45,8 +45,9 @@ class PairwiseSpace(Space):
     symmetric = True
 
     def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, parameters: dict[str, Any]):
-        super().__init__(metric, rows, columns)
+        super().__init__(metric, rows, columns, parameters)
         self._parameters = parameters
+        self.n_features = columns.shape[1]
 
     @classmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
@@ -55,11 +56,6 @@ class PairwiseSpace(Space):
             return SparseVectorSpace.from_objects(X, metric, parameters)  # type: ignore[return-value]
         X = _check(X, metric)
         return cls(metric, X, X, {} if metric != "minkowski" else _check_minkowski(X.shape[1], **parameters))
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the vectors."""
-        return self._columns.shape[1]
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances from SciPy, scikit-learn for "haversine", our own kernel for "nan_euclidean"."""
@@ -82,12 +78,7 @@ class PairwiseSpace(Space):
         """Space from new vectors to the columns of this space."""
         queries = _check(queries, self.metric, queries=True)
         check_width(queries.shape[1], self.n_features, self.metric)
-        return type(self)(self.metric, queries, self._columns, self._parameters)
-
-    def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, whose columns are the given vectors."""
-        chosen = self._columns[indices]
-        return type(self)(self.metric, chosen[:0], chosen, self._parameters)
+        return self._like(queries, self._columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column vectors and the arguments of the metric."""

@@ -34,7 +34,7 @@ class PrecomputedSpace(Space):
     def __init__(self, matrix: Any, columns: np.ndarray, n_training: int, training_columns: np.ndarray):
         super().__init__("precomputed", matrix, columns)
         self._matrix = matrix
-        self._n_training = n_training
+        self.n_features = self._n_training = n_training
         self._training_columns = training_columns
 
     @classmethod
@@ -68,11 +68,6 @@ class PrecomputedSpace(Space):
     @property
     def _is_training(self) -> bool:
         return self.shape[0] == self.shape[1]
-
-    @property
-    def n_features(self) -> int:
-        """Number of training objects."""
-        return self._n_training
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Read a block of the matrix."""

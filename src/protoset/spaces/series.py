@@ -48,7 +48,7 @@ class SeriesSpace(Space):
     symmetric = True
 
     def __init__(self, metric: str, rows: Series, columns: Series, parameters: dict[str, Any]):
-        super().__init__(metric, rows, columns)
+        super().__init__(metric, rows, columns, parameters)
         self._parameters = parameters
 
     @classmethod
@@ -102,12 +102,7 @@ class SeriesSpace(Space):
                 f"X has series of {series.lengths[0]} points, but the series in fit had {self._columns.lengths[0]}; "
                 "metric='series_euclidean' needs the same length"
             )
-        return type(self)(self.metric, series, self._columns, self._parameters)
-
-    def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, whose columns are the given series."""
-        chosen = self._columns.take(indices)
-        return type(self)(self.metric, chosen.take(np.arange(0)), chosen, self._parameters)
+        return self._like(series, self._columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the prepared column series and the arguments."""
@@ -123,7 +118,7 @@ class SeriesSpace(Space):
         series = Series(arrays["values"], arrays["starts"])
         check_stored(series, metric)
         parameters["gap"] = _check_gap(arrays["gap"], series.n_channels) if metric == "erp" else None
-        return cls(metric, series.take(np.arange(0)), series, parameters)
+        return cls(metric, series[:0], series, parameters)
 
     def nearest(
         self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None

@@ -12,6 +12,7 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._validation import LARGEST, name_rows, refuse_ambiguous
+from protoset.spaces.base import Rows
 
 if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays
@@ -52,8 +53,9 @@ class Series:
         """Whether all series are equally long."""
         return len(np.unique(self.lengths)) == 1
 
-    def take(self, indices: np.ndarray) -> Series:
+    def __getitem__(self, which: Rows) -> Series:
         """Return the given series."""
+        indices = np.arange(len(self))[which]
         chosen = [self.values[self.starts[i] : self.starts[i + 1]] for i in indices]
         values = np.concatenate(chosen) if chosen else self.values[:0]
         return Series(values, row_pointers(self.lengths[indices]))

@@ -20,6 +20,10 @@ class SparseVectorSpace(Space):
     symmetric = True
     METRICS: ClassVar[tuple[str, ...]] = ("euclidean", "l2", "sqeuclidean", "cosine", "cityblock", "manhattan", "l1")
 
+    def __init__(self, metric: str, rows: sparse.csr_matrix, columns: sparse.csr_matrix):
+        super().__init__(metric, rows, columns)
+        self.n_features = columns.shape[1]
+
     @classmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
         """Make the space of the rows of a sparse matrix."""
@@ -36,11 +40,6 @@ class SparseVectorSpace(Space):
         """Number of row vectors and of column vectors."""
         return self._rows.shape[0], self._columns.shape[0]
 
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the vectors."""
-        return self._columns.shape[1]
-
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances entry by entry."""
         a, b = self._rows[rows], self._columns[columns]
@@ -56,7 +55,7 @@ class SparseVectorSpace(Space):
     def central_member(self, members: np.ndarray) -> int:
         """Return the member nearest to the mean of the members."""
         mean = sparse.csr_matrix(self._columns[members].mean(axis=0))
-        return int(members[type(self)(self.metric, mean, self._columns).block(slice(None), members).argmin()])
+        return int(members[self._like(mean, self._columns).block(slice(None), members).argmin()])
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors, sparse or dense, to the columns of this space."""
@@ -64,12 +63,7 @@ class SparseVectorSpace(Space):
             queries = sparse.csr_matrix(check_vectors(queries, queries=True))
         queries = _check_sparse(queries, self.metric)
         check_width(queries.shape[1], self.n_features, self.metric)
-        return type(self)(self.metric, queries, self._columns)
-
-    def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, whose columns are the given vectors."""
-        chosen = self._columns[indices]
-        return type(self)(self.metric, chosen[:0], chosen)
+        return self._like(queries, self._columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the entries of the column vectors."""

@@ -49,8 +49,10 @@ class VectorSpace(Space):
     symmetric = True
 
     def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, learned: np.ndarray | None = None):
-        super().__init__(metric, rows, columns)
+        super().__init__(metric, rows, columns, learned)
         self._learned = learned
+        self.n_features = columns.shape[1] - (metric in ANGULAR)
+        self.object_bytes = columns.shape[1] * columns.itemsize
 
     @classmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
@@ -65,11 +67,6 @@ class VectorSpace(Space):
             learned = _inverse_covariance(X, parameters.get("VI"))
         images = _images(X, metric, learned)
         return cls(metric, images, images, learned)
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the vectors."""
-        return self._columns.shape[1] - (self.metric in ANGULAR)
 
     @property
     def images(self) -> np.ndarray:
@@ -117,12 +114,7 @@ class VectorSpace(Space):
         """Space from new vectors to the columns of this space."""
         queries = check_vectors(queries, queries=True)
         check_width(queries.shape[1], self.n_features, self.metric)
-        return type(self)(self.metric, _images(queries, self.metric, self._learned), self._columns, self._learned)
-
-    def prototypes(self, indices: np.ndarray) -> Self:
-        """Space without rows, whose columns are the given vectors."""
-        chosen = self._columns[indices]
-        return type(self)(self.metric, chosen[:0], chosen, self._learned)
+        return self._like(_images(queries, self.metric, self._learned), self._columns)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the images of the column vectors."""
@@ -189,11 +181,6 @@ class VectorSpace(Space):
         """Approximate search; None where a zero vector has no direction, so that images do not give its distances."""
         return self.approximate_kneighbors if self._has_directions() else None
 
-    @property
-    def object_bytes(self) -> int:
-        """Memory of one image."""
-        return self._columns.shape[1] * self._columns.itemsize
-
     def approximate_kneighbors(
         self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
@@ -207,7 +194,7 @@ class VectorSpace(Space):
     def _subset(self, members: np.ndarray) -> VectorSpace:
         """Space of some of the vectors."""
         chosen = self._columns[members]
-        return type(self)(self.metric, chosen, chosen, self._learned)
+        return self._like(chosen, chosen)
 
     def _kneighbors_of_images(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
         n = self.shape[0]
