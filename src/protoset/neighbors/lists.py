@@ -175,15 +175,9 @@ class NeighborLists:
         names = ("neighbor_counts", "neighbor_indices", "neighbor_distances", "neighbor_closed")
         counts, indices, distances, closed = (storage.open(name) for name in names)
         recall = float(storage.open("neighbor_recall")[0]) if storage.holds("neighbor_recall") else np.nan
-        return cls(
-            row_pointers(counts),
-            indices.reshape(-1),
-            distances.reshape(-1),
-            closed,
-            ties,
-            recall=None if np.isnan(recall) else recall,
-            storage=storage,
-        )
+        known = None if np.isnan(recall) else recall
+        raw = RawLists(counts, indices.reshape(-1), distances.reshape(-1), closed, recall=known)
+        return cls.from_raw(raw, ties, storage)
 
     @classmethod
     def from_arrays(cls, indices: Any, distances: Any, ties: Ties = "min") -> NeighborLists:

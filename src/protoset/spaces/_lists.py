@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,27 @@ class RawLists:
             for name in ("counts", "indices", "distances", "closed")
         )
         return cls(counts, indices, distances, closed)
+
+
+def join_lists(
+    n_rows: int, parts: Sequence[tuple[slice | np.ndarray, RawLists]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Join lists of some rows each: the entries of a row follow each other in the order of the parts.
+
+    Returns the pointers to the rows, the indices and the distances.
+    """
+    counts = np.zeros(n_rows, np.int64)
+    for rows, lists in parts:
+        counts[rows] += lists.counts
+    indptr = row_pointers(counts)
+    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    ends = indptr[:-1].copy()
+    for rows, lists in parts:
+        own = row_pointers(lists.counts)
+        targets = np.repeat(ends[rows] - own[:-1], lists.counts) + np.arange(own[-1])
+        indices[targets], distances[targets] = lists.indices, lists.distances
+        ends[rows] += lists.counts
+    return indptr, indices, distances
 
 
 def smallest_of(block: np.ndarray, own: np.ndarray, k: int, limit: int) -> RawLists:

@@ -6,7 +6,7 @@ import numpy as np
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
-from protoset.spaces._lists import RawLists
+from protoset.spaces._lists import RawLists, join_lists
 
 
 def merge_lists(a: RawLists, b: RawLists, k: int, limit: int) -> RawLists:
@@ -14,13 +14,8 @@ def merge_lists(a: RawLists, b: RawLists, k: int, limit: int) -> RawLists:
 
     The result does not depend on how the columns are split, or on the order of merging.
     """
-    counts = a.counts + b.counts
-    indptr = row_pointers(counts)
-    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-    for lists, offset in ((a, np.zeros_like(a.counts)), (b, a.counts)):
-        own = row_pointers(lists.counts)
-        targets = np.repeat(indptr[:-1] + offset - own[:-1], lists.counts) + np.arange(own[-1])
-        indices[targets], distances[targets] = lists.indices, lists.distances
+    counts, every_row = a.counts + b.counts, slice(None)
+    indptr, indices, distances = join_lists(len(counts), [(every_row, a), (every_row, b)])
     kernels.lists.sort_rows(indptr, indices, distances)
     row = row_numbers(indptr)
     position = np.arange(indptr[-1]) - indptr[row]

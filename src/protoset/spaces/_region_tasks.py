@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._storage import Storage
 from protoset.spaces._approximate import approximate_library
-from protoset.spaces._lists import RawLists, smallest_of
+from protoset.spaces._lists import RawLists, join_lists, smallest_of
 from protoset.spaces.vectors import VectorSpace
 
 APPROXIMATE_ROWS = 20_000
@@ -104,20 +105,9 @@ def share(found: PartialLists, start: int, stop: int) -> PartialLists:
 
 def merge(n_rows: int, n_neighbors: int, lists: RawLists | None, *shares: PartialLists) -> RawLists:
     """Merge the lists of a block with those from regions: the nearest distinct neighbours."""
-    parts = [PartialLists(np.arange(n_rows), lists)] if lists is not None else []
-    parts += shares
-    counts = np.zeros(n_rows, np.int64)
-    for part in parts:
-        counts[part.rows] += part.lists.counts
-    indptr = row_pointers(counts)
-    indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
-    ends = indptr[:-1].copy()
-    for part in parts:
-        own = part.lists.counts
-        targets = np.repeat(ends[part.rows] - row_pointers(own)[:-1], own) + np.arange(own.sum())
-        indices[targets], distances[targets] = part.lists.indices, part.lists.distances
-        ends[part.rows] += own
-    indptr, indices, distances = kernels.lists.nearest_distinct(indptr, indices, distances, n_neighbors)
+    parts: list[Any] = [] if lists is None else [(slice(None), lists)]
+    joined = join_lists(n_rows, parts + [(part.rows, part.lists) for part in shares])
+    indptr, indices, distances = kernels.lists.nearest_distinct(*joined, n_neighbors)
     return RawLists(np.diff(indptr), indices, distances, np.zeros(n_rows, bool))
 
 

@@ -25,14 +25,13 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._approximate import approximate_lists
 from protoset.spaces._candidates import FaissCandidates, SklearnCandidates, make_candidates, openmp_threads, rounding
-from protoset.spaces._lists import RawLists
+from protoset.spaces._lists import RawLists, join_lists
 from protoset.spaces.base import ApproximateSearch, Dissimilarity, Rows, Space
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -253,21 +252,16 @@ def _floor_outside(last: np.ndarray, queries: np.ndarray, error: float, vanished
 
 def _interleave(narrow: RawLists, open_rows: np.ndarray, wide: RawLists, full: RawLists | None) -> RawLists:
     """Merge the lists of the rows that were searched again."""
-    counts, closed = narrow.counts.copy(), narrow.closed.copy()
-    sources = [(np.flatnonzero(counts >= 0), narrow), (open_rows[wide.counts >= 0], wide)]
+    sources = [(np.arange(len(narrow.counts)), narrow), (open_rows, wide)]
     if full is not None:
         sources.append((open_rows[wide.counts < 0], full))
-    for rows, lists in sources[1:]:
-        done = lists.counts >= 0
-        counts[rows], closed[rows] = lists.counts[done], lists.closed[done]
-    starts = row_pointers(counts)
-    indices, distances = np.empty(starts[-1], np.int32), np.empty(starts[-1])
+    closed, parts = narrow.closed.copy(), []
     for rows, lists in sources:
-        lengths = counts[rows]
-        offsets = np.repeat(starts[rows] - row_pointers(lengths)[:-1], lengths)
-        targets = offsets + np.arange(lengths.sum())
-        indices[targets], distances[targets] = lists.indices, lists.distances
-    return RawLists(counts, indices, distances, closed)
+        done = lists.counts >= 0
+        closed[rows[done]] = lists.closed[done]
+        parts.append((rows[done], replace(lists, counts=lists.counts[done])))
+    indptr, indices, distances = join_lists(len(closed), parts)
+    return RawLists(np.diff(indptr), indices, distances, closed)
 
 
 ANGULAR = ("cosine", "correlation")
