@@ -125,11 +125,11 @@ def check_path(name: str, value: Any) -> Path:
     return path
 
 
-def check_callable(name: str, value: Any) -> Any:
-    """Return ``value`` if it is a function or None."""
+def check_callable(name: str, value: Any, *, takes: str = "") -> Any:
+    """Return ``value`` if it is a function or None; ``takes`` says in the error what the function is called with."""
     if value is None or callable(value):
         return value
-    raise TypeError(f"{name}={value!r} must be a function, or None")
+    raise TypeError(f"{name}={value!r} must be a function{takes}, or None")
 
 
 def check_seed(random_state: Any) -> Any:
@@ -189,8 +189,12 @@ def check_number_rows(X: Any, **options: Any) -> np.ndarray:
     try:
         return check_array(X, order="C", **options)
     except (TypeError, ValueError, OverflowError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"X cannot be used as rows of numbers: {error}") from error
+        raise input_error(f"X cannot be used as rows of numbers: {error}", error) from error
+
+
+def input_error(message: str, error: Exception) -> Exception:
+    """Return the error for input that raised ``error``: a TypeError where that is one, else a ValueError."""
+    return TypeError(message) if isinstance(error, TypeError) else ValueError(message)
 
 
 LARGEST = 1e150

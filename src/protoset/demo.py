@@ -95,13 +95,8 @@ def _write_series_report(path: Path) -> None:
 
 
 def _run_on_matrix(name: str, data: Any, path: Path) -> str:
-    X, X_test, y, y_test = train_test_split(
-        StandardScaler().fit_transform(data.data),
-        data.target,
-        test_size=0.3,
-        stratify=data.target,
-        random_state=0,
-    )
+    scaled, labels = StandardScaler().fit_transform(data.data), data.target
+    X, X_test, y, y_test = train_test_split(scaled, labels, test_size=0.3, stratify=labels, random_state=0)
     between, queries = pairwise_distances(X, metric="l1"), pairwise_distances(X_test, X, metric="l1")
     all_kept = 1 - KNeighborsClassifier(1, metric="precomputed").fit(between, y).score(queries, y_test)
     automatic = PrototypeClassifier(REPS(metric="precomputed")).fit(between, y)

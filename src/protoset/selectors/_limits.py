@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from protoset._progress import reporter
-from protoset._validation import check_real
+from protoset._validation import check_callable, check_real
 from protoset.exceptions import SearchInterruptedWarning, SearchStoppedWarning
 
 INTERRUPTED = "by an interruption"
@@ -131,6 +131,4 @@ def check_limits(max_time: Any, callback: Any) -> dict[str, Any]:
     """Return both limits by name, the time as a float; refuse wrong limits."""
     if max_time is not None:
         max_time = check_real("max_time", max_time, above=0, remedy="pass seconds, or None for no limit")
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback={callback!r} must be a function of one SearchProgress, or None")
-    return {"max_time": max_time, "callback": callback}
+    return {"max_time": max_time, "callback": check_callable("callback", callback, takes=" of one SearchProgress")}

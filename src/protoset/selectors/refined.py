@@ -52,15 +52,12 @@ class Refined(BaseSelector):
         Workers that compute distances or search neighbours for the refinement. Changes no result.
     random_state : int or RandomState, optional
         Shuffles the folds of the automatic size, whatever the ``random_state`` of the selector, and draws for the
-        refinement. With None a fixed seed is
-        used, so that a fit has no randomness.
+        refinement. With None a fixed seed is used, so that a fit has no randomness.
     verbose : int, default=0
         Above 0, print progress to stderr.
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        The objects kept, ascending.
     selector_ : selector
         The fitted selector; its ``sample_indices_`` is the set before the refinement.
     refinement_ : Refinement
@@ -71,16 +68,8 @@ class Refined(BaseSelector):
         Degradations that the selector learned, if it learns any.
     memory_estimate_ : MemoryEstimate or None
         Memory that the fit was expected to need beyond ``X``, where the selector estimates its own.
-    metric_ : str
-        The metric that was used.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which the refinement kept nothing; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
-    n_features_in_ : int
-        Number of features, or of training objects with ``metric="precomputed"``.
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`; ``fallback_classes_`` is always empty.
 
     Examples
     --------

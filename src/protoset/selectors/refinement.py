@@ -17,6 +17,7 @@ from protoset._validation import (
     check_count,
     check_jobs,
     check_labels,
+    check_positions,
     check_real,
     check_seed,
     check_verbose,
@@ -169,9 +170,7 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
         raise ValueError("indices must be positions of training objects; of a mask, np.flatnonzero gives them")
     if start.ndim != 1 or start.dtype.kind not in "iu" or len(start) == 0:
         raise ValueError(f"indices={indices!r} must be positions of training objects, such as sample_indices_")
-    outside = np.flatnonzero((start < 0) | (start >= n))
-    if len(outside):
-        raise ValueError(f"indices must lie between 0 and {n - 1}; {start[outside[0]]} does not")
+    start = check_positions("indices", start, n)
     positions, counts = np.unique(start, return_counts=True)
     if (counts > 1).any():
         raise ValueError(f"indices hold {name_rows(positions[counts > 1])} more than once; pass each once")
@@ -187,7 +186,7 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
             f"n_prototypes={n_prototypes!r} must be a count from the {len(start)} prototypes given to the {n} "
             "training objects"
         )
-    return codes, start.astype(np.int64), int(budget)
+    return codes, start, int(budget)
 
 
 def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:

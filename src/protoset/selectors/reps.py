@@ -109,8 +109,6 @@ class REPS(BaseSelector):
 
     Attributes
     ----------
-    sample_indices_ : ndarray of int
-        The objects kept, ascending.
     weights_ : ndarray of shape (n_objects,)
         Weight w >= 0 of each object; 0 where the certificate does not tell it from 0.
     degradations_ : ndarray of shape (n_objects,)
@@ -126,8 +124,6 @@ class REPS(BaseSelector):
         Bound on the relative distance of the weights from the optimal ones (in the 2-norm).
     truncation_bound_ : float
         Bound on the change of the optimal objective by the neighbours that the lists leave out.
-    metric_ : str
-        The metric that was used: the choice of ``metric="auto"``, else its name.
     neighbor_search_ : str
         How neighbours were found: "exact", "approximate", or "given" to ``fit``.
     neighbor_recall_ : float
@@ -142,18 +138,12 @@ class REPS(BaseSelector):
         Pairs of objects that the search excluded by a bound, abandoned and computed, where it counts them.
     size_curve_ : SizeCurve or None
         Error at each size tried, with ``n_prototypes="auto"``.
-    classes_ : ndarray
-        The labels, sorted.
-    fallback_classes_ : ndarray
-        Labels of which the method kept nothing; always empty.
-    n_distances_ : int
-        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
-    n_features_in_ : int
-        Number of features, or of training objects with ``metric="precomputed"``.
     n_iter_ : int
         Iterations of the solver; 0 where the closed form was exact.
     solver_ : str
         Name of the solver that found the weights.
+    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+        See :class:`BaseSelector`; ``fallback_classes_`` is always empty.
 
     Notes
     -----

@@ -18,7 +18,7 @@ from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
-from protoset._validation import name_rows, refuse_ambiguous
+from protoset._validation import input_error, name_rows, refuse_ambiguous
 from protoset.exceptions import ManyTiesWarning
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
@@ -206,8 +206,8 @@ def _check_numeric(X: Any) -> np.ndarray:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError, OverflowError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"metric='precomputed' needs numbers, but X holds other values: {error}") from error
+            message = f"metric='precomputed' needs numbers, but X holds other values: {error}"
+            raise input_error(message, error) from error
     if array.dtype.kind == "c":
         raise ValueError(
             "Complex data not supported: metric='precomputed' needs real dissimilarities; take their modulus"

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._validation import LARGEST, name_rows, refuse_ambiguous
+from protoset._validation import LARGEST, input_error, name_rows, refuse_ambiguous
 from protoset.spaces.base import Rows
 
 if TYPE_CHECKING:
@@ -125,8 +125,7 @@ def _one_series(series: Any, row: int) -> np.ndarray:
         if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
             array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"row {row} of X is not a series of numbers: {error}") from error
+        raise input_error(f"row {row} of X is not a series of numbers: {error}", error) from error
     if array.dtype.kind not in "fiub":
         raise TypeError(f"row {row} of X is not a series of numbers: it has the dtype {array.dtype}")
     if array.ndim not in (1, 2):
