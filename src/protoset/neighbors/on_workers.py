@@ -17,6 +17,7 @@ class WorkerLists:
     """Neighbour lists in blocks of rows on workers, each block a ``RawLists``.
 
     ``starts`` holds the first row of each block, and the number of rows. ``recall`` is None for an exact search.
+    ``counters`` is None: searches on workers count no pairs.
     """
 
     client: Any
@@ -24,16 +25,12 @@ class WorkerLists:
     starts: np.ndarray
     ties: Ties
     recall: float | None
+    counters: None = None
 
     @property
     def n_objects(self) -> int:
         """Number of objects."""
         return int(self.starts[-1])
-
-    @property
-    def counters(self) -> None:
-        """Searches on workers count no pairs."""
-        return None
 
 
 def build_lists_on_workers(

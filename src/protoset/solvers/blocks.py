@@ -9,6 +9,7 @@ digit depends on the number of workers.
 
 from __future__ import annotations
 
+from operator import matmul
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class BlockFeatures:
 
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         sent = send(self._client, weights)
-        products = [submit(self._client, _products, block, sent) for block in self._blocks]
+        products = [submit(self._client, matmul, block, sent) for block in self._blocks]
         return np.concatenate(gather(self._client, products))
 
     @property
@@ -62,10 +63,6 @@ class _Transposed:
 
     def __matmul__(self, dual_variables: np.ndarray) -> np.ndarray:
         return self._features._pull(dual_variables)
-
-
-def _products(block: sparse.csr_matrix, weights: np.ndarray) -> np.ndarray:
-    return block @ weights
 
 
 def _pull(block: sparse.csr_matrix, dual_variables: np.ndarray, absolute: bool) -> np.ndarray:

@@ -124,7 +124,8 @@ class DistributedVectorSpace(TrainingSpace):
     ) -> RawLists:
         """Most neighbours, by regions; the lists come here, block by block."""
         lists = self.approximate_on_workers(n_neighbors)
-        counts = np.concatenate(gather(self.client, [submit(self.client, _counts, block) for block in lists.blocks]))
+        by_block = gather(self.client, [submit(self.client, getattr, block, "counts") for block in lists.blocks])
+        counts = np.concatenate(by_block)
         ends = row_pointers(counts)[self.starts]
         indices = storage.empty("neighbor_indices", (int(ends[-1]),), np.int32)
         distances = storage.empty("neighbor_distances", (int(ends[-1]),), np.float64)
@@ -264,7 +265,3 @@ def _rows_of(rows: VectorSpace, wanted: np.ndarray) -> np.ndarray:
 
 def _is_approximable(rows: VectorSpace) -> bool:
     return rows.approximate_search is not None
-
-
-def _counts(lists: RawLists) -> np.ndarray:
-    return lists.counts

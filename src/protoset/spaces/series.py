@@ -136,9 +136,8 @@ class SeriesSpace(Space):
             delayed(kernel.nearest_series)(a.arrays, block, b.arrays, column_indices, envelopes, self._warping)
             for block in blocks
         )
-        return np.concatenate([positions for positions, _ in results]), np.concatenate(
-            [distances for _, distances in results]
-        )
+        positions, distances = zip(*results, strict=True)
+        return np.concatenate(positions), np.concatenate(distances)
 
     def _radius(self) -> int:
         """Radius of the band where all series are equally long."""
