@@ -64,28 +64,20 @@ class NemenyiTest:
 
 
 @dataclass(frozen=True, eq=False)
-class CriticalDifference:
-    """Content of a critical-difference diagram.
+class CriticalDifference(NemenyiTest):
+    """Content of a critical-difference diagram: Nemenyi's test, and groups of methods that do not differ.
 
     Attributes
     ----------
-    names : tuple of str
-    average_ranks : ndarray of shape (n_methods,)
-    critical_difference : float
+    names, average_ranks, critical_difference, p_values, alpha, n_datasets
+        As in :class:`NemenyiTest`.
     groups : tuple of tuple of int
         Groups of columns that do not differ significantly, best first. Methods are ordered by average rank; a group is
         a longest run whose first and last method differ by less than the critical difference. Groups of one method
         are left out.
-    alpha : float
-    n_datasets : int
     """
 
-    names: tuple[str, ...]
-    average_ranks: np.ndarray
-    critical_difference: float
     groups: tuple[tuple[int, ...], ...]
-    alpha: float
-    n_datasets: int
 
 
 def average_ranks(table: Any, *, lower_is_better: bool = True) -> np.ndarray:
@@ -185,14 +177,8 @@ def critical_difference(
 
     Parameters
     ----------
-    table : array-like or DataFrame of shape (n_datasets, n_methods)
-        Without missing cells.
-    alpha : float
-        Probability of at least one false difference among all pairs.
-    names : sequence of str, optional
-        Names of the methods; by default the columns of a DataFrame, or their positions.
-    lower_is_better : bool
-        True for errors.
+    table, alpha, names, lower_is_better
+        As in :func:`nemenyi`.
 
     Returns
     -------
@@ -215,9 +201,7 @@ def critical_difference(
         if end - start > 1 and end > reached:
             groups.append(tuple(int(column) for column in order[start:end]))
             reached = end
-    return CriticalDifference(
-        test.names, test.average_ranks, test.critical_difference, tuple(groups), test.alpha, test.n_datasets
-    )
+    return CriticalDifference(**vars(test), groups=tuple(groups))
 
 
 def _average(ranks: np.ndarray) -> np.ndarray:
