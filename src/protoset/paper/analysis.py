@@ -14,6 +14,7 @@ import numpy as np
 from protoset.evaluation import SignedRankTest, log_odds_ratio, pareto_ranks, wilcoxon
 from protoset.experiments import CellResult, Missing
 from protoset.experiments.journal import Journal
+from protoset.paper.printed import BASELINES
 
 REFINED_REPS = "refined REPS"
 """Label of refined REPS in the plans."""
@@ -195,6 +196,17 @@ def compare(values: np.ndarray, others: np.ndarray) -> Comparison:
     different = np.abs(a - b) > 1e-12
     wins, losses = int((different & (a < b)).sum()), int((different & (a > b)).sum())
     return Comparison(float(a.mean()), float(b.mean()), wins, losses, len(a), test)
+
+
+def compare_ranks(choices: Mapping[str, Choice], method: str = "REPS") -> dict[str, Comparison]:
+    """Compare the Pareto ranks of a method with those of each baseline; ranks are among these six methods."""
+    ranks = rank_methods({name: choices[name] for name in (*BASELINES, method)})
+    return {name: compare(ranks[:, -1], ranks[:, column]) for column, name in enumerate(BASELINES)}
+
+
+def compare_sizes(choices: Mapping[str, Choice], measured: Measured, method: str = "REPS") -> dict[str, Comparison]:
+    """Compare the errors of a method at the size of each baseline with the errors of the baseline."""
+    return {name: compare(at_size_of(measured, method, choices[name]), choices[name].error) for name in BASELINES}
 
 
 def log_odds(measured: Measured, label: str) -> np.ndarray:

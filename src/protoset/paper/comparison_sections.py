@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from protoset.evaluation import NemenyiTest, PairwiseTests, friedman, nemenyi, pairwise_wilcoxon
-from protoset.paper.analysis import REFINED_REPS, Choice, Comparison, Measured, at_size_of, compare, rank_methods
+from protoset.evaluation import CriticalDifference, PairwiseTests, critical_difference, friedman, pairwise_wilcoxon
+from protoset.paper.analysis import (
+    REFINED_REPS,
+    Choice,
+    Comparison,
+    Measured,
+    at_size_of,
+    compare_ranks,
+    compare_sizes,
+    rank_methods,
+)
 from protoset.paper.evidence import best_choices, fixed_choices, printed_rate_choices
-from protoset.paper.figures import rank_diagram
 from protoset.paper.pages import Page, probability, shown, signed
 from protoset.paper.printed import BASELINES, fixed_rate_table, signed_rank_table, vector_table
+from protoset.plots import plot_critical_difference
 
 
 def add_fixed_rates(page: Page, name: str, measured: Measured, choices: Mapping[str, Choice]) -> None:
@@ -96,21 +105,14 @@ def add_test_csv(page: Page, name: str, lines: list[TestRow]) -> None:
 
 def rank_tests(choices: Mapping[str, Choice], parameters: str) -> list[TestRow]:
     """Test the Pareto ranks of REPS, and of refined REPS in its place if there is one."""
-    lines = []
-    for method in [name for name in ("REPS", REFINED_REPS) if name in choices]:
-        ranks = rank_methods({name: choices[name] for name in (*BASELINES, method)})
-        tests = {name: compare(ranks[:, -1], ranks[:, column]) for column, name in enumerate(BASELINES)}
-        lines.append(TestRow(f"Pareto ranks of {method}, {parameters}", tests))
-    return lines
+    methods = [name for name in ("REPS", REFINED_REPS) if name in choices]
+    return [TestRow(f"Pareto ranks of {method}, {parameters}", compare_ranks(choices, method)) for method in methods]
 
 
 def size_tests(choices: Mapping[str, Choice], reps: Measured, parameters: str) -> list[TestRow]:
     """Test the errors at the baselines' sizes."""
-    lines = []
-    for method in ("REPS", REFINED_REPS):
-        tests = {name: compare(at_size_of(reps, method, choices[name]), choices[name].error) for name in BASELINES}
-        lines.append(TestRow(f"FSR errors of {method} (wins:losses), {parameters}", tests, with_counts=True))
-    return lines
+    tests = {method: compare_sizes(choices, reps, method) for method in ("REPS", REFINED_REPS)}
+    return [TestRow(f"FSR errors of {method} (wins:losses), {parameters}", tests[method], True) for method in tests]
 
 
 def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None:
@@ -125,16 +127,11 @@ def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None
     if len(methods) < 3:
         page.paragraph(f"Not tested: {len(methods)} methods have results.")
         return
-    ranks = rank_methods(choices)
-    kinds = {
-        "errors": {method: choice.error for method, choice in choices.items()},
-        "pareto-ranks": {method: ranks[:, column] for column, method in enumerate(methods)},
-    }
+    errors = np.column_stack([choice.error for choice in choices.values()])
     lines, csv_rows = [], []
-    compared: dict[str, tuple[NemenyiTest, PairwiseTests]] = {}
-    for kind, values in kinds.items():
-        table = np.column_stack(list(values.values()))
-        table = table[np.isfinite(table).all(axis=1)]
+    compared: dict[str, tuple[CriticalDifference, PairwiseTests]] = {}
+    for kind, values in (("errors", errors), ("pareto-ranks", rank_methods(choices))):
+        table = values[np.isfinite(values).all(axis=1)]
         if len(table) < 2:
             lines.append(f"{kind.replace('-', ' ')}: not tested, {len(table)} data sets are complete")
             continue
@@ -144,22 +141,21 @@ def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None
             f"{probability(test.p_value)}; Iman and Davenport's F {shown(test.f_statistic, 1)}, p = "
             f"{probability(test.f_p_value)}; {test.n_datasets} data sets"
         )
-        rank_test, pairs = nemenyi(table, names=methods), pairwise_wilcoxon(table, names=methods)
-        compared[kind] = rank_test, pairs
+        rank_test = critical_difference(table, names=methods)
+        compared[kind] = rank_test, pairwise_wilcoxon(table, names=methods)
         statistics = [test.statistic, test.p_value, test.f_statistic, test.f_p_value, rank_test.critical_difference]
         csv_rows.append([kind, *statistics, *test.average_ranks.tolist()])
     page.bullets(lines)
     header = ["of", "chi_square", "p", "F", "F_p", "critical_difference", *(f"rank_{method}" for method in methods)]
     page.csv("friedman", header, csv_rows)
     _add_pairs(page, compared)
-    for kind, values in kinds.items() if not brief else [("errors", kinds["errors"])]:
-        figure = rank_diagram(values)
-        if figure is not None:
-            name = kind.replace("-", " ").replace("pareto", "Pareto")
+    for kind, (rank_test, _) in compared.items():
+        if kind == "errors" or not brief:
+            name, figure = kind.replace("-", " ").replace("pareto", "Pareto"), plot_critical_difference(rank_test)
             page.figure(f"critical-difference-{kind}", figure, f"Average ranks by {name}, fixed parameters")
 
 
-def _add_pairs(page: Page, compared: Mapping[str, tuple[NemenyiTest, PairwiseTests]]) -> None:
+def _add_pairs(page: Page, compared: Mapping[str, tuple[CriticalDifference, PairwiseTests]]) -> None:
     """Add average ranks, and the p-values of all pairs of methods by Nemenyi's test and by signed ranks."""
     header = ["of", "method", "other", "rank", "rank_other", "critical_difference", "p_nemenyi", "p_wilcoxon", "p_holm"]
     rows: list[list[Any]] = []

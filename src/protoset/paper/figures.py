@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protoset.evaluation import critical_difference
 from protoset.paper.analysis import Choice
 from protoset.paper.evidence import Case
-from protoset.plots import plot_critical_difference, plot_neighbor_graph, plot_sensitivity, plot_series, plot_tradeoff
+from protoset.plots import plot_neighbor_graph, plot_sensitivity, plot_series, plot_tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,15 +23,6 @@ def tradeoff(choices: Mapping[str, Choice]) -> Figure:
     errors = np.column_stack([choice.error for choice in choices.values()])
     rates = np.column_stack([choice.rate for choice in choices.values()])
     return plot_tradeoff(errors, rates, list(choices))
-
-
-def rank_diagram(values: Mapping[str, np.ndarray]) -> Figure | None:
-    """Draw a critical-difference diagram over the data sets with results of all methods; None if fewer than two."""
-    table = np.column_stack(list(values.values()))
-    table = table[np.isfinite(table).all(axis=1)]
-    if len(table) < 2:
-        return None
-    return plot_critical_difference(critical_difference(table, names=list(values)))
 
 
 def sensitivity(values: Mapping[float, Mapping[float, np.ndarray]], parameter: str) -> Figure:

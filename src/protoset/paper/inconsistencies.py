@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from protoset.datasets import DATASETS
-from protoset.paper.analysis import Choice, compare, rank_methods
+from protoset.paper.analysis import Choice, compare, compare_ranks
 from protoset.paper.printed import (
-    BASELINES,
     METHODS,
     Printed,
     fixed_rate_table,
@@ -33,10 +32,9 @@ def printed_choices() -> dict[str, Choice]:
 def recomputed_p_values() -> dict[tuple[str, str], float]:
     """Recompute the paper's signed-rank tests from its own printed tables; keys are (row, baseline)."""
     choices, fixed = printed_choices(), fixed_rate_table()
-    ranks = rank_methods(choices)
     p_values = {}
-    for column, baseline in enumerate(BASELINES):
-        p_values["pareto_ranks", baseline] = compare(ranks[:, -1], ranks[:, column]).p_value
+    for baseline, test in compare_ranks(choices).items():
+        p_values["pareto_ranks", baseline] = test.p_value
         p_values["fixed_rate_errors", baseline] = compare(fixed.column(baseline), choices[baseline].error).p_value
     return p_values
 

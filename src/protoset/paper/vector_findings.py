@@ -12,8 +12,8 @@ from protoset.paper.analysis import (
     Choice,
     Comparison,
     Measured,
-    at_size_of,
-    compare,
+    compare_ranks,
+    compare_sizes,
     mean_of,
     rank_methods,
 )
@@ -130,19 +130,14 @@ def _rank_findings(measured: Measured, scaling: str) -> list[Finding]:
     choices = printed_rate_choices(measured)
     if not all(_is_complete(choices[method].error) for method in METHODS):
         return []
-    ranks = rank_methods({method: choices[method] for method in METHODS})
-    tests = {name: compare(ranks[:, -1], ranks[:, column]) for column, name in enumerate(BASELINES)}
     title = f"Pareto ranks, RMHC and REPS at their printed rates, {scaling} distances"
-    return _compare_conclusions(title, tests, "pareto_ranks")
+    return _compare_conclusions(title, compare_ranks(choices), "pareto_ranks")
 
 
 def size_findings(title: str, choices: Mapping[str, Choice], reps: Measured) -> list[Finding]:
     """Compare the tests by errors at the baselines' sizes; only of baselines with all results."""
-    tests = {}
-    for name in BASELINES:
-        errors = at_size_of(reps, "REPS", choices[name])
-        if _is_complete(errors) and _is_complete(choices[name].error):
-            tests[name] = compare(errors, choices[name].error)
+    n_printed = len(vector_table().rows)
+    tests = {name: test for name, test in compare_sizes(choices, reps).items() if test.n == n_printed}
     return _compare_conclusions(title, tests, "fixed_rate_errors")
 
 
@@ -173,8 +168,7 @@ def _count_first_ranks(choices: Mapping[str, Choice]) -> dict[str, int]:
 
 def _refined(measured: Measured) -> list[Finding]:
     choices, words, statements = fixed_choices(measured), [], []
-    for baseline in BASELINES:
-        test = compare(at_size_of(measured, REFINED_REPS, choices[baseline]), choices[baseline].error)
+    for baseline, test in compare_sizes(choices, measured, REFINED_REPS).items():
         if test.test is not None:
             words.append(
                 f"{baseline} {test.other_mean:.3f}, {REFINED_REPS} {test.mean:.3f} (wins {test.wins}, "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -60,75 +59,51 @@ def add_vector_study(page: Page, evidence: Evidence, *, brief: bool = False) -> 
 
 def add_error_table(page: Page, name: str, measured: Measured, choices: Mapping[str, Choice]) -> None:
     """Add the measured and printed values of all methods on all data sets, and their differences."""
-    ranks, refined_ranks = _two_rankings(choices)
-    printed_one_nn = dict(zip(vector_table().rows, one_nn_errors(), strict=True))
-    rows, csv_rows = [], []
-    for row, data in enumerate(measured.data):
-        one_nn = float(measured.errors("NoPS")[row])
-        cells = [_cell(one_nn, None, printed_one_nn.get(data), None, False)]
-        csv_row: list[Any] = [data, one_nn, printed_one_nn.get(data)]
-        for method, choice in choices.items():
-            error, rate = float(choice.error[row]), float(choice.rate[row])
-            pareto_rank = float(refined_ranks[row, -1] if method == REFINED_REPS else ranks[row, METHODS.index(method)])
-            printed_error, printed_rate = _printed_pair(data, method)
-            cells.append(_cell(error, rate, printed_error, printed_rate, pareto_rank == 1))
-            csv_row += [choice.labels[row], error, printed_error, rate, printed_rate, pareto_rank]
-        rows.append([f"{row + 1} {data}", *cells])
-        csv_rows.append(csv_row)
-    page.table(["data set", "NoPS", *choices], [*rows, _mean_row(measured, choices)])
-    fields = ("variant", "error", "error_printed", "rate", "rate_printed", "pareto_rank")
-    titles = [f"{method.replace(' ', '_')}_{field}" for method in choices for field in fields]
-    page.csv(name, ["dataset", "NoPS_error", "NoPS_error_printed", *titles], csv_rows)
-
-
-def _two_rankings(choices: Mapping[str, Choice]) -> tuple[np.ndarray, np.ndarray]:
-    """Pareto ranks of the paper's six methods, and the same with refined REPS in place of REPS."""
-    plain, refined = ({name: choices[name] for name in (*BASELINES, reps)} for reps in ("REPS", REFINED_REPS))
-    return rank_methods(plain), rank_methods(refined)
-
-
-def _printed_pair(data: str, method: str) -> tuple[float | None, float | None]:
-    printed = vector_table()
-    if method not in METHODS or data not in printed.rows:
-        return None, None
-    return printed.value(data, f"{method}_error"), printed.value(data, f"{method}_rate")
-
-
-def _cell(error: float, rate: float | None, printed_error: float | None, printed_rate: float | None, bold: bool) -> str:
-    measured = MISSING_TEXT if np.isnan(error) else f"{error:.3f}" + ("" if rate is None else f" / {rate:.3f}")
-    measured = f"**{measured}**" if bold else measured
-    if printed_error is None:
-        return measured
-    printed, difference = f"{printed_error:.2g}", signed(error - printed_error)
-    if printed_rate is not None:
-        printed += f" / {printed_rate:.2g}"
-        difference += "" if rate is None else f" / {signed(rate - printed_rate)}"
-    return f"{measured}<br>*{printed}*<br>{difference if measured != MISSING_TEXT else MISSING_TEXT}"
-
-
-def _mean_row(measured: Measured, choices: Mapping[str, Choice]) -> list[str]:
-    """Measured and printed means, both over the data sets with measured results."""
-    printed = vector_table()
-    rows = row_numbers(measured, printed)
-    cells = [_mean_cell(measured.errors("NoPS"), None, one_nn_errors()[rows], None)]
+    printed, rows = vector_table(), row_numbers(measured, vector_table())
+    ranks = dict(zip(METHODS, rank_methods({method: choices[method] for method in METHODS}).T, strict=True))
+    # Refined REPS is ranked in place of REPS.
+    ranks[REFINED_REPS] = rank_methods({method: choices[method] for method in (*BASELINES, REFINED_REPS)})[:, -1]
+    one_nn, printed_one_nn = measured.errors("NoPS"), one_nn_errors()[rows]
+    cells, numbers = [_cells(one_nn, printed_one_nn)], [measured.data, one_nn.tolist(), printed_one_nn.tolist()]
     for method, choice in choices.items():
-        printed_error = printed_rate = None
+        printed_error = printed_rate = np.full(len(rows), np.nan)
         if method in METHODS:
             printed_error, printed_rate = (printed.column(f"{method}_{kind}")[rows] for kind in ("error", "rate"))
-        cells.append(_mean_cell(choice.error, choice.rate, printed_error, printed_rate))
-    return ["mean", *cells]
+        cells.append(_cells(choice.error, printed_error, choice.rate, printed_rate, bold=ranks[method] == 1))
+        columns = (choice.error, printed_error, choice.rate, printed_rate, ranks[method])
+        numbers += [choice.labels, *(column.tolist() for column in columns)]
+    names = [*(f"{number} {data}" for number, data in enumerate(measured.data, 1)), "mean"]
+    page.table(["data set", "NoPS", *choices], list(zip(names, *cells, strict=True)))
+    fields = ("variant", "error", "error_printed", "rate", "rate_printed", "pareto_rank")
+    titles = [f"{method.replace(' ', '_')}_{field}" for method in choices for field in fields]
+    page.csv(name, ["dataset", "NoPS_error", "NoPS_error_printed", *titles], list(zip(*numbers, strict=True)))
 
 
-def _mean_cell(
-    error: np.ndarray, rate: np.ndarray | None, printed_error: np.ndarray | None, printed_rate: np.ndarray | None
+def _cells(*columns: np.ndarray, bold: np.ndarray | None = None) -> list[str]:
+    """Cells of all data sets, then of the means over the data sets with measured results.
+
+    The columns are the arguments of ``_cell``.
+    """
+    known = np.isfinite(columns[0])
+    marks = np.zeros(len(known), bool) if bold is None else bold
+    texts = [_cell(*map(float, values), bold=mark) for *values, mark in zip(*columns, marks, strict=True)]
+    mean = _cell(*(mean_of(column[known]) for column in columns))
+    return [*texts, mean if known.all() else f"{mean}<br>of {int(known.sum())}"]
+
+
+def _cell(
+    error: float, printed_error: float, rate: float = np.nan, printed_rate: float = np.nan, *, bold: bool = False
 ) -> str:
-    known = np.isfinite(error)
-    mean, mean_rate = (
-        None if values is None or not known.any() else float(values[known].mean())
-        for values in (printed_error, printed_rate)
-    )
-    note = "" if known.all() else f"<br>of {int(known.sum())}"
-    return _cell(mean_of(error), None if rate is None else mean_of(rate), mean, mean_rate, False) + note
+    """Measured, printed and difference; NaN where there is no rate, or nothing printed."""
+    measured = MISSING_TEXT if np.isnan(error) else f"{error:.3f}" + ("" if np.isnan(rate) else f" / {rate:.3f}")
+    measured = f"**{measured}**" if bold else measured
+    if np.isnan(printed_error):
+        return measured
+    printed, difference = f"{printed_error:.2g}", signed(error - printed_error)
+    if not np.isnan(printed_rate):
+        printed += f" / {printed_rate:.2g}"
+        difference += f" / {signed(rate - printed_rate)}"
+    return f"{measured}<br>*{printed}*<br>{difference if measured != MISSING_TEXT else MISSING_TEXT}"
 
 
 def add_printed_rates(page: Page, measured: Measured) -> None:
@@ -139,17 +114,14 @@ def add_printed_rates(page: Page, measured: Measured) -> None:
         "each baseline (its FSR table): measured, *printed*, and the difference. The column CCIS cannot be compared; "
         "see the inconsistencies."
     )
+    rows = row_numbers(measured, vector_table())
+    cells, numbers, titles = [[*measured.data, "mean"]], [measured.data], ["dataset"]
     names = ["REPS", *BASELINES]
-    printed = {"REPS": vector_table().column("REPS_error")}
-    printed |= {baseline: fixed_rate_table().column(baseline) for baseline in BASELINES}
-    printed_rows = row_numbers(measured, vector_table())
-    columns = [(measured.errors(AT_PRINTED_RATE.format(name)), printed[name][printed_rows]) for name in names]
-    rows, csv_rows = [], []
-    for row, data in enumerate(measured.data):
-        pairs = [(float(errors[row]), float(printed_errors[row])) for errors, printed_errors in columns]
-        rows.append([data, *(_cell(error, None, printed_error, None, False) for error, printed_error in pairs)])
-        csv_rows.append([data, *(value for pair in pairs for value in pair)])
-    means = [_mean_cell(errors, None, printed_errors, None) for errors, printed_errors in columns]
-    page.table(["data set", *(f"at {name}'s rate" for name in names)], [*rows, ["mean", *means]])
-    titles = [f"REPS_at_{name}_rate{suffix}" for name in names for suffix in ("", "_printed")]
-    page.csv("reps-at-printed-rates", ["dataset", *titles], csv_rows)
+    for name in names:
+        printed = vector_table().column("REPS_error") if name == "REPS" else fixed_rate_table().column(name)
+        errors, printed_errors = measured.errors(AT_PRINTED_RATE.format(name)), printed[rows]
+        cells.append(_cells(errors, printed_errors))
+        numbers += [errors.tolist(), printed_errors.tolist()]
+        titles += [f"REPS_at_{name}_rate", f"REPS_at_{name}_rate_printed"]
+    page.table(["data set", *(f"at {name}'s rate" for name in names)], list(zip(*cells, strict=True)))
+    page.csv("reps-at-printed-rates", titles, list(zip(*numbers, strict=True)))
