@@ -47,6 +47,7 @@ def compare(
     """
     check_outputs({"--plot": plot}, [path, labels], force)
     if plot is not None:
+        from protoset.plots import plot_front, write_figure
         from protoset.plots.figure_files import check_figure
 
         check_figure(plot)
@@ -78,17 +79,10 @@ def compare(
     else:
         _show(dataset.name, comparison)
     if plot is not None:
-        _draw(comparison, plot)
+        errors, rates = comparison.errors.mean(axis=0), comparison.selection_rates.mean(axis=0)
+        write_figure(plot_front(errors, rates, comparison.methods), plot)
         if not json:
             say(f"plot: {plain(plot)}")
-
-
-def _draw(comparison: Comparison, plot: Path) -> None:
-    from protoset.plots import plot_front
-    from protoset.plots.figure_files import write_figure
-
-    errors, rates = comparison.errors.mean(axis=0), comparison.selection_rates.mean(axis=0)
-    write_figure(plot_front(errors, rates, comparison.methods), plot)
 
 
 def _rows(comparison: Comparison) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from filelock import BaseFileLock, Timeout
@@ -107,11 +107,8 @@ def take_lock(path: Path) -> BaseFileLock:
 
 def _holder(path: Path) -> str:
     try:
-        connection = connect_to_read(path)
-        try:
+        with closing(connect_to_read(path)) as connection:
             (runner,) = connection.execute("SELECT value FROM meta WHERE key = 'runner'").fetchone()
-        finally:
-            connection.close()
         return " by the process {process} on {machine}".format(**json.loads(runner))
     except (sqlite3.Error, TypeError, KeyError, ValueError):
         return ""

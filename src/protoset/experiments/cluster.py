@@ -80,23 +80,11 @@ def _is_fatal(outcome: Any) -> bool:
     from distributed import KilledWorker
 
     if isinstance(outcome, Exception) and not isinstance(outcome, KilledWorker):
-        raise _unable(outcome) from outcome
+        raise RuntimeError(
+            f"the Dask workers cannot do this work: {type(outcome).__name__}: {outcome}; see that they have protoset "
+            "and all that the data need, in the versions that are here"
+        ) from outcome
     return isinstance(outcome, KilledWorker)
-
-
-def _unable(error: Exception) -> RuntimeError:
-    """Return the error of workers that cannot do a task at all."""
-    from distributed import KilledWorker
-
-    if isinstance(error, KilledWorker):
-        return RuntimeError(
-            f"Dask gave up a task of which several workers died ({error}); they may lack memory: start workers with a "
-            "larger memory limit"
-        )
-    return RuntimeError(
-        f"the Dask workers cannot do this work: {type(error).__name__}: {error}; see that they have protoset and all "
-        "that the data need, in the versions that are here"
-    )
 
 
 class _Computers:

@@ -93,11 +93,11 @@ def compare(
     n_prototypes : int, float or "auto"
         A count or a rate, for the methods that take one.
     folds : int, optional
-        By default the split that the data come with, or 5 folds where there is none.
+        Number of folds of a stratified cross-validation. By default the split that the data come with, or 5 folds.
     random_state : int
         Seed of the folds and of randomised methods. REPS is deterministic, and takes no seed here.
     n_jobs : int, optional
-        Processes.
+        Processes, each with one thread. Ignored with a client.
     callback : callable, optional
         Called after each cell with a ``RunProgress``; ends the run by returning True.
     client : distributed.Client, optional
@@ -107,7 +107,7 @@ def compare(
     -------
     Comparison
     """
-    check_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)
     if isinstance(methods, str) or not isinstance(methods, Iterable) or getattr(methods, "ndim", 1) == 0:
         raise TypeError(f"methods={methods!r} must be a list of names, such as ['REPS', 'FCNN']")

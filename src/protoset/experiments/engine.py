@@ -20,7 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from protoset._progress import REPORT_SECONDS, report
-from protoset._validation import check_callable, check_jobs, check_verbose
+from protoset._validation import check_callable
 from protoset.datasets import Dataset
 from protoset.experiments.cells import CellResult, Group
 from protoset.experiments.cluster import compute_on_cluster
@@ -76,9 +76,8 @@ def compute_plan(
     """Compute the cells of a plan; ``receive`` is called with each result as it is done.
 
     ``sizes`` has the cells that were computed before: number of prototypes by identifier, None where a cell failed.
-    ``seconds`` has the mean time of each method before. The other arguments are those of ``run``.
+    ``seconds`` has the mean time of each method before. The other arguments are those of ``run``, checked.
     """
-    n_jobs, verbose, callback = check_jobs(n_jobs), check_verbose(verbose), check_callable("callback", callback)
     sizes = {} if sizes is None else sizes
     before = {identifier: size for identifier, size in sizes.items() if size is not None or not retry_failed}
     pending = [cell for cell in plan.cells if cell.id not in before]

@@ -15,6 +15,7 @@ from protoset.experiments.cells import CellResult
 from protoset.experiments.journal import COLUMNS, Journal, column_types
 from protoset.experiments.parsing import parse_plan
 from protoset.experiments.plan import Plan
+from protoset.experiments.results import results
 
 MUST_AGREE = ("error", "n_prototypes", "macro_f1", "balanced_accuracy", "n_train", "n_test", "data_digest")
 """Values of a cell that must be equal in all journals; times may differ."""
@@ -39,8 +40,7 @@ def export_results(journal: str | os.PathLike[str], path: str | os.PathLike[str]
     target = check_path("path", path)
     if target.suffix not in (".csv", ".parquet"):
         raise ValueError(f"path={str(target)!r} must end with .csv or .parquet")
-    with Journal.to_read(journal) as opened:
-        rows = list(opened.rows(kept=kept))
+    rows = results(journal, kept=kept)
     columns = [name for name in COLUMNS if name != "failure_traceback" and (kept or name != "kept")]
     content = (_csv if target.suffix == ".csv" else _parquet)(rows, columns)
     write_atomically(target, content)

@@ -187,10 +187,6 @@ class Journal:
         self.close()
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.protoset-new")
-
-
 def _insert(connection: sqlite3.Connection, path: Path, results: Iterable[CellResult]) -> None:
     """Write results as part of a transaction."""
     marks = ", ".join("?" * len(COLUMNS))
@@ -215,7 +211,7 @@ def _check_data(connection: sqlite3.Connection, path: Path, result: CellResult) 
 
 def _create(path: Path, plan: Plan, results: Sequence[CellResult]) -> None:
     file = path.resolve()
-    beside = _beside(file)
+    beside = file.with_name(f".{file.name}.protoset-new")
     # Files of a killed process: its log would be taken for the log of the new journal.
     for leftover in (beside, f"{beside}-journal", f"{file}-wal", f"{file}-shm"):
         Path(leftover).unlink(missing_ok=True)

@@ -229,32 +229,38 @@ class _Reader:
         refine = [True] if name != title else _values(entry.get("refine", False))
         if not refine or not all(isinstance(value, bool) for value in refine):
             self.fail(f"{key}.refine", f"is {entry['refine']!r}; expected true or false")
-        own = [] if name == EVERYTHING else MethodSpec(name, refined=any(refine)).parameter_names
         for parameter in entry.keys() & NOT_FOR_PLANS.keys():
             self.fail(f"{key}.{parameter}", f"is not for plans: {NOT_FOR_PLANS[parameter]}")
+        if name == EVERYTHING:
+            self.only(f"{key} ({title})", entry, ["method"])
+            return [PlannedMethod(name, MethodSpec(name))]
+        own = MethodSpec(name, refined=any(refine)).parameter_names
         for parameter in entry.keys() & (RENAMED_PARAMETERS.keys() - set(own) if name == "REPS" else set()):
             self.fail(f"{key}.{parameter}", f"is not known any more: write {RENAMED_PARAMETERS[parameter]!r}")
         keys = METHOD_KEYS if name == title else tuple(other for other in METHOD_KEYS if other != "refine")
-        self.only(f"{key} ({title})", entry, ["method"] if name == EVERYTHING else [*keys, *own])
+        self.only(f"{key} ({title})", entry, [*keys, *own])
         label = entry.get("label", name if name == title else REFINED)
         if not isinstance(label, str) or not label:
             self.fail(f"{key}.label", f"is {label!r}; expected a text")
-        seeded = name != EVERYTHING and "random_state" in selector_classes()[name]().get_params()
+        seeded = "random_state" in selector_classes()[name]().get_params()
         if "seeds" in entry and not (seeded or any(refine)):
             self.fail(f"{key}.seeds", f"is for randomised methods, and {name} is not one")
         if "seeds" in entry:
             seeds = self.seeds(f"{key}.seeds", entry["seeds"])
-        elif name == EVERYTHING or not MethodSpec(name).randomised:
+        elif not MethodSpec(name).randomised:
             seeds = None
         sizes = self._sizes(key, name, entry, own, data)
         variants = []
         for refined in refine:
             # A set that is not refined has no parameters of the refinement.
-            takes = [] if name == EVERYTHING else MethodSpec(name, refined=refined).parameter_names
+            takes = MethodSpec(name, refined=refined).parameter_names
             given = {parameter: value for parameter, value in entry.items() if parameter in takes}
             for parameters in self._grid(key, given, n_cells * len(sizes)):
                 spec = MethodSpec(name, parameters, refined)
-                self._check_values(key, spec)
+                try:
+                    spec.check()
+                except (TypeError, ValueError, OSError) as error:
+                    self.fail(f"{key} ({name}):", str(error))
                 values = parameters | ({"refine": True} if refined and "refine" in entry else {})
                 shown = {
                     parameter: values[parameter]
@@ -275,14 +281,6 @@ class _Reader:
         lists = [_values(value) for value in given.values()]
         self.check_cells(n_cells * math.prod(len(values) for values in lists))
         return [dict(zip(given, values, strict=True)) for values in itertools.product(*lists)]
-
-    def _check_values(self, key: str, spec: MethodSpec) -> None:
-        if spec.selector == EVERYTHING:
-            return
-        try:
-            spec.check()
-        except (TypeError, ValueError, OSError) as error:
-            self.fail(f"{key} ({spec.selector}):", str(error))
 
     def _sizes(
         self, key: str, name: str, entry: dict[str, Any], own: list[str], data: list[str]
@@ -340,13 +338,12 @@ class _Reader:
 
     def distances(self, key: str, entry: Any, n_cells: int) -> list[Distance]:
         """Read the variants of a distance; each variant has at least ``n_cells`` cells."""
+        names = ["auto", *sorted(DISSIMILARITIES.keys() - {"callable"})]
         if isinstance(entry, str):
-            known = [*SCALINGS, "auto", *sorted(DISSIMILARITIES.keys() - {"callable"})]
-            name = self.choice(key, entry, known)
+            name = self.choice(key, entry, [*SCALINGS, *names])
             entry = {"scaling": name} if name in SCALINGS else {"metric": name}
         if not isinstance(entry, dict):
             self.fail(key, f"is {entry!r}; expected a scaling, a metric, or a table")
-        names = ["auto", *sorted(DISSIMILARITIES.keys() - {"callable"})]
         metric = self.choice(f"{key}.metric", entry.get("metric", "auto"), names)
         record = DISSIMILARITIES.get(metric)
         vectors = record is None or record.kind == "vectors"

@@ -69,8 +69,7 @@ def run(
     RuntimeError
         The cluster has no workers, or cannot finish the work. The journal has the cells that were done.
     """
-    check_jobs(n_jobs)
-    check_verbose(verbose)
+    n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     check_callable("callback", callback)
     check_flag("retry_failed", retry_failed)
     plan = read_plan(plan)

@@ -59,7 +59,7 @@ class FoldSelector:
     def __init__(self, fold: Fold):
         self.fold = fold
         self._n_classes = len(np.unique(fold.labels))
-        self._rankings: dict[str, tuple[REPS, float, float]] = {}
+        self._rankings: dict[str, tuple[REPS, tuple[float, float]]] = {}
 
     def select(self, spec: MethodSpec, seed: int | None, size: int | float | None) -> Selection:
         """Select prototypes; ``size`` is a count, a rate, or None where the method itself decides."""
@@ -97,13 +97,12 @@ class FoldSelector:
         """Return a fit of REPS whose ranking all sizes share, and the CPU and wall time that it took before."""
         key = as_json(spec.parameters)
         if key in self._rankings:
-            ranked, cpu_seconds, wall_seconds = self._rankings[key]
-            return ranked, (cpu_seconds, wall_seconds)
+            return self._rankings[key]
         cpu, wall = time.process_time(), time.perf_counter()
         own = {name: value for name, value in spec.parameters.items() if name not in spec.refined_parameters}
         ranked = MethodSpec("REPS", own | {"n_prototypes": 1.0}).build()
         ranked.fit(self.fold.space, self.fold.labels)
-        self._rankings[key] = ranked, time.process_time() - cpu, time.perf_counter() - wall
+        self._rankings[key] = ranked, (time.process_time() - cpu, time.perf_counter() - wall)
         return ranked, (0.0, 0.0)
 
 

@@ -17,7 +17,6 @@ from protoset._validation import check_callable, check_choice, check_jobs
 from protoset.classifier import RULES, Rule
 from protoset.datasets import Dataset
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
-from protoset.experiments.cells import CellResult
 from protoset.experiments.engine import compute_dataset
 from protoset.experiments.folds import check_fold_seed, choose_folds, split
 from protoset.experiments.plan import PlannedMethod
@@ -81,27 +80,22 @@ def validate(
     dataset : Dataset
     method : str
         As in ``protoset.models.fit_model``.
-    folds : int, optional
-        Number of folds of a stratified cross-validation. By default the split that the data come with, or 5 folds.
+    folds, random_state, client
+        As in :func:`compare`.
     holdout : float, optional
         In place of folds: the share of the objects that is held out, once.
     metric, metric_params, scaling, n_prototypes, parameters, rule
         As in ``protoset.models.fit_model``.
-    random_state : int
-        Seed of the folds and of randomised methods. REPS is deterministic, and takes no seed here.
     n_jobs : int, optional
         Processes, each with one thread. Ignored with a client.
     progress : callable, optional
         Called as ``progress(folds_done, folds)``.
-    client : distributed.Client, optional
-        Computes on its Dask cluster, a task per fold; by default that of ``joblib.parallel_config("dask")``, if there
-        is one.
 
     Returns
     -------
     Validation
     """
-    check_jobs(n_jobs)
+    n_jobs = check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)
     check_callable("progress", progress)
     check_choice("rule", rule, RULES)
@@ -124,7 +118,8 @@ def validate(
     classes = np.unique(dataset.labels)
     for result in results:
         if result.state == "failed":
-            raise _error_of(result)
+            # The class of the error may be lost on the way from another process.
+            raise _class_named(f"{result.failure_type}", Exception, RuntimeError)(result.failure_message)
         for text in json.loads(result.warnings):
             category, _, message = text.partition(": ")
             kind = _class_named(category, Warning, UserWarning)
@@ -135,11 +130,6 @@ def validate(
         [result.n_prototypes for result in results],  # type: ignore[misc]
         [result.n_train for result in results],  # type: ignore[misc]
     )
-
-
-def _error_of(result: CellResult) -> Exception:
-    """Return the failure of a cell as an error again; its class may be lost on the way from another process."""
-    return _class_named(f"{result.failure_type}", Exception, RuntimeError)(result.failure_message)
 
 
 def _class_named(name: str, base: type[Any], default: type[Any]) -> type[Any]:
