@@ -86,14 +86,10 @@ def run_paper(
         unscaled attributes and REPS z-scored ones.
     without : sequence of {"SSMA", "RMHC"}
         Slow methods to leave out. A later run can add them.
-    n_jobs : int, optional
-        Number of processes, by default 1.
+    n_jobs, retry_failed, verbose
+        As in :func:`protoset.experiments.run`.
     progress : callable, optional
         Called after each cell with the name of the plan and a ``RunProgress``; the run ends when it returns True.
-    retry_failed : bool
-        Whether cells that failed are computed again.
-    verbose : int
-        Above 0, report progress on stderr.
 
     Returns
     -------
@@ -170,7 +166,10 @@ def _run_mixture_reps(folder: Path, work: Callable[[str, Mapping[str, Any]], boo
 def _save_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
     """Save the training series of the case studies and their distances, so that the report needs no data."""
     path = folder / CASE_FILE
-    arrays = _read_arrays(path) if path.exists() else {}
+    arrays: dict[str, np.ndarray] = {}
+    if path.exists():
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
     n_before = len(arrays)
     for name in [name for name in CASES if name in names and f"{name}-labels" not in arrays]:
         try:
@@ -187,8 +186,3 @@ def _save_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)  # type: ignore[arg-type]
         write_atomically(path, content.getvalue())
-
-
-def _read_arrays(path: Path) -> dict[str, np.ndarray]:
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}

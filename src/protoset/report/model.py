@@ -159,19 +159,17 @@ def _stop(stop: Stop, estimate: ErrorEstimate, shown: np.ndarray) -> dict[str, A
 
 
 def _objects(inputs: ReportInputs, shown: np.ndarray, nearest: NearestPrototypes) -> dict[str, Any]:
-    weights, degradations = (
-        getattr(inner_selector(inputs.selector), name, None) for name in ("weights_", "degradations_")
-    )
+    learned: dict[str, Any] = {}
+    for name in ("weights", "degradations"):
+        values = getattr(inner_selector(inputs.selector), f"{name}_", None)
+        learned[name] = None if values is None else [significant(value) for value in values[shown].tolist()]
     points = lay_out(inputs.space, shown)
     return {
         "ids": [inputs.ids[row] for row in shown],
         "codes": inputs.codes[shown].tolist(),
         "x": points[:, 0].tolist(),
         "y": points[:, 1].tolist(),
-        "weights": None if weights is None else [significant(value) for value in weights[shown].tolist()],
-        "degradations": None
-        if degradations is None
-        else [significant(value) for value in degradations[shown].tolist()],
+        **learned,
     } | _nearest(nearest, shown)
 
 

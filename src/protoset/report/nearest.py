@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
+from protoset._blocks import in_threads
 from protoset.classifier import decide
 from protoset.report.stops import Stop
 from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace
@@ -59,7 +60,7 @@ def find_nearest(
         return _search_block(block, columns, stops, n_nearest, degradations)
 
     tasks = [rows[start : start + ROWS_PER_TASK] for start in range(0, len(rows), ROWS_PER_TASK)]
-    results = Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(search)(some) for some in tasks)
+    results = in_threads(n_jobs)(delayed(search)(some) for some in tasks)
     return NearestPrototypes(
         np.concatenate([result.winners for result in results], axis=1),
         np.concatenate([result.ranks for result in results], axis=1),
