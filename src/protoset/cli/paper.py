@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from protoset.cli._options import DataFolder, Debug, Force, Jobs, Json, Quiet, option
 from protoset.cli._output import check_outputs, note, plain, say, say_json
 from protoset.cli._work import working
-
-if TYPE_CHECKING:
-    from protoset.experiments import RunProgress
 
 app = typer.Typer(help="Reproduce the paper.", rich_markup_mode=None)
 
@@ -39,10 +36,6 @@ def run(
     from protoset.paper import run_paper
 
     with working("running", quiet) as tell:
-
-        def follow(plan: str, state: RunProgress) -> None:
-            tell(state.done + state.failed, state.total)
-
         runs = run_paper(
             output,
             data=data,
@@ -51,7 +44,7 @@ def run(
             scaling=scaling,  # type: ignore[arg-type]
             without=without or (),
             n_jobs=n_jobs,
-            progress=follow,
+            progress=lambda plan, state: tell(state.done + state.failed, state.total),
             retry_failed=retry_failed,
         )
     plans = [

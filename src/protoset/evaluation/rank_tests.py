@@ -110,10 +110,8 @@ def friedman(table: Any, *, names: Any = None, lower_is_better: bool = True) -> 
     ----------
     table : array-like or DataFrame of shape (n_datasets, n_methods)
         Without missing cells; at least three methods and two data sets.
-    names : sequence of str, optional
-        Names of the methods; by default the columns of a DataFrame, or their positions.
-    lower_is_better : bool
-        True for errors.
+    names, lower_is_better
+        As in :func:`nemenyi`.
 
     Returns
     -------

@@ -191,14 +191,11 @@ def pairwise_wilcoxon(table: Any, *, names: Any = None, zeros: Zeros = "wilcox")
     results = as_table(table, names, least_columns=2)
     pairs = list(combinations(range(len(results.columns)), 2))
     tests = {(i, j): wilcoxon(results.values[:, i], results.values[:, j], zeros=zeros) for i, j in pairs}
-    raw = np.array([tests[pair].p_value for pair in pairs])
-    matrices = []
-    for values in (raw, holm(raw)):
-        matrix = np.ones((len(results.columns),) * 2)
-        for (i, j), value in zip(pairs, values, strict=True):
-            matrix[i, j] = matrix[j, i] = value
-        matrices.append(matrix)
-    return PairwiseTests(results.columns, matrices[0], matrices[1], tests)
+    p_values, corrected = np.ones((2, len(results.columns), len(results.columns)))
+    rows, columns = np.transpose(pairs)
+    p_values[rows, columns] = p_values[columns, rows] = [test.p_value for test in tests.values()]
+    corrected[rows, columns] = corrected[columns, rows] = holm(p_values[rows, columns])
+    return PairwiseTests(results.columns, p_values, corrected, tests)
 
 
 def _merged_differences(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -47,10 +47,8 @@ SQL_TYPES = {str: "TEXT", int: "INTEGER", float: "REAL", bytes: "BLOB"}
 def column_types() -> dict[str, type]:
     """Python type of each column, besides None."""
     hints = typing.get_type_hints(CellResult)
-    kinds = {
-        name: [kind for kind in typing.get_args(hints[name]) or [hints[name]] if kind in SQL_TYPES] for name in COLUMNS
-    }
-    return {name: known[0] if known else str for name, known in kinds.items()}
+    kinds = {name: typing.get_args(hints[name]) or (hints[name],) for name in COLUMNS}
+    return {name: next((kind for kind in kinds[name] if kind in SQL_TYPES), str) for name in COLUMNS}
 
 
 class Journal:

@@ -157,10 +157,8 @@ def find_method(
     name : str
         Name of a selector, such as "REPS" for the paper's method; "refined" or "refined REPS" for REPS with a refined
         set.
-    n_prototypes : int, float or "auto"
-        A count, a rate, or the method's own choice.
-    parameters : dict, optional
-        Other parameters of the method.
+    n_prototypes, parameters
+        As in :func:`fit_model`.
     others : sequence of str
         Further names that the caller accepts, for the error message.
 

@@ -127,22 +127,15 @@ def best_of(measured: Measured, labels: Sequence[str]) -> Choice:
     This is optimistic: the test objects choose the parameter. A data set without results of all variants gets no
     choice.
     """
-    if not labels:
-        nothing = np.full(len(measured.data), np.nan)
-        return Choice(("",) * len(measured.data), nothing, nothing.copy())
-    errors = np.column_stack([measured.errors(label) for label in labels])
-    rates = np.column_stack([measured.rates(label) for label in labels])
-    chosen_labels: list[str] = []
-    error, rate = np.full(len(errors), np.nan), np.full(len(errors), np.nan)
-    for row in range(len(errors)):
-        if not np.isfinite(errors[row]).all():
-            chosen_labels.append("")
-            continue
-        # Equal means over folds may differ in their last digits.
-        best = np.lexsort((rates[row], np.round(errors[row], 12)))[0]
-        chosen_labels.append(labels[best])
-        error[row], rate[row] = errors[row, best], rates[row, best]
-    return Choice(tuple(chosen_labels), error, rate)
+    chosen = [""] * len(measured.data)
+    error, rate = np.full(len(chosen), np.nan), np.full(len(chosen), np.nan)
+    for row in range(len(chosen)):
+        errors, rates = ([column(label)[row] for label in labels] for column in (measured.errors, measured.rates))
+        if labels and np.isfinite(errors).all():
+            # Equal means over folds may differ in their last digits.
+            best = np.lexsort((rates, np.round(errors, 12)))[0]
+            chosen[row], error[row], rate[row] = labels[best], errors[best], rates[best]
+    return Choice(tuple(chosen), error, rate)
 
 
 def fixed(measured: Measured, label: str) -> Choice:

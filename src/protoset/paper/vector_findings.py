@@ -41,13 +41,16 @@ def vector_findings(evidence: Evidence) -> list[Finding]:
     if measured is None:
         return []
     best, scaling = best_choices(measured), evidence.scaling
+    at_printed_rates, n_printed = printed_rate_choices(measured), len(vector_table().rows)
+    # Ranks are among all methods, so they are compared only if all methods have results of all data sets.
+    complete = all(np.isfinite(choice.error).sum() == n_printed for choice in at_printed_rates.values())
     return [
         *_one_nn(measured),
         *_printed_rates(measured),
         *baseline_findings(measured, best, f"on {scaling} distances"),
-        *_rank_findings(measured, scaling),
+        *(_rank_findings(at_printed_rates, scaling) if complete else []),
         *size_findings(f"Errors of REPS at the baselines' sizes, all on {scaling} distances", best, measured),
-        *_first_ranks(measured),
+        *(_first_ranks(at_printed_rates) if complete else []),
         *_refined(measured),
     ]
 
@@ -125,31 +128,23 @@ def _compare_conclusions(title: str, tests: Mapping[str, Comparison], printed_ro
     ]
 
 
-def _rank_findings(measured: Measured, scaling: str) -> list[Finding]:
-    """Compare the tests by Pareto ranks; only if all methods have all results, as ranks are among all methods."""
-    choices = printed_rate_choices(measured)
-    if not all(_is_complete(choices[method].error) for method in METHODS):
-        return []
+def _rank_findings(choices: Mapping[str, Choice], scaling: str) -> list[Finding]:
+    """Compare the tests by Pareto ranks."""
     title = f"Pareto ranks, RMHC and REPS at their printed rates, {scaling} distances"
     return _compare_conclusions(title, compare_ranks(choices), "pareto_ranks")
 
 
 def size_findings(title: str, choices: Mapping[str, Choice], reps: Measured) -> list[Finding]:
-    """Compare the tests by errors at the baselines' sizes; only of baselines with all results."""
+    """Compare the tests by errors at the baselines' sizes.
+
+    A test of fewer data sets than the paper has cannot be compared with the paper's.
+    """
     n_printed = len(vector_table().rows)
     tests = {name: test for name, test in compare_sizes(choices, reps).items() if test.n == n_printed}
     return _compare_conclusions(title, tests, "fixed_rate_errors")
 
 
-def _is_complete(values: np.ndarray) -> bool:
-    """Whether there are results of all data sets of the paper; a test of fewer cannot be compared with the paper's."""
-    return len(values) == len(vector_table().rows) and bool(np.isfinite(values).all())
-
-
-def _first_ranks(measured: Measured) -> list[Finding]:
-    choices = printed_rate_choices(measured)
-    if not all(_is_complete(choice.error) for choice in choices.values()):
-        return []
+def _first_ranks(choices: Mapping[str, Choice]) -> list[Finding]:
     counts, printed_counts = _count_first_ranks(choices), _count_first_ranks(printed_choices())
     leaders, printed_leaders = (sorted(sorted(n, key=lambda name: -n[name])[:2]) for n in (counts, printed_counts))
     words = ", ".join(f"{method} {counts[method]} ({printed_counts[method]})" for method in METHODS)

@@ -36,9 +36,8 @@ def plot_neighbor_graph(
     ----------
     dissimilarities : array-like of shape (n_objects, n_objects), or Space
         Dissimilarities among the training objects, at most 1,000.
-    labels : array-like of shape (n_objects,)
-    kept : array-like of int or bool
-        Positions of the prototypes, or a mask with True for each prototype.
+    labels, kept
+        As in :func:`plot_map`.
     series : sequence of arrays (n_points,), optional
         Series to draw instead of markers, as in the paper: on the colour of their class, dropped series in dotted
         frames.

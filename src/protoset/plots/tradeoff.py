@@ -119,9 +119,8 @@ def plot_front(
     ----------
     errors, selection_rates : array-like of shape (n_methods,)
         Methods with NaN (failed runs) are left out.
-    methods : sequence of str
-    scale : {"log", "linear"}
-        Scale of the selection rate. It is linear if a rate is 0, or if all rates are within a factor of 3.
+    methods, scale
+        As in :func:`plot_tradeoff`.
     ax : matplotlib axes, optional
 
     Returns

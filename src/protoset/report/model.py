@@ -17,7 +17,7 @@ from protoset.report.nearest import NearestPrototypes, find_nearest, nearest_oth
 from protoset.report.objects import describe_objects, significant
 from protoset.report.stops import Stop, find_stops, inner_selector
 from protoset.selectors import Refined
-from protoset.spaces import Dissimilarities, TrainingSpace
+from protoset.spaces import TrainingSpace
 
 N_EXPLAINED = 5
 """Prototypes that the page lists for a test object at each stop."""
@@ -38,11 +38,7 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
     nearest = find_nearest(inputs.space, shown, stops, n_nearest=1, leave_out_self=True, n_jobs=jobs)
     share = 1.0 if inputs.queries is None else 2 / 3
     objects, notes = describe_objects(inputs.train, shown, share=share)
-    queries, answers = (
-        (None, None)
-        if inputs.queries is None
-        else _queries(inputs, inputs.queries, stops, shown, share, max(1, most_objects // 2))
-    )
+    queries, answers = _queries(inputs, stops, shown, share, max(1, most_objects // 2))
     errors = _measure(inputs, stops, answers)
     if len(shown) < inputs.train.n_objects:
         notes.insert(
@@ -174,17 +170,14 @@ def _objects(inputs: ReportInputs, shown: np.ndarray, nearest: NearestPrototypes
 
 
 def _queries(
-    inputs: ReportInputs,
-    queries: Dissimilarities,
-    stops: Sequence[Stop],
-    shown: np.ndarray,
-    share: float,
-    max_queries: int,
-) -> tuple[dict[str, Any], NearestPrototypes]:
+    inputs: ReportInputs, stops: Sequence[Stop], shown: np.ndarray, share: float, max_queries: int
+) -> tuple[dict[str, Any] | None, NearestPrototypes | None]:
+    """Test objects as the page shows them, and the nearest prototypes of all; None without test objects."""
+    if inputs.test is None or inputs.queries is None:
+        return None, None
     n = len(inputs.test_codes)
-    assert inputs.test is not None
     answers = find_nearest(
-        queries,
+        inputs.queries,
         np.arange(n),
         stops,
         n_nearest=N_EXPLAINED,
