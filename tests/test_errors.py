@@ -237,6 +237,7 @@ LABELS = [
     (["a"] * 150, "y has only 1 class, 'a', in 150 objects"),
     (Y + 0.5, "Unknown label type: y holds continuous numbers such as 0.5.*bin numbers"),
     (with_value(Y.astype(float), 3, np.nan), "Input y contains NaN, infinity or None at row 3; remove"),
+    (with_value(Y.astype(object), 3, np.float32("nan")), "Input y contains NaN, infinity or None at row 3; remove"),
     (with_value(Y.astype(object), 3, None), "NaN, infinity or None at row 3"),
     (np.column_stack([Y, Y]), "y should be a 1d array"),
     (None, "requires y to be passed"),

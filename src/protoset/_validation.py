@@ -316,7 +316,7 @@ def _is_missing(label: Any) -> bool:
     return (
         label is None
         or type(label).__name__ in ("NAType", "NaTType")
-        or (isinstance(label, float) and math.isnan(label))
+        or (isinstance(label, (float, np.floating)) and math.isnan(label))
     )
 
 

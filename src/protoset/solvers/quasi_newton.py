@@ -58,9 +58,17 @@ def solve_quasi_newton(
         while n_iter < max_iter:
             before, origin, origin_weights = n_iter, best, weights_of(best)
             latest = checked = 0.0
+            if n_iter > 0:
+                # So that the steepest slope is 1: with a small one, the line search may end at once.
+                slope = unit * (features @ origin_weights - rho)
+                is_open = np.where(slope > 0, origin > 0, origin < bound / unit)
+                scale = float(np.abs(slope).max(where=is_open, initial=0.0)) or 1.0
 
             def loss_from_origin(
-                share: np.ndarray, origin: np.ndarray = origin, origin_weights: np.ndarray = origin_weights
+                share: np.ndarray,
+                origin: np.ndarray = origin,
+                origin_weights: np.ndarray = origin_weights,
+                scale: float = scale,
             ) -> tuple[float, np.ndarray]:
                 nonlocal latest
                 weights = weights_of(share)
