@@ -198,10 +198,10 @@ class Lists(Scenario):
         self._compare(self._read(folder))
 
 
-def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+def jaccard(a: frozenset[str], b: frozenset[str], seconds: float = 0.001) -> float:
     """Share of the elements of two sets that are not in both; it takes its time, and is counted."""
     CALLS.append(0)
-    time.sleep(0.001)
+    time.sleep(seconds)
     return 1 - len(a & b) / len(a | b)
 
 
@@ -222,17 +222,17 @@ class PairMemory(Scenario):
         """In one process, or in two more."""
         return [{"n_jobs": 1}, {"n_jobs": 2}]
 
-    def work(self, folder: Path, *, n_jobs: int = 1, **_: Any) -> int:
-        """Fit, with all pairs."""
-        self._fit(folder, n_jobs)
+    def work(self, folder: Path, *, n_jobs: int = 1, **arguments: Any) -> int:
+        """Fit, with all pairs; ``arguments`` are those of the function."""
+        self._fit(folder, n_jobs, **arguments)
         return 0
 
-    def _fit(self, folder: Path | None, n_jobs: int = 1) -> list[int]:
+    def _fit(self, folder: Path | None, n_jobs: int = 1, **arguments: Any) -> list[int]:
         rng = np.random.default_rng(0)
         labels = rng.integers(0, 2, N_SETS)
         sets = [frozenset([f"set {i}", *map(str, rng.choice(12, 5) + 4 * labels[i])]) for i in range(N_SETS)]
         memory = {} if folder is None else {"memory": str(folder)}
-        params = {"symmetric": True} | memory
+        params = {"symmetric": True} | memory | arguments
         selector = REPS(10, metric=jaccard, metric_params=params, n_jobs=n_jobs)
         return selector.fit(sets, labels).sample_indices_.tolist()
 

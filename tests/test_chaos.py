@@ -140,7 +140,7 @@ def test_ctrl_c_within_a_member_of_a_model_file(tmp_path, monkeypatch):
 def test_processes_that_compute_pairs_end_with_a_killed_fit(tmp_path):
     child = Child("pairs")
     try:
-        child.begin(tmp_path, {"n_jobs": 2})
+        child.begin(tmp_path, {"n_jobs": 2, "seconds": 0.02})  # 18 seconds in all
         until = time.monotonic() + 60
         while len(list(tmp_path.glob("*.sqlite3"))) == 0 or len(child.descendants()) < 2:
             assert time.monotonic() < until
