@@ -41,8 +41,8 @@ def _distances(x, X, others, distances):
         distances[first], distances[first + 1] = np.sqrt(total_a), np.sqrt(total_b)
         distances[first + 2], distances[first + 3] = np.sqrt(total_c), np.sqrt(total_d)
         first += 4
-    for place in range(first, n):
-        distances[place] = _distance(x, X[others[place]])
+    for position in range(first, n):
+        distances[position] = _distance(x, X[others[position]])
 
 
 @compiled
@@ -61,25 +61,31 @@ def distances_by_feature(features, b):
     for start in range(0, n, NEAR_SUMS):
         near, sums = slice(start, start + NEAR_SUMS), distances[start : start + NEAR_SUMS]
         for feature in range(0, n_features - 3, 4):
-            one, two = np.float64(b[feature]), np.float64(b[feature + 1])
-            three, four = np.float64(b[feature + 2]), np.float64(b[feature + 3])
+            value_1, value_2 = np.float64(b[feature]), np.float64(b[feature + 1])
+            value_3, value_4 = np.float64(b[feature + 2]), np.float64(b[feature + 3])
             first, second = features[feature, near], features[feature + 1, near]
             third, fourth = features[feature + 2, near], features[feature + 3, near]
-            for place in range(sums.shape[0]):
-                difference_1, difference_2 = one - np.float64(first[place]), two - np.float64(second[place])
-                difference_3, difference_4 = three - np.float64(third[place]), four - np.float64(fourth[place])
+            for position in range(sums.shape[0]):
+                difference_1, difference_2 = (
+                    value_1 - np.float64(first[position]),
+                    value_2 - np.float64(second[position]),
+                )
+                difference_3, difference_4 = (
+                    value_3 - np.float64(third[position]),
+                    value_4 - np.float64(fourth[position]),
+                )
                 # In the order of the features, as in the other kernels.
-                total = sums[place] + difference_1 * difference_1
+                total = sums[position] + difference_1 * difference_1
                 total += difference_2 * difference_2
                 total += difference_3 * difference_3
-                sums[place] = total + difference_4 * difference_4
+                sums[position] = total + difference_4 * difference_4
         for feature in range(n_features - n_features % 4, n_features):
-            one, first = np.float64(b[feature]), features[feature, near]
-            for place in range(sums.shape[0]):
-                difference_1 = one - np.float64(first[place])
-                sums[place] += difference_1 * difference_1
-        for place in range(sums.shape[0]):
-            sums[place] = np.sqrt(sums[place])
+            value_1, first = np.float64(b[feature]), features[feature, near]
+            for position in range(sums.shape[0]):
+                difference_1 = value_1 - np.float64(first[position])
+                sums[position] += difference_1 * difference_1
+        for position in range(sums.shape[0]):
+            sums[position] = np.sqrt(sums[position])
     return distances
 
 

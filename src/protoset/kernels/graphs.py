@@ -24,19 +24,19 @@ def squared_distances(vector, columns, start, stop, sums):
     d, sums = columns.shape[0], sums[start:stop]
     sums[:] = 0.0
     for feature in range(0, d - 3, 4):
-        one, two = vector[feature], vector[feature + 1]
-        three, four = vector[feature + 2], vector[feature + 3]
+        value_1, value_2 = vector[feature], vector[feature + 1]
+        value_3, value_4 = vector[feature + 2], vector[feature + 3]
         first, second = columns[feature, start:stop], columns[feature + 1, start:stop]
         third, fourth = columns[feature + 2, start:stop], columns[feature + 3, start:stop]
         for column in range(sums.shape[0]):
-            difference_1, difference_2 = first[column] - one, second[column] - two
-            difference_3, difference_4 = third[column] - three, fourth[column] - four
+            difference_1, difference_2 = first[column] - value_1, second[column] - value_2
+            difference_3, difference_4 = third[column] - value_3, fourth[column] - value_4
             two_squares = difference_1 * difference_1 + difference_2 * difference_2
             sums[column] += two_squares + difference_3 * difference_3 + difference_4 * difference_4
     for feature in range(d - d % 4, d):
-        one, first = vector[feature], columns[feature, start:stop]
+        value_1, first = vector[feature], columns[feature, start:stop]
         for column in range(sums.shape[0]):
-            difference_1 = first[column] - one
+            difference_1 = first[column] - value_1
             sums[column] += difference_1 * difference_1
 
 
@@ -150,12 +150,12 @@ def accept_proposals(owners, others, squared, start, stop, indices, listed, reac
     """
     k = indices.shape[1]
     for proposal in range(owners.shape[0]):
-        own, other, found = owners[proposal], others[proposal], squared[proposal]
+        own, other, new_squared = owners[proposal], others[proposal], squared[proposal]
         if start <= own < stop:
             row, row_squared = indices[own], listed[own]
-            is_nearer = found < row_squared[k - 1] or (found == row_squared[k - 1] and other < row[k - 1])
+            is_nearer = new_squared < row_squared[k - 1] or (new_squared == row_squared[k - 1] and other < row[k - 1])
             if is_nearer and not is_listed(other, row):
-                insert(other, found, row, row_squared)
+                insert(other, new_squared, row, row_squared)
                 reach[own] = min(reach[own], row_squared[k - 1])
 
 
@@ -169,13 +169,15 @@ def is_listed(other, row):
 
 
 @compiled
-def insert(other, found, row, row_squared):
+def insert(other, new_squared, row, row_squared):
     """Insert an object into a list, by (distance, index); the last entry leaves."""
     slot = row.shape[0] - 1
-    while slot > 0 and (row_squared[slot - 1] > found or (row_squared[slot - 1] == found and row[slot - 1] > other)):
+    while slot > 0 and (
+        row_squared[slot - 1] > new_squared or (row_squared[slot - 1] == new_squared and row[slot - 1] > other)
+    ):
         row[slot], row_squared[slot] = row[slot - 1], row_squared[slot - 1]
         slot -= 1
-    row[slot], row_squared[slot] = other, found
+    row[slot], row_squared[slot] = other, new_squared
 
 
 @compiled
@@ -220,7 +222,7 @@ def search_cells(queries, first_own, vectors, starts, cells, indices, squared):
             row, row_squared = indices[query], squared[query]
             own, last = first_own + query - start if first_own >= 0 else -1, row_squared[k - 1]
             for column in range(size):
-                found = sums[column]
-                if found < last and column != own:
-                    insert(start + column, found, row, row_squared)
+                new_squared = sums[column]
+                if new_squared < last and column != own:
+                    insert(start + column, new_squared, row, row_squared)
                     last = row_squared[k - 1]

@@ -157,16 +157,16 @@ def restrict(indptr, indices, distances, rows, position):
 @compiled
 def first_members(indptr, indices, rows, member, k):
     """The first k listed objects that are members, for each of ``rows``; -1 where the list has no more."""
-    found = np.full((rows.shape[0], k), -1, np.int64)
+    listed = np.full((rows.shape[0], k), -1, np.int64)
     for position in range(rows.shape[0]):
         count = 0
         for entry in range(indptr[rows[position]], indptr[rows[position] + 1]):
             if member[indices[entry]]:
-                found[position, count] = indices[entry]
+                listed[position, count] = indices[entry]
                 count += 1
                 if count == k:
                     break
-    return found
+    return listed
 
 
 @compiled

@@ -152,15 +152,17 @@ def collect(bounds, lowest, highest, work, near, ends):
 
 
 @compiled
-def _sort_members(found, found_distances, n_found, threshold, within, members, member_starts, indices, distances):
+def _sort_members(
+    candidates, candidate_distances, n_candidates, threshold, within, members, member_starts, indices, distances
+):
     """Write the objects of the strings up to the threshold, by (distance, index); return their number."""
     n_objects = members.shape[0]
     keys = np.empty(within, np.int64)
     n_keys = 0
-    for entry in range(n_found):
-        if found_distances[entry] <= threshold:
-            for position in range(member_starts[found[entry]], member_starts[found[entry] + 1]):
-                keys[n_keys] = found_distances[entry] * n_objects + members[position]
+    for entry in range(n_candidates):
+        if candidate_distances[entry] <= threshold:
+            for position in range(member_starts[candidates[entry]], member_starts[candidates[entry] + 1]):
+                keys[n_keys] = candidate_distances[entry] * n_objects + members[position]
                 n_keys += 1
     keys.sort()
     kept = min(n_keys, indices.shape[0])
@@ -189,7 +191,7 @@ def nearest_strings(
     work, near = np.empty(n_strings + 1, np.int32), np.empty(n_strings, np.int32)
     near_distances = np.empty(n_strings, np.int64)
     counts = np.empty(longest + 1, np.int64)
-    found, found_distances = np.empty(n_strings, np.int64), np.empty(n_strings, np.int64)
+    candidates, candidate_distances = np.empty(n_strings, np.int64), np.empty(n_strings, np.int64)
     kept, closed = np.empty(last - first, np.int64), np.empty(last - first, np.bool_)
     abandoned = visited = threshold = 0
     for row in range(first, last):
@@ -197,7 +199,7 @@ def nearest_strings(
         write_masks(pattern, slots, masks)
         lower_bounds(signatures[row], lengths[row], signatures, lengths, bounds)
         counts[:] = 0
-        n_found = within = 0
+        n_candidates = within = 0
         # The threshold of the string before is a good guess.
         bound, collected = 0, -1
         guess, threshold = threshold, longest
@@ -213,8 +215,8 @@ def nearest_strings(
                 distance = near_distances[entry]
                 abandoned += distance < 0
                 if 0 <= distance <= threshold:
-                    found[n_found], found_distances[n_found] = others[entry], distance
-                    n_found += 1
+                    candidates[n_candidates], candidate_distances[n_candidates] = others[entry], distance
+                    n_candidates += 1
                     counts[distance] += weights[others[entry]]
                     within += weights[others[entry]]
                     # One more than the neighbours: the object itself is among the members of its string.
@@ -224,7 +226,7 @@ def nearest_strings(
             visited += others.shape[0]
             bound += 1
         kept[row - first] = _sort_members(
-            found, found_distances, n_found, threshold, within, members, member_starts,
+            candidates, candidate_distances, n_candidates, threshold, within, members, member_starts,
             indices[row - first], distances[row - first],
         )  # fmt: skip
         closed[row - first] = kept[row - first] == within

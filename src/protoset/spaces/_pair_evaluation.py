@@ -102,7 +102,7 @@ class PairEvaluator:
         else:
             return
         used = [rows[i] for i in np.unique(left)] + [columns[j] for j in np.unique(right)]
-        in_processes = all(_can_pickle(thing) for thing in (self.function, self.arguments, *used))
+        in_processes = all(_can_pickle(obj) for obj in (self.function, self.arguments, *used))
         if in_processes:
             run: Any = _run_remote
             where = {"prefer": "processes", "initializer": _end_with_sender, "initargs": (os.getpid(),)}
@@ -215,10 +215,10 @@ def _end_with_sender(sender: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _can_pickle(thing: Any) -> bool:
+def _can_pickle(obj: Any) -> bool:
     # Objects may raise any exception here; then threads are used.
     try:
-        pickle.dumps(thing)
+        pickle.dumps(obj)
     except Exception:
         return False
     return True

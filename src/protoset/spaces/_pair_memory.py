@@ -124,13 +124,13 @@ class DiskMemory:
 
     @functools.cached_property
     def _row_digests(self) -> list[bytes]:
-        return [_object_digest(index, thing) for index, thing in enumerate(self._rows)]
+        return [_object_digest(index, obj) for index, obj in enumerate(self._rows)]
 
     @functools.cached_property
     def _column_digests(self) -> list[bytes]:
         if self._columns is self._rows:
             return self._row_digests
-        return [_object_digest(index, thing) for index, thing in enumerate(self._columns)]
+        return [_object_digest(index, obj) for index, obj in enumerate(self._columns)]
 
     def lookup(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """Values of pairs, NaN where unknown."""
@@ -152,36 +152,36 @@ class DiskMemory:
         return [hashlib.blake2b(a + b, digest_size=16).digest() for a, b in pairs]
 
 
-def _object_digest(index: int, thing: Any) -> bytes:
+def _object_digest(index: int, obj: Any) -> bytes:
     try:
-        return bytes.fromhex(joblib.hash(canonical(thing)))
+        return bytes.fromhex(joblib.hash(canonical(obj)))
     # Objects that cannot be pickled raise almost anything.
     except Exception as error:
         raise TypeError(
             f"metric_params: memory recognises objects by their content, but object {index} of the type "
-            f"{type(thing).__name__} cannot be hashed ({error}); pass objects that can be pickled, or leave memory out"
+            f"{type(obj).__name__} cannot be hashed ({error}); pass objects that can be pickled, or leave memory out"
         ) from error
 
 
-def canonical(thing: Any) -> Any:
+def canonical(obj: Any) -> Any:
     """Return plain containers in a form that depends on their content alone, other objects unchanged.
 
     The order of a set differs between processes, and a list with one object twice is pickled differently from a list
     with two equal objects.
     """
-    kind = type(thing)
+    kind = type(obj)
     if kind in HASHED_SCALARS:
-        return thing
+        return obj
     if kind in (list, tuple):
-        return kind.__name__, [canonical(part) for part in thing]
+        return kind.__name__, [canonical(part) for part in obj]
     if kind in (set, frozenset):
-        return kind.__name__, sorted((canonical(part) for part in thing), key=_sort_key)
+        return kind.__name__, sorted((canonical(part) for part in obj), key=_sort_key)
     if kind is dict:
-        items = [(canonical(key), canonical(value)) for key, value in thing.items()]
+        items = [(canonical(key), canonical(value)) for key, value in obj.items()]
         return "dict", sorted(items, key=lambda item: _sort_key(item[0]))
-    if kind is np.ndarray and not thing.dtype.hasobject:
-        return thing.copy(order="C")
-    return thing
+    if kind is np.ndarray and not obj.dtype.hasobject:
+        return obj.copy(order="C")
+    return obj
 
 
 def _sort_key(part: Any) -> tuple[str, str]:
@@ -205,36 +205,36 @@ def function_digest(function: Callable[..., Any], arguments: Mapping[str, Any], 
         ) from error
 
 
-def _describe(thing: Any, inside: tuple[int, ...]) -> Any:
+def _describe(obj: Any, inside: tuple[int, ...]) -> Any:
     """Describe functions by their code, other objects by themselves; ``inside`` are ids of the enclosing objects."""
-    if id(thing) in inside:
-        return "again", inside.index(id(thing))
-    inside = (*inside, id(thing))
-    if isinstance(thing, types.FunctionType):
-        cells = [_cell_contents(cell) for cell in thing.__closure__ or ()]
-        parts = (*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).items(), *cells)
-        names = thing.__module__, thing.__qualname__
-        return "function", *names, _describe_code(thing.__code__), [_describe(part, inside) for part in parts]
-    if isinstance(thing, functools.partial):
-        return "partial", [_describe(part, inside) for part in (thing.func, *thing.args, *thing.keywords.items())]
-    if isinstance(thing, types.MethodType):
-        return "method", _describe(thing.__func__, inside), thing.__self__
-    if isinstance(thing, types.ModuleType):
-        return "module", thing.__name__
-    if isinstance(thing, tuple):
-        return tuple(_describe(part, inside) for part in thing)
-    return _describe_instance(thing, inside) if callable(thing) else thing
+    if id(obj) in inside:
+        return "again", inside.index(id(obj))
+    inside = (*inside, id(obj))
+    if isinstance(obj, types.FunctionType):
+        cells = [_cell_contents(cell) for cell in obj.__closure__ or ()]
+        parts = (*(obj.__defaults__ or ()), *(obj.__kwdefaults__ or {}).items(), *cells)
+        names = obj.__module__, obj.__qualname__
+        return "function", *names, _describe_code(obj.__code__), [_describe(part, inside) for part in parts]
+    if isinstance(obj, functools.partial):
+        return "partial", [_describe(part, inside) for part in (obj.func, *obj.args, *obj.keywords.items())]
+    if isinstance(obj, types.MethodType):
+        return "method", _describe(obj.__func__, inside), obj.__self__
+    if isinstance(obj, types.ModuleType):
+        return "module", obj.__name__
+    if isinstance(obj, tuple):
+        return tuple(_describe(part, inside) for part in obj)
+    return _describe_instance(obj, inside) if callable(obj) else obj
 
 
-def _describe_instance(thing: Any, inside: tuple[int, ...]) -> Any:
+def _describe_instance(obj: Any, inside: tuple[int, ...]) -> Any:
     # Functions that Numba compiled or a cache wraps, then objects of a class with a __call__ of its own.
-    inner = getattr(thing, "py_func", getattr(thing, "__wrapped__", None))
+    inner = getattr(obj, "py_func", getattr(obj, "__wrapped__", None))
     if inner is not None:
         return "wrapped", _describe(inner, inside)
-    method = type(thing).__call__
+    method = type(obj).__call__
     if isinstance(method, types.FunctionType):
-        return "instance", _describe(method, inside), thing
-    return thing
+        return "instance", _describe(method, inside), obj
+    return obj
 
 
 def _cell_contents(cell: types.CellType) -> Any:

@@ -34,35 +34,35 @@ class Encoder:
         """Return the numbers of all arrays, one array per dtype."""
         return {name: np.concatenate(arrays) for name, arrays in self.numbers.items()}
 
-    def encode(self, thing: Any) -> Any:
+    def encode(self, obj: Any) -> Any:
         """Return an object as JSON values; raises ``TypeError`` where it is not made of plain values."""
-        kind = type(thing)
+        kind = type(obj)
         if kind in JSON_SCALARS:
-            return thing
+            return obj
         if kind is list:
-            return [self.encode(item) for item in thing]
+            return [self.encode(item) for item in obj]
         if kind is tuple:
-            return {"tuple": [self.encode(item) for item in thing]}
+            return {"tuple": [self.encode(item) for item in obj]}
         if kind in (set, frozenset):
             # Sorted, so that equal objects make equal files.
-            return {kind.__name__: [self.encode(item) for item in sorted(thing, key=repr)]}
+            return {kind.__name__: [self.encode(item) for item in sorted(obj, key=repr)]}
         if kind is dict:
-            return {"dict": [[self.encode(key), self.encode(value)] for key, value in thing.items()]}
-        if (kind is np.ndarray or isinstance(thing, np.generic)) and thing.dtype.kind in NUMBER_KINDS:
-            return {"array": self._put(thing)}
+            return {"dict": [[self.encode(key), self.encode(value)] for key, value in obj.items()]}
+        if (kind is np.ndarray or isinstance(obj, np.generic)) and obj.dtype.kind in NUMBER_KINDS:
+            return {"array": self._put(obj)}
         raise TypeError(
             f"the type {kind.__name__} cannot be written without pickle; make the objects of numbers, strings, "
             "lists, tuples, sets, dicts and arrays of numbers, and let the metric convert them"
         )
 
-    def _put(self, thing: Any) -> list[Any]:
-        array = np.asarray(thing)
+    def _put(self, obj: Any) -> list[Any]:
+        array = np.asarray(obj)
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         name = array.dtype.str[1:]
         start = self._lengths.get(name, 0)
         self.numbers.setdefault(name, []).append(array.ravel())
         self._lengths[name] = start + array.size
-        return [name, start, list(array.shape) if isinstance(thing, np.ndarray) else None]
+        return [name, start, list(array.shape) if isinstance(obj, np.ndarray) else None]
 
 
 def decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:

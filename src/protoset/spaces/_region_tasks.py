@@ -92,15 +92,15 @@ def search_region(n_neighbors: int, approximately: bool, *members: Members) -> P
     return PartialLists(rows, RawLists(raw.counts, rows.astype(np.int32)[raw.indices], raw.distances, raw.closed))
 
 
-def share(found: PartialLists, start: int, stop: int) -> PartialLists:
+def share(region_lists: PartialLists, start: int, stop: int) -> PartialLists:
     """Take the lists of the rows of a block, which has the rows ``start`` to ``stop``; as positions in the block."""
-    first, last = np.searchsorted(found.rows, [start, stop])
-    lists, indptr = found.lists, row_pointers(found.lists.counts)
+    first, last = np.searchsorted(region_lists.rows, [start, stop])
+    lists, indptr = region_lists.lists, row_pointers(region_lists.lists.counts)
     rows, entries = slice(first, last), slice(indptr[first], indptr[last])
     views = (lists.counts[rows], lists.indices[entries], lists.distances[entries], lists.closed[rows])
     # Copies, so that the lists of the region can be freed.
     counts, indices, distances, closed = (view.copy() for view in views)
-    return PartialLists(found.rows[rows] - start, RawLists(counts, indices, distances, closed))
+    return PartialLists(region_lists.rows[rows] - start, RawLists(counts, indices, distances, closed))
 
 
 def merge(n_rows: int, n_neighbors: int, lists: RawLists | None, *shares: PartialLists) -> RawLists:

@@ -145,11 +145,11 @@ def _search_round(space: DistributedVectorSpace, lists: list[Any], plan: Plan, s
     for group, first in enumerate(range(0, plan.n_regions, MERGED_REGIONS)):
         shares: list[list[Any]] = [[] for _ in blocks]
         for region in range(first, min(first + MERGED_REGIONS, plan.n_regions)):
-            for b, found in _search_one(space, visits, counts[:, region], region, plan, priority=-group):
-                shares[b].append(found)
+            for b, region_lists in _search_one(space, visits, counts[:, region], region, plan, priority=-group):
+                shares[b].append(region_lists)
         lists = [
-            submit(client, merge, size, plan.n_neighbors, old, *found, priority=3)
-            for size, old, found in zip(np.diff(starts).tolist(), lists, shares, strict=True)
+            submit(client, merge, size, plan.n_neighbors, old, *region_lists, priority=3)
+            for size, old, region_lists in zip(np.diff(starts).tolist(), lists, shares, strict=True)
         ]
     return lists
 
@@ -163,8 +163,8 @@ def _search_one(
     for part in range(n_parts):
         wanted = [(space.blocks[b], visits[b], starts[b], region, part, n_parts) for b in owners]
         picked = submit_each(client, pick, *zip(*wanted, strict=True), priority=priority)
-        found = submit(client, search_region, plan.n_neighbors, plan.approximately, *picked, priority=1)
-        of_blocks = [(found, starts[b], starts[b + 1]) for b in owners]
+        region_lists = submit(client, search_region, plan.n_neighbors, plan.approximately, *picked, priority=1)
+        of_blocks = [(region_lists, starts[b], starts[b + 1]) for b in owners]
         yield from zip(owners, submit_each(client, share, *zip(*of_blocks, strict=True), priority=2), strict=True)
 
 

@@ -154,7 +154,7 @@ class CallableSpace(Space):
         """Space without rows, whose columns are the given objects."""
         # A row of an array is a view that would keep the whole array alive.
         kept = (self._columns[index] for index in np.asarray(indices).tolist())
-        return self._like([], [thing.copy() if isinstance(thing, np.ndarray) else thing for thing in kept])
+        return self._like([], [obj.copy() if isinstance(obj, np.ndarray) else obj for obj in kept])
 
     def _like(self, rows: list[Any], columns: list[Any]) -> Self:
         options: dict[str, Any] = {"symmetric": self.symmetric, "memory": self._memory}
@@ -167,7 +167,7 @@ class CallableSpace(Space):
             "function": name_of(self._function),
             "symmetric": self.symmetric,
             "arguments": _encode(encoder, self._arguments, "metric_params"),
-            "objects": [_encode(encoder, thing, f"prototype {index}") for index, thing in enumerate(self._columns)],
+            "objects": [_encode(encoder, obj, f"prototype {index}") for index, obj in enumerate(self._columns)],
         }
         return values, encoder.arrays()
 
@@ -213,9 +213,9 @@ class CallableSpace(Space):
         return space
 
 
-def _encode(encoder: Encoder, thing: Any, name: str) -> Any:
+def _encode(encoder: Encoder, obj: Any, name: str) -> Any:
     try:
-        return encoder.encode(thing)
+        return encoder.encode(obj)
     except RecursionError as error:
         raise TypeError(f"{name} holds itself, or is too deep, and cannot be written without pickle") from error
     except TypeError as error:
