@@ -219,3 +219,27 @@ def test_shuffle_permutes_the_active_part_only(seed, n):
 def test_unknown_kernel_module():
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = kernels.nonsense
+
+
+def nearest_by_majority_twin(block, codes, counts, totals):
+    positions = []
+    for distances in block:
+        tied = np.flatnonzero(distances == distances.min())
+        votes = np.bincount(codes[tied], counts[tied], minlength=len(totals))
+        leader = max(set(codes[tied].tolist()), key=lambda code: (votes[code], totals[code], -code))
+        positions.append(max(tied[codes[tied] == leader], key=lambda column: (counts[column], -column)))
+    return np.array(positions)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ties_go_to_the_majority_of_the_labels(seed):
+    rng = np.random.default_rng(seed)
+    block = rng.integers(0, 3, (30, 8)).astype(float)
+    codes, counts = rng.integers(0, 3, 8), rng.integers(1, 4, 8).astype(float)
+    totals = rng.integers(1, 4, 3).astype(float)
+    positions = kernels.ties.nearest_by_majority(block, codes, counts, totals)
+    np.testing.assert_array_equal(positions, nearest_by_majority_twin(block, codes, counts, totals))
+    # The order of the columns decides nothing but the position among columns of one class and count.
+    order = rng.permutation(8)
+    again = kernels.ties.nearest_by_majority(block[:, order], codes[order], counts[order], totals)
+    np.testing.assert_array_equal(codes[order][again], codes[positions])

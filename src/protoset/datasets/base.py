@@ -74,6 +74,8 @@ class Dataset:
         The file or folder that was read.
     layout : Layout or None
         How that file is written.
+    ids : ndarray of str or None
+        The name of each object, where the data have one: a column of ids, or the names of a matrix.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Dataset:
     n_train: int | None = None
     path: Path | None = None
     layout: Layout | None = None
+    ids: np.ndarray | None = None
 
     @property
     def n_objects(self) -> int:

@@ -43,11 +43,14 @@ class Queries:
         None if the file has no labels.
     files : tuple of Path
         All files that were read.
+    ids : ndarray of str or None
+        The name of each object, where the file has one.
     """
 
     objects: Any
     labels: np.ndarray | None
     files: tuple[Path, ...]
+    ids: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.objects)

@@ -27,6 +27,7 @@ __all__ = [
     "series_search",
     "sparse",
     "strings",
+    "ties",
     "voting",
 ]
 
