@@ -30,18 +30,22 @@ from protoset.selectors import (
     KMedoids,
     RandomSelector,
 )
+from protoset.selectors._voting import TieRule
 from protoset.selectors.base import BaseSelector
 
 SEEDS = (0, 1, 2)
 """Seeds of methods that draw random numbers."""
 
+KEELS: TieRule = "row_order"
+"""How KEEL's programs order equally near objects."""
+
 BY_KEEL: dict[str, list[BaseSelector]] = {
-    "CCIS": [CCIS()],
-    "DROP3": [DROP3(1)],
-    "FCNN1": [FCNN(1)],
-    "FCNN2": [FCNN(2)],
-    "FCNN3": [FCNN(3)],
-    "RMHC": [RMHC(random_state=seed) for seed in SEEDS],
+    "CCIS": [CCIS(tie_rule=KEELS)],
+    "DROP3": [DROP3(1, tie_rule=KEELS)],
+    "FCNN1": [FCNN(1, tie_rule=KEELS)],
+    "FCNN2": [FCNN(2, tie_rule=KEELS)],
+    "FCNN3": [FCNN(3, tie_rule=KEELS)],
+    "RMHC": [RMHC(tie_rule=KEELS, random_state=seed) for seed in SEEDS],
     "SSMA": [SSMA(random_state=seed) for seed in SEEDS],
 }
 """Methods of which KEEL has a program, by its name there; one selector per seed."""

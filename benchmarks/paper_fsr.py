@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.keel import read_keel
 from protoset import REPS
+from protoset.selectors.ties import MajorityVote, counts_of
 from protoset.spaces import make_space
 
 METHODS = ("FCNN", "SSMA", "DROP3", "RMHC")
@@ -48,10 +49,12 @@ def fixed_rate_errors(X: np.ndarray, y: np.ndarray, rates: list[float], seed: in
         X_train, X_test = scaler.transform(X[train]), scaler.transform(X[test])
         selector = REPS(n_prototypes=1.0).fit(X_train, y[train])
         queries = make_space(X_train).cross(X_test)
+        _, codes = np.unique(y[train], return_inverse=True)
         fold = []
         for rate in rates:
             kept = selector.select(rate)
-            positions, _ = queries.nearest(columns=kept)
+            vote = MajorityVote(codes[kept], counts_of(selector, kept), np.bincount(codes).astype(float))
+            positions, _ = queries.nearest(columns=kept, choose=vote)
             fold.append(np.mean(y[train][kept[positions]] != y[test]))
         errors.append(fold)
     return np.mean(errors, axis=0)

@@ -19,6 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.keel import read_keel_typed
 from benchmarks.refinement_vectors import spaces_of_fold
 from protoset import REPS, refine
+from protoset.selectors.ties import MajorityVote, counts_of
 from protoset.spaces import make_space
 
 RATES = (0.02, 0.05)
@@ -46,15 +47,16 @@ def measure(path: Path, fold: int) -> np.ndarray:
     for train, held_out in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
         matrix, queries = spaces_of_fold(X, y, categorical, train, held_out)
         codes = np.unique(y, return_inverse=True)[1]
-        ranked = REPS(0.5, metric="precomputed").fit(matrix, codes[train])
+        ranked = REPS(1.0, metric="precomputed").fit(matrix, codes[train])
+        sizes = np.bincount(codes[train], minlength=codes.max() + 1).astype(float)
         space = make_space(matrix, "precomputed")
         for rate in RATES:
             start = ranked.select(rate)
             row = []
             for steps, n_starts in VARIANTS.values():
                 kept = refine(space, codes[train], start, steepness=steps, n_starts=n_starts).indices
-                nearest = train[kept[queries[:, kept].argmin(axis=1)]]
-                row.append(np.mean(codes[nearest] != codes[held_out]))
+                vote = MajorityVote(codes[train][kept], counts_of(ranked, kept), sizes)
+                row.append(np.mean(vote.codes[vote(queries[:, kept])] != codes[held_out]))
             errors.append(row)
     return np.mean(errors, axis=0)
 

@@ -15,6 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from protoset import REPS, refine
+from protoset.selectors.ties import MajorityVote, counts_of
 from protoset.spaces import make_space
 
 RATES = (0.1, 0.2, 0.3, 0.5)
@@ -25,15 +26,18 @@ def measure(folder: Path) -> list[tuple[float, float]]:
     """Errors of REPS and of refined REPS at each rate; the first pair is the error of 1-NN on everything, twice."""
     warnings.simplefilter("ignore")
     train, test = (np.loadtxt(folder / f"{folder.name}_{part}.tsv.gz") for part in ("TRAIN", "TEST"))
-    codes, truth = train[:, 0], test[:, 0]
+    classes, codes = np.unique(train[:, 0], return_inverse=True)
+    truth = test[:, 0]
     space = make_space(train[:, 1:], "dtw", {"window": RADIUS})
     matrix, queries = space.block(slice(None), slice(None)), space.cross(test[:, 1:]).block(slice(None), slice(None))
 
+    ranked = REPS(1.0, metric="precomputed").fit(matrix, codes)
+
     def error(kept: np.ndarray) -> float:
-        return float(np.mean(codes[kept[queries[:, kept].argmin(axis=1)]] != truth))
+        vote = MajorityVote(codes[kept], counts_of(ranked, kept), np.bincount(codes).astype(float))
+        return float(np.mean(classes[vote.codes[vote(queries[:, kept])]] != truth))
 
     everything = error(np.arange(len(codes)))
-    ranked = REPS(1.0, metric="precomputed").fit(matrix, codes)
     computed = make_space(matrix, "precomputed")
     starts = [ranked.select(rate) for rate in RATES]
     pairs = [(error(start), error(refine(computed, codes, start).indices)) for start in starts]

@@ -21,6 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.keel import read_keel_typed
 from protoset import REPS, Refined, refine
 from protoset.selectors import CCIS, DROP3, FCNN, RMHC, SSMA
+from protoset.selectors.ties import MajorityVote, counts_of
 from protoset.spaces import Space, make_space
 
 RATES = (0.02, 0.05, 0.1)
@@ -54,18 +55,20 @@ def measure(path: Path, fold: int, seed: int) -> dict[str, tuple[float, float]]:
     labels, truth = codes[train], codes[test]
     n, n_classes = len(train), len(np.unique(labels))
 
-    def judge(kept: np.ndarray) -> tuple[float, float]:
-        nearest = kept[queries[:, kept].argmin(axis=1)]
+    def judge(kept: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+        vote = MajorityVote(labels[kept], counts, np.bincount(codes[train], minlength=codes.max() + 1).astype(float))
+        nearest = kept[vote(queries[:, kept])]
         return float(np.mean(labels[nearest] != truth)), len(kept) / n
 
-    results = {NEIGHBOR_RULE: judge(np.arange(n))}
-    ranked = REPS(0.5, metric="precomputed").fit(matrix, labels)
+    results = {NEIGHBOR_RULE: judge(np.arange(n), np.ones(n))}
+    ranked = REPS(1.0, metric="precomputed").fit(matrix, labels)
     space = make_space(matrix, "precomputed")
 
     def judge_at(size: int, name: str) -> None:
         start = ranked.select(max(size, n_classes))
-        results[f"REPS at {name}"] = judge(start)
-        results[f"refined at {name}"] = judge(refine(space, labels, start, random_state=seed).indices)
+        results[f"REPS at {name}"] = judge(start, counts_of(ranked, start))
+        kept = refine(space, labels, start, random_state=seed).indices
+        results[f"refined at {name}"] = judge(kept, counts_of(ranked, kept))
 
     for name, selector in (
         ("SSMA", SSMA(random_state=100 * seed + fold, metric="precomputed")),
@@ -75,13 +78,15 @@ def measure(path: Path, fold: int, seed: int) -> dict[str, tuple[float, float]]:
         ("FCNN", FCNN(metric="precomputed")),
     ):
         kept = selector.fit(matrix, labels).sample_indices_
-        results[name] = judge(kept)
+        results[name] = judge(kept, counts_of(selector, kept))
         judge_at(len(kept), name)
     for rate in RATES:
         judge_at(round(rate * n), f"{rate:.0%}")
     for rule in ("one_standard_error", "lowest_error"):
         automatic = Refined(REPS(size_rule=rule, metric="precomputed"), random_state=seed).fit(matrix, labels)
-        results[f"refined, {rule.replace('_', ' ')}"] = judge(automatic.sample_indices_)
+        results[f"refined, {rule.replace('_', ' ')}"] = judge(
+            automatic.sample_indices_, counts_of(automatic, automatic.sample_indices_)
+        )
     return results
 
 

@@ -57,7 +57,7 @@ def _workspace_files() -> dict[str, bytes]:
         files[name] = data_file(kind, Path(name).suffix)
         files[f"{kind}.model"] = saved_data(kind)
     files |= {f"small{ending}": text.encode() for ending, text in TEXTS.items()}
-    files["plan.toml"] = b'data = [{path = "vectors.csv"}]\nmethods = ["FCNN", "ENN"]\nfolds = 2\n'
+    files["plan.toml"] = b'data = [{path = "vectors.csv", target = "class"}]\nmethods = ["FCNN", "ENN"]\nfolds = 2\n'
     files["bad.toml"] = b"data = 3\n"
     return files
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -66,5 +67,7 @@ def data_set(kind: str) -> Dataset:
 
 @cache
 def data_model(kind: str) -> DataModel:
-    """A model with its preparation."""
-    return fit_model(data_set(kind), "REPS", n_prototypes=6)
+    """A model with its preparation, of objects with ids."""
+    dataset = data_set(kind)
+    ids = np.array([f"object {row}" for row in range(dataset.n_objects)])
+    return fit_model(replace(dataset, ids=ids), "REPS", n_prototypes=6)

@@ -78,6 +78,15 @@ def labelled_vectors(draw, max_objects=25, tied=False):
     return X, rng.permutation(y)
 
 
+def without_copies(kept, X, y, tie_rule="majority"):
+    """Objects without those that are identical to an earlier one of their class, ascending; all in the row order."""
+    kept = np.sort(np.array(kept, int))
+    if tie_rule == "row_order":
+        return kept.tolist()
+    pairs = np.column_stack([X, y])[kept]
+    return [int(own) for own, row in zip(kept, pairs, strict=True) if not (pairs[kept < own] == row).all(axis=1).any()]
+
+
 def overlapping(n, d=3, n_classes=3, seed=0):
     """Overlapping Gaussian classes."""
     rng = np.random.default_rng(seed)
@@ -92,19 +101,35 @@ def vote(neighbors, codes):
     return max(classes, key=lambda code: (classes.count(code), -classes.index(code)), default=-1)
 
 
-def slow_near(D, member, k):
-    """The k nearest members of each object but itself, by (distance, index); -1 where there are fewer."""
+def tied_vote(D, own, members, k, codes):
+    """Class of most of the members at most as far as the k-th; then the nearest, then the more frequent class."""
+    others = [other for other in members if other != own]
+    if not others:
+        return -1
+    farthest = sorted(D[own, other] for other in others)[:k][-1]
+    voters = [other for other in others if D[own, other] <= farthest]
+
+    def strength(code):
+        of_class = [D[own, other] for other in voters if codes[other] == code]
+        return len(of_class), -min(of_class), np.sum(codes == code), -code
+
+    return max({int(codes[other]) for other in voters}, key=strength)
+
+
+def slow_near(D, member, k, priority=None):
+    """The k nearest members of each object but itself, by (distance, priority or index); -1 where there are fewer."""
     n = len(D)
-    near = np.full((n, k), -1)
+    near, priority = np.full((n, k), -1), np.arange(n) if priority is None else priority
     for own in range(n):
-        found = sorted((D[own, other], other) for other in np.flatnonzero(member) if other != own)[:k]
-        near[own, : len(found)] = [other for _, other in found]
+        others = (other for other in np.flatnonzero(member) if other != own)
+        found = sorted((D[own, other], priority[other], other) for other in others)[:k]
+        near[own, : len(found)] = [other for *_, other in found]
     return near
 
 
-def slow_hits(D, member, codes, k):
+def slow_hits(D, member, codes, k, priority=None):
     """Count objects that their k nearest members classify correctly."""
-    return sum(vote(row, codes) == code for row, code in zip(slow_near(D, member, k), codes, strict=True))
+    return sum(vote(row, codes) == code for row, code in zip(slow_near(D, member, k, priority), codes, strict=True))
 
 
 def run_measured(program, *arguments):

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.classifier import class_shares, decide
 from protoset.selectors import FCNN
+from protoset.selectors.ties import MajorityVote
 
 from conftest import labelled_vectors, overlapping
 
@@ -35,9 +36,13 @@ def random_block(seed, n_queries, n_prototypes, tied):
     return (rng.integers(0, 3, shape).astype(float) if tied else rng.random(shape)), rng
 
 
+def each_its_own_class(n_prototypes):
+    """A vote in which each prototype is a class of its own, so that the lowest position wins."""
+    return MajorityVote(np.arange(n_prototypes), np.ones(n_prototypes), np.ones(n_prototypes))
+
+
 def winners(block, degradations):
-    decision = decide(block, degradations)
-    return np.take_along_axis(decision.order, decision.adjusted_ranks.argmin(axis=1)[:, None], axis=1)[:, 0]
+    return decide(block, degradations, each_its_own_class(block.shape[1])).winners
 
 
 @given(blocks, st.sampled_from([0.0, 0.25, 7.0, np.inf]))
@@ -65,7 +70,7 @@ def test_the_adjusted_rule_against_its_definition(shape):
 
 
 def test_equal_distances_share_the_best_rank():
-    decision = decide(np.array([[2.0, 1.0, 1.0, 5.0]]), np.array([0.0, 1.5, 0.25, 0.0]))
+    decision = decide(np.array([[2.0, 1.0, 1.0, 5.0]]), np.array([0.0, 1.5, 0.25, 0.0]), each_its_own_class(4))
     assert decision.order.tolist() == [[1, 2, 0, 3]]
     assert decision.distances.tolist() == [[1.0, 1.0, 2.0, 5.0]]
     assert decision.ranks.tolist() == [[1, 1, 3, 4]]
@@ -131,13 +136,13 @@ def test_what_a_query_graph_does_not_list_decides_nothing():
     block, degradations = rng.random((30, 8)), rng.random(8) * 4
     block[rng.random((30, 8)) < 0.6] = np.inf
     block[:, 0] = 1.0
-    decision = decide(block, degradations)
+    decision = decide(block, degradations, each_its_own_class(8))
     winner = winners(block, degradations)
     assert np.isfinite(block[np.arange(30), winner]).all()
     for row in range(30):
         known = np.flatnonzero(np.isfinite(block[row]))
         np.testing.assert_array_equal(known[winners(block[row : row + 1, known], degradations[known])], winner[row])
-    shares = class_shares(decision, np.arange(8), 8, 2.0)
+    shares = class_shares(decision, each_its_own_class(8), 2.0)
     np.testing.assert_array_equal(shares == 0, np.isinf(block))
     np.testing.assert_array_equal(shares.argmax(axis=1), winner)
 
@@ -201,8 +206,10 @@ def test_pipeline_grid_search_and_cross_validation():
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])
 def test_cross_validation_slices_a_matrix_as_it_slices_vectors(rule):
     matrix = cdist(X_WINE, X_WINE)
-    named = cross_val_score(PrototypeClassifier(REPS(), rule=rule), X_WINE, Y_WINE, cv=4)
-    ready = cross_val_score(PrototypeClassifier(REPS(metric="precomputed"), rule=rule), matrix, Y_WINE, cv=4)
+    # With a seed the folds of the automatic size do not follow the contents, which a matrix does not have.
+    named, ready = (REPS(metric=metric, random_state=0) for metric in ("auto", "precomputed"))
+    named = cross_val_score(PrototypeClassifier(named, rule=rule), X_WINE, Y_WINE, cv=4)
+    ready = cross_val_score(PrototypeClassifier(ready, rule=rule), matrix, Y_WINE, cv=4)
     np.testing.assert_array_equal(named, ready)
     grid = {"selector__n_prototypes": [0.1, 0.5]}
     nested = GridSearchCV(PrototypeClassifier(REPS(metric="precomputed")), grid, cv=3)
@@ -253,3 +260,15 @@ def test_a_selector_without_degradations_cannot_adjust():
     assert (PrototypeClassifier(FCNN()).fit(X, y).explain(X[:2]).degradations == 0).all()
     with pytest.raises(ValueError, match="rule='adjusted' needs degradations, which FCNN does not learn"):
         PrototypeClassifier(FCNN(), rule="adjusted").fit(X, y)
+
+
+def test_a_second_fit_forgets_the_features_of_the_first():
+    frame = pd.DataFrame(X_WINE[:, :2], columns=["a", "b"])
+    classifier = PrototypeClassifier(REPS(4)).fit(frame, Y_WINE)
+    assert classifier.fit(X_WINE, Y_WINE).n_features_in_ == X_WINE.shape[1]
+    assert not hasattr(classifier, "feature_names_in_")
+    classifier.fit(frame, Y_WINE).set_params(selector__metric="levenshtein").fit(
+        [str(label) for label in Y_WINE], Y_WINE
+    )
+    assert not hasattr(classifier, "n_features_in_")
+    assert not hasattr(classifier.selector_, "n_features_in_")

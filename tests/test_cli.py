@@ -128,7 +128,8 @@ def test_ctrl_c_in_a_long_selection_leaves_no_file(tmp_path):
     table = np.column_stack([rng.normal(size=(2000, 5)), rng.integers(0, 2, 2000)])
     np.savetxt(tmp_path / "noise.csv", table, delimiter=",")
     ours, theirs = pty.openpty()
-    words = "select noise.csv --method ssma --param max_evaluations=1000000000 --output kept.csv --model m.protoset"
+    words = "select noise.csv --target 5 --method ssma --param max_evaluations=1000000000"
+    words += " --output kept.csv --model m.protoset"
     process = subprocess.Popen(
         [sys.executable, "-m", "protoset", *words.split()],
         cwd=tmp_path,

@@ -65,7 +65,8 @@ def test_the_library_opens_the_model(folder, selected, name):
     model = protoset.load(folder / f"{name}.protoset")
     assert isinstance(model, protoset.DataModel)
     assert model.sample_indices_.tolist() == selected[name]["rows"]
-    dataset = read(folder / CASES[name][0][0], **({"labels": folder / "kinds.txt"} if name == "matrix" else {}))
+    options = {"matrix": {"labels": folder / "kinds.txt"}, "table": {"target": "species"}}
+    dataset = read(folder / CASES[name][0][0], **options.get(name, {}))
     answers = model.predict(dataset.objects)
     kept = model.sample_indices_
     assert answers[kept].tolist() == dataset.labels[kept].tolist()
@@ -111,9 +112,14 @@ def test_other_uses_of_models(folder, selected):
     assert [code for code, _, _ in answers] == [0, 0, 0, 0, 0, 2, 0, 0, 2, 2, 2, 2, 2]
     matrix, series = json.loads(answers[0][1]), json.loads(answers[2][1])
     assert len(matrix["predictions"]) == 22
-    assert matrix["predictions"][0] == "setosa"
-    strangers = protoset.load(folder / "strings.protoset").predict(["Yamada", "Rizzo"])
-    assert answers[1][1] == f"row,prediction\n0,{strangers[0]}\n1,{strangers[1]}\n"
+    first = matrix["predictions"][0]
+    assert list(first) == ["row", "prediction", "probability", "prototype", "distance"]
+    assert (first["row"], first["prediction"]) == (0, "setosa")
+    strangers = protoset.load(folder / "strings.protoset").predict_details(["Yamada", "Rizzo"])
+    written = list(csv.DictReader(answers[1][1].splitlines()))
+    assert [row["prediction"] for row in written] == strangers.labels.tolist()
+    assert [int(row["prototype"]) for row in written] == strangers.indices.tolist()
+    assert [float(row["distance"]) for row in written] == strangers.distances.tolist()
     evaluated = json.loads(answers[3][1])
     assert evaluated["n_errors"] == series["n_errors"] == round(selected["series"]["test"]["error"] * 30)
     assert np.sum(evaluated["confusion"]) == evaluated["n_test"] == 30
@@ -133,7 +139,9 @@ def test_a_model_remembers_its_scaling(folder):
     dataset = read(folder / "flowers.csv", target="species")
     numbers = dataset.objects[:, :4].astype(float) * [1e9, 1, 1, 1e-3]
     np.savetxt(folder / "scaled.csv", np.column_stack([numbers, np.repeat([0, 1, 2], 50)]), delimiter=",")
-    run_json("select", "scaled.csv", "--model", "scaled.protoset", "--n-prototypes", "10%", cwd=folder)
+    run_json(
+        *("select", "scaled.csv", "--target", "4", "--model", "scaled.protoset", "--n-prototypes", "10%"), cwd=folder
+    )
     model = protoset.load(folder / "scaled.protoset")
     assert (model.preparation.scaling, len(model.sample_indices_)) == ("z", 15)
     prepared = model.preparation
@@ -160,7 +168,8 @@ def test_methods_options_and_a_report(folder):
     assert (code, error) == (0, "")
     assert "kept 6 of 150 (4.0 %)" in told
     assert told.splitlines()[1] == "labels: column species"
-    assert told.splitlines()[2].startswith("REPS; ")
+    assert told.splitlines()[2] == "used: 4 numeric, 1 categorical"
+    assert told.splitlines()[3].startswith("REPS; ")
     assert (folder / "page.html").read_text().lower().startswith("<!doctype html>")
     documents = [json.loads(out) for _, out, _ in answers]
     assert [document["method"] for document in documents] == ["DROP3", "KMedoids", "REPS", "REPS"]

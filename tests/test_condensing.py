@@ -7,13 +7,15 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from protoset.selectors import CNN, FCNN
+from protoset.selectors._voting import TIE_RULES
 from protoset.selectors.fcnn import fcnn
+from protoset.selectors.ties import MajorityVote
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, vote
+from conftest import labelled_vectors, tied_vote, vote, without_copies
 
 
-def literal_fcnn(matrix, codes, k):
+def literal_fcnn(matrix, codes, k, tie_rule="row_order"):
     n = len(codes)
     members, added = [], []
     for code in sorted(set(codes)):
@@ -26,21 +28,23 @@ def literal_fcnn(matrix, codes, k):
             if i in members:
                 continue
             nearest = sorted(members, key=lambda j: (matrix[i, j], j))[:k]
-            if vote(nearest, codes) != codes[i]:
+            winner = vote(nearest, codes) if tie_rule == "row_order" else tied_vote(matrix, i, members, k, codes)
+            if winner != codes[i]:
                 for j in nearest:
                     misled.setdefault(j, []).append(i)
         added = sorted({min(wrong, key=lambda i: (matrix[i, j], i)) for j, wrong in misled.items()})
     return sorted(members)
 
 
-def literal_cnn(matrix, codes, order):
+def literal_cnn(matrix, codes, order, tie_rule):
     members = [order[0]]
     while True:
         before = len(members)
         for i in order:
             if i not in members:
                 nearest = min(members, key=lambda j: (matrix[i, j], j))
-                if codes[nearest] != codes[i]:
+                by_rows = tie_rule == "row_order"
+                if (codes[nearest] if by_rows else tied_vote(matrix, i, members, 1, codes)) != codes[i]:
                     members.append(i)
         if len(members) == before:
             return sorted(members)
@@ -49,7 +53,8 @@ def literal_cnn(matrix, codes, order):
 def is_consistent(X, y, kept):
     """Whether the nearest kept object has the label of each object that no other label's object equals."""
     matrix = cdist(X, X)
-    nearest = kept[matrix[:, kept].argmin(axis=1)]
+    codes = np.unique(y, return_inverse=True)[1]
+    nearest = kept[MajorityVote(codes[kept], np.ones(len(kept)), np.bincount(codes).astype(float))(matrix[:, kept])]
     contradicted = ((matrix == 0) & (y[:, None] != y[None, :])).any(axis=1)
     return bool(np.all((y[nearest] == y) | contradicted))
 
@@ -62,22 +67,27 @@ def test_fcnn_is_the_literal_one(data, k):
     assert found.tolist() == literal_fcnn(matrix, y, k)
 
 
-@given(labelled_vectors(tied=True), st.integers(1, 3))
-def test_fcnn_is_the_literal_one_on_ties(data, k):
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
+@given(data=labelled_vectors(tied=True), k=st.integers(1, 3))
+def test_fcnn_is_the_literal_one_on_ties(tie_rule, data, k):
     X, y = data
     matrix = cdist(X, X, "cityblock")
-    found, _ = fcnn(make_space(matrix, "precomputed"), y, n_neighbors=k)
-    assert found.tolist() == literal_fcnn(matrix, y, k)
+    found, _ = fcnn(make_space(matrix, "precomputed"), y, n_neighbors=k, tie_rule=tie_rule)
+    assert found.tolist() == literal_fcnn(matrix, y, k, tie_rule)
 
 
-@given(labelled_vectors(tied=True), st.integers(0, 5))
-def test_cnn_is_the_literal_one(data, seed):
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
+@given(data=labelled_vectors(tied=True), seed=st.integers(0, 5))
+def test_cnn_is_the_literal_one(tie_rule, data, seed):
     X, y = data
     matrix = cdist(X, X, "cityblock")
-    assert CNN(metric="cityblock").fit(X, y).sample_indices_.tolist() == literal_cnn(matrix, y, range(len(y)))
+    in_order = CNN(metric="cityblock", tie_rule=tie_rule).fit(X, y)
+    expected = without_copies(literal_cnn(matrix, y, range(len(y)), tie_rule), X, y, tie_rule)
+    assert in_order.sample_indices_.tolist() == expected
     order = np.random.RandomState(seed).permutation(len(y))
-    shuffled = CNN(metric="cityblock", random_state=seed).fit(X, y)
-    assert shuffled.sample_indices_.tolist() == literal_cnn(matrix, y, order)
+    shuffled = CNN(metric="cityblock", tie_rule=tie_rule, random_state=seed).fit(X, y)
+    expected = without_copies(literal_cnn(matrix, y, order, tie_rule), X, y, tie_rule)
+    assert shuffled.sample_indices_.tolist() == expected
 
 
 @given(labelled_vectors(max_objects=60, tied=True), st.sampled_from([FCNN(), FCNN(start="medoid"), CNN()]))
@@ -112,7 +122,7 @@ def test_keels_results(keel_folds, k):
     ours, theirs = [], []
     for fold in keel_folds:
         X, y = fold.train
-        kept = FCNN(k, start="centroid").fit(X, y).sample_indices_
+        kept = FCNN(k, start="centroid", tie_rule="row_order").fit(X, y).sample_indices_
         ours.append(len(kept) / len(y))
         theirs.append(fold.keel[f"FCNN{k}"][0] / len(y))
         if k == 1:

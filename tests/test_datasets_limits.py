@@ -86,7 +86,8 @@ from protoset.exceptions import DataError
 outcomes = {}
 for path in sys.argv[1:]:
     try:
-        outcomes[path.rpartition("/")[2]] = read(path).n_objects
+        options = {"target": -1} if path.endswith("numbers.csv") else {}
+        outcomes[path.rpartition("/")[2]] = read(path, **options).n_objects
     except DataError as error:
         outcomes[path.rpartition("/")[2]] = str(error)
 print(json.dumps(outcomes))
@@ -118,8 +119,8 @@ def test_parquet(tmp_path):
         for _ in range(20):
             writer.write_table(block)
     # Nor do equal texts.
-    codes = pyarrow.array(np.zeros(100_000, np.int32))
-    texts = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(["long" * 2_500]))
+    codes = pyarrow.array(np.arange(100_000, dtype=np.int32) // 50_000)
+    texts = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(["long" * 2_500, "text" * 2_500]))
     table = pyarrow.table({"a": texts, "class": np.arange(100_000) % 2})
     for name, keeps_schema in (("dictionary", True), ("texts", False)):
         parquet.write_table(table, tmp_path / f"{name}.parquet", store_schema=keeps_schema)

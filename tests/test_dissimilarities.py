@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils import _safe_indexing
 
 from protoset import REPS, PrototypeClassifier, _blocks, load, save
+from protoset.selectors.ties import MajorityVote
 from protoset.spaces import DISSIMILARITIES, Space, choose_metric, make_space
 
 N = 48
@@ -72,14 +73,17 @@ def test_the_whole_way(name, tmp_path):
     assert set(Y[selector.sample_indices_]) == {0, 1}
     matrix = make_space(X, metric, y=Y).block(slice(None), slice(None))
     given_matrix = REPS(8, metric="precomputed").fit(np.where(np.eye(N, dtype=bool), 0, matrix), Y)
-    np.testing.assert_array_equal(given_matrix.sample_indices_, selector.sample_indices_)
-    np.testing.assert_array_equal(given_matrix.ranking_, selector.ranking_)
+    # Equal scores are ordered by content, which a matrix does not have. Copies are not known under a function, and a
+    # matrix does not show them where an object has a distance to itself (missing values, "russellrao").
+    if name != "callable" and not np.diag(matrix).any():
+        np.testing.assert_allclose(given_matrix.scores_, selector.scores_, rtol=1e-6)
 
     classifier = PrototypeClassifier(clone(selector)).fit(X, Y)
     queries = take(X, np.arange(20), name)
     predicted = classifier.predict(queries)
     kept = classifier.sample_indices_
-    np.testing.assert_array_equal(predicted, Y[kept[matrix[:20][:, kept].argmin(axis=1)]])
+    vote = MajorityVote(Y[kept], classifier.prototype_counts_, classifier.class_counts_)
+    np.testing.assert_array_equal(predicted, Y[kept[vote(matrix[:20][:, kept])]])
     np.testing.assert_array_equal(classifier.explain(queries).labels[:, 0], predicted)
     assert classifier.predict_proba(queries).shape == (20, 2)
 

@@ -13,20 +13,27 @@ from protoset.selectors import drop3 as module
 from protoset.selectors.drop3 import drop3
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, overlapping, vote
+from conftest import labelled_vectors, overlapping, tied_vote, vote
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-def nearest_of(D, x, members):
-    """Members besides x, nearest first; ties by index."""
-    return sorted((m for m in members if m != x), key=lambda m: (D[x, m], m))
-
-
-def literal_drop3(D, y, k):
+def literal_drop3(D, y, k, tie_rule):
     """As the publication has it: every list and every vote computed anew."""
-    everyone = range(len(y))
-    edited = [x for x in everyone if vote(nearest_of(D, x, everyone)[:k], y) == y[x]]
+    everyone, sizes = range(len(y)), np.bincount(y)
+
+    def nearest_of(D, x, members):
+        """Members besides x, nearest first; ties by index, or those of the more frequent class first."""
+
+        def order(m):
+            return (D[x, m], m) if tie_rule == "row_order" else (D[x, m], -sizes[y[m]], y[m], m)
+
+        return sorted((m for m in members if m != x), key=order)
+
+    def edited_vote(x):
+        return vote(nearest_of(D, x, everyone)[:k], y) if tie_rule == "row_order" else tied_vote(D, x, everyone, k, y)
+
+    edited = [x for x in everyone if edited_vote(x) == y[x]]
     enemy = {x: min((D[x, e] for e in edited if y[e] != y[x]), default=np.inf) for x in edited}
     kept = set(edited)
     for x in sorted(edited, key=lambda x: (-enemy[x], x)):
@@ -38,10 +45,10 @@ def literal_drop3(D, y, k):
     return sorted(kept)
 
 
-def run(D, y, k):
+def run(D, y, k, tie_rule):
     space = make_space(D, "precomputed")
     lists = _voting.search_lists(space, k + 1, None, 0)
-    return drop3(space, lists, np.unique(y, return_inverse=True)[1], n_neighbors=k)
+    return drop3(space, lists, np.unique(y, return_inverse=True)[1], n_neighbors=k, tie_rule=tie_rule)
 
 
 @pytest.fixture
@@ -49,34 +56,37 @@ def _short_lists(monkeypatch):
     monkeypatch.setattr(_voting, "LIST_LENGTH", 1)
 
 
+@pytest.mark.parametrize("tie_rule", _voting.TIE_RULES)
 @pytest.mark.parametrize("tied", [False, True])
-@given(st.data(), st.integers(1, 3))
-def test_is_the_literal_method(tied, data, k):
+@given(data=st.data(), k=st.integers(1, 3))
+def test_is_the_literal_method(tied, tie_rule, data, k):
     X, y = data.draw(labelled_vectors(tied=tied))
     k = min(k, len(y) - 1)
     D = cdist(X, X)
-    np.testing.assert_array_equal(run(D, y, k), literal_drop3(D, y, k))
+    np.testing.assert_array_equal(run(D, y, k, tie_rule), literal_drop3(D, y, k, tie_rule))
 
 
 @pytest.mark.usefixtures("_short_lists")
+@pytest.mark.parametrize("tie_rule", _voting.TIE_RULES)
 @pytest.mark.parametrize("tied", [False, True])
-@given(st.data(), st.integers(1, 3))
-def test_is_the_literal_method_where_lists_run_out(tied, data, k):
+@given(data=st.data(), k=st.integers(1, 3))
+def test_is_the_literal_method_where_lists_run_out(tied, tie_rule, data, k):
     X, y = data.draw(labelled_vectors(tied=tied, max_objects=50))
     k = min(k, len(y) - 1)
     D = cdist(X, X)
-    np.testing.assert_array_equal(run(D, y, k), literal_drop3(D, y, k))
+    np.testing.assert_array_equal(run(D, y, k, tie_rule), literal_drop3(D, y, k, tie_rule))
 
 
 @pytest.mark.usefixtures("_short_lists")
-@given(seeds, st.integers(5, 40), st.integers(1, 3), st.integers(2, 6))
-def test_is_the_literal_method_on_asymmetric_dissimilarities(seed, n, k, levels):
+@pytest.mark.parametrize("tie_rule", _voting.TIE_RULES)
+@given(seed=seeds, n=st.integers(5, 40), k=st.integers(1, 3), levels=st.integers(2, 6))
+def test_is_the_literal_method_on_asymmetric_dissimilarities(tie_rule, seed, n, k, levels):
     """The distance of an object to a prototype counts, not that back."""
     rng = np.random.default_rng(seed)
     D = rng.integers(0, levels**2, (n, n)).astype(float)
     np.fill_diagonal(D, 0)
     y = rng.permutation(np.arange(n) % 2)
-    np.testing.assert_array_equal(run(D, y, k), literal_drop3(D, y, k))
+    np.testing.assert_array_equal(run(D, y, k, tie_rule), literal_drop3(D, y, k, tie_rule))
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -126,7 +136,7 @@ def test_one_class_after_editing():
     """Objects without an enemy are visited by index; two that vote for each other stay."""
     X, y = np.array([[0.0], [1.0], [2.1], [3.3], [2.6]]), np.array([0, 0, 0, 0, 1])
     selector = DROP3(1).fit(X, y)
-    np.testing.assert_array_equal(literal_drop3(cdist(X, X), y, 1), run(cdist(X, X), y, 1))
+    np.testing.assert_array_equal(literal_drop3(cdist(X, X), y, 1, "majority"), run(cdist(X, X), y, 1, "majority"))
     np.testing.assert_array_equal(selector.fallback_classes_, [1])
     assert 4 in selector.sample_indices_
 
@@ -149,7 +159,7 @@ def test_nearest_enemies(seed, n, length, tied):
     space = make_space(D, "precomputed")
     enemies, distances = _enemies.nearest_enemies(space, build_lists(space, length), codes, rows, members)
     for row, enemy, distance in zip(rows, enemies, distances, strict=True):
-        nearest = nearest_of(D, row, [m for m in members if codes[m] != codes[row]])
+        nearest = sorted((m for m in members if codes[m] != codes[row]), key=lambda m: (D[row, m], m))
         assert enemy == (nearest[0] if nearest else -1)
         assert distance == (D[row, nearest[0]] if nearest else np.inf)
 

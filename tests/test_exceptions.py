@@ -14,7 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 import protoset
 from protoset import REPS, PrototypeClassifier, exceptions
 from protoset.neighbors.search import check_recall
-from protoset.selectors import RMHC
+from protoset.selectors import FCNN, RMHC
 
 PACKAGE = Path(protoset.__file__).parent
 X, Y = load_iris(return_X_y=True)
@@ -27,6 +27,7 @@ BUILTIN_BASES = {
     "ReferenceFailedError": RuntimeError,
     "WorkerDiedError": RuntimeError,
     "CompilationCacheWarning": UserWarning,
+    "DoubtfulDataWarning": UserWarning,
     "LowRecallWarning": UserWarning,
     "ManyTiesWarning": UserWarning,
     "HopelessClassWarning": UserWarning,
@@ -41,6 +42,7 @@ def interrupt(progress):
 
 
 FITS = {
+    "DoubtfulDataWarning": lambda: FCNN().fit(X, np.arange(150) % 80),
     "LowRecallWarning": lambda: check_recall(0.8),
     "ManyTiesWarning": lambda: REPS(5, metric="precomputed").fit(kneighbors_graph(X, 5, mode="connectivity"), Y),
     "HopelessClassWarning": lambda: PrototypeClassifier(REPS(15), rule="adjusted").fit(X, Y),

@@ -82,7 +82,7 @@ NO_JOURNALS = [
     (text, "is not a journal and was not changed; choose another name"),
     (empty, "is not a journal and was not changed"),
     (other_database, "is not a journal and was not changed"),
-    (other_version, "is of the newer version 7, and protoset .* reads version 2; export it with the protoset that"),
+    (other_version, "is of the newer version 7, and protoset .* reads version 3; export it with the protoset that"),
     (damaged, "cannot be (read|used)"),
     (without_plan, "holds no plan that can be read"),
     (unknown_plan, "holds no plan that can be read: .*'FCN', which is not known .*'FCNN'"),

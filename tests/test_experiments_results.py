@@ -200,7 +200,7 @@ def test_plans_that_cannot_be_merged(journal, tmp_path):
     other = tmp_path / "other.sqlite"
     run(PLAN | {"folds": 3, "data": ["iris"], "methods": ["NoPS"]}, other, data=load)
     with pytest.raises(
-        JournalError, match="has folds = 3, and those before it 2; only plans with the same folds and seeds"
+        JournalError, match="has folds = 3, and those before it 2; only plans with the same folds, order and seeds"
     ):
         merge(tmp_path / "target.sqlite", [journal, other])
     other = tmp_path / "clash.sqlite"

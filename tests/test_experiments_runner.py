@@ -40,7 +40,7 @@ METHODS = [
     {"method": "FCNN", "refine": True, "label": "better FCNN"},
     {"method": "REPS", "refine": True, "n_prototypes": 6, "label": "six"},
 ]
-PLAN = {"data": ["iris", "wine"], "methods": METHODS, "folds": {"n": 3, "seed": 5}, "seeds": [0, 1]}
+PLAN = {"data": ["iris", "wine"], "methods": METHODS, "folds": {"n": 3, "seed": 5}, "order": "rows", "seeds": [0, 1]}
 MEASURES = ("error", "selection_rate", "n_prototypes", "macro_f1", "balanced_accuracy", "n_distances", "kept")
 
 
@@ -111,7 +111,7 @@ def test_results_are_those_of_a_direct_computation(journal):
 
 def test_rows_say_how_they_came_about(journal):
     row = next(row for row in results(journal) if row.method == "FCNN(n_neighbors=2)")
-    assert json.loads(row.parameters) == {"n_neighbors": 2, "start": "auto", "refine": False}
+    assert json.loads(row.parameters) == {"n_neighbors": 2, "start": "auto", "tie_rule": "majority", "refine": False}
     assert set(json.loads(row.versions)) == {"protoset", "numpy", "scipy", "scikit-learn", "numba", "python"}
     assert json.loads(row.counters)["n_iter"] >= 1
     assert row.n_distances > 0
@@ -160,7 +160,7 @@ def test_methods_without_seeds_have_no_randomness():
 
 def errors(tmp_path, data, **plan):
     path = tmp_path / f"{data}.sqlite"
-    progress = run({"data": [data], "methods": ["NoPS"], "folds": 3} | plan, path, data=load)
+    progress = run({"data": [data], "methods": ["NoPS"], "folds": 3, "order": "rows"} | plan, path, data=load)
     assert progress.failed == 0, status(path).failures
     return [row.error for row in results(path)]
 
@@ -337,7 +337,7 @@ SHORT_AND_ENDLESS = [
     {"method": "SSMA", "max_evaluations": 1_000_000_000, "label": "endless"},
 ]
 COMMAND_PLAN = """
-data = [{path = "iris.csv"}]
+data = [{path = "iris.csv", target = 4}]
 folds = 2
 [[methods]]
 method = "SSMA"
@@ -461,6 +461,7 @@ def test_the_protocol_of_the_refinement_benchmark(data_folder, tmp_path):
             {"method": "REPS", "refine": True, "size_rule": ["one_standard_error", "lowest_error"], "label": "auto"},
         ],
         "folds": {"n": 5, "seed": 0},
+        "order": "rows",
         "seeds": "fold",
         "distances": [{"scaling": "minmax", "nominal": "heom"}],
     }

@@ -11,15 +11,14 @@ from protoset.selectors import ENN, ICF, _voting
 from protoset.selectors.icf import icf
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, overlapping, slow_near, vote
+from conftest import labelled_vectors, overlapping, tied_vote
 
 seeds = st.integers(0, 2**32 - 1)
 
 
 def literal_icf(D, y, k):
     """As the publication has it, with the sets themselves."""
-    near = slow_near(D, np.ones(len(y), bool), k)
-    kept = {x for x in range(len(y)) if vote(near[x], y) == y[x]}
+    kept = {x for x in range(len(y)) if tied_vote(D, x, range(len(y)), k, y) == y[x]}
     n_iter = 0
     while True:
         enemy = {x: min((D[x, e] for e in kept if y[e] != y[x]), default=np.inf) for x in kept}

@@ -91,9 +91,14 @@ def test_nearest_with_a_coarse_screen(seed, n_rows, n_columns):
     A, B = rng.integers(0, 3, (n_rows, 2)).astype(float), rng.integers(0, 3, (n_columns, 2)).astype(float)
     true = cdist(A, B, "sqeuclidean")
     screen = true + rng.uniform(-0.5, 0.5, true.shape)
-    positions, distances = kernels.euclidean.nearest_screened(A, B, screen, np.ones(n_rows))
+    positions, distances, are_tied = kernels.euclidean.nearest_screened(A, B, screen, np.ones(n_rows))
     np.testing.assert_array_equal(positions, true.argmin(axis=1))
     np.testing.assert_allclose(distances, np.sqrt(true.min(axis=1)))
+    is_nearest = true == true.min(axis=1, keepdims=True)
+    np.testing.assert_array_equal(are_tied, is_nearest.sum(axis=1) > 1)
+    block = kernels.euclidean.screened_block(A, B, screen, np.ones(n_rows))
+    np.testing.assert_array_equal(block == block.min(axis=1, keepdims=True), is_nearest)
+    np.testing.assert_allclose(block[np.isfinite(block)], np.sqrt(true)[np.isfinite(block)])
 
 
 @given(seeds, st.integers(3, 20), st.integers(1, 5))
@@ -243,3 +248,18 @@ def test_ties_go_to_the_majority_of_the_labels(seed):
     order = rng.permutation(8)
     again = kernels.ties.nearest_by_majority(block[:, order], codes[order], counts[order], totals)
     np.testing.assert_array_equal(codes[order][again], codes[positions])
+
+
+@pytest.mark.parametrize(
+    ("counts", "totals", "winner"),
+    [
+        ([0.1, 0.2, 0.3, 0.6], [5.0, 9.0], 3),  # 0.1 + 0.2 + 0.3 is above 0.6 by rounding alone
+        ([0.3, 0.2, 0.1, 0.6], [9.0, 5.0], 0),
+        ([0.0, 0.0, 0.0, 0.0], [5.0, 9.0], 3),
+        ([0.0, 0.0, 0.0, 0.0], [5.0, 5.0], 0),
+    ],
+)
+def test_votes_that_are_equal_but_for_rounding_and_votes_of_no_weight(counts, totals, winner):
+    codes = np.array([0, 0, 0, 1])
+    positions = kernels.ties.nearest_by_majority(np.zeros((1, 4)), codes, np.array(counts), np.array(totals))
+    assert positions.tolist() == [winner]

@@ -396,10 +396,10 @@ TRAINING = [
     ),
     ([[10**400], [1]], None, ValueError, "column 0 holds infinity or numbers beyond 1e.150 in row 0"),
     (
-        pd.DataFrame({"day": pd.to_datetime(["2020-01-01"])}),
+        pd.DataFrame({"age": pd.to_timedelta(["3 days"])}),
         None,
         ValueError,
-        "column 'day' holds values such as Timestamp",
+        "column 'age' holds values such as Timedelta",
     ),
     (np.array([[1 + 2j], [1]]), None, ValueError, r"column 0 holds values such as \(1\+2j\)"),
     ([[[1], 2]], [0], TypeError, r"column 0 holds \[1\] in row 0, which cannot be a category"),

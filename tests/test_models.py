@@ -17,6 +17,8 @@ from protoset import PrototypeClassifier
 from protoset.datasets import Attribute, Dataset, read, read_queries
 from protoset.exceptions import DataError, HopelessClassWarning
 from protoset.experiments import compare, validate, validate_model
+from protoset.experiments.folds import splits
+from protoset.experiments.plan import Folds
 from protoset.models import DataModel, Preparation, as_model, find_method, fit_model, prepare
 from protoset.models.preparation import learn_scaling
 from protoset.spaces import make_space
@@ -176,6 +178,118 @@ def test_damaged_preparations_are_refused(change, message, tmp_path):
         protoset.load(tmp_path / "damaged")
 
 
+def repacked(path, change):
+    """Write a model file again with changed metadata and arrays."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    metadata = json.loads(members["metadata.json"])
+    change(metadata, members)
+    members["metadata.json"] = json.dumps(metadata)
+    changed = path.with_name("changed")
+    with zipfile.ZipFile(changed, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return changed
+
+
+def with_ids(dataset):
+    return replace(dataset, ids=np.array([f"object-{row}" for row in range(dataset.n_objects)]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_and_values_of_prototypes_are_kept_and_saved(kind, tmp_path):
+    dataset = with_ids(KINDS[kind])
+    model = fit_model(dataset, n_prototypes=4, random_state=0)
+    assert fit_model(KINDS[kind], n_prototypes=4, random_state=0).prototype_ids_ is None
+    protoset.save(model, tmp_path / "model")
+    protoset.save(protoset.load(tmp_path / "model"), tmp_path / "again")
+    kept = model.sample_indices_
+    for one in (model, protoset.load(tmp_path / "model"), protoset.load(tmp_path / "again")):
+        assert one.prototype_ids_.tolist() == one.names_of(kept) == dataset.ids[kept].tolist()
+        if kind in ("vectors", "mixed"):
+            assert [list(row) for row in one.prototype_values_] == [list(row) for row in dataset.objects[kept]]
+        else:
+            assert one.prototype_values_ is None
+
+
+def test_ids_of_a_training_part_are_those_of_its_rows():
+    X, y = overlapping(40)
+    dataset = with_ids(dataset_of(X, y, n_train=25))
+    model = fit_model(dataset, n_prototypes=5)
+    assert model.prototype_ids_.tolist() == dataset.ids[model.sample_indices_].tolist()
+
+
+def test_an_older_file_has_no_ids_and_no_values(tmp_path):
+    protoset.save(fit_model(with_ids(KINDS["vectors"]), n_prototypes=4), tmp_path / "model")
+
+    def age(metadata, members):
+        del metadata["prototype_ids"], metadata["arrays"]["prototype_values"], members["prototype_values.npy"]
+
+    model = protoset.load(repacked(tmp_path / "model", age))
+    assert model.prototype_ids_ is None
+    assert model.prototype_values_ is None
+    comparison = model.compare(KINDS["vectors"].objects[:1])[0]
+    assert comparison.prototype is None
+    assert comparison.query.tolist() == KINDS["vectors"].objects[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "message"),
+    [
+        ("vectors", lambda m: m.update(prototype_ids=["a"]), "prototype_ids are not a text for each"),
+        ("vectors", lambda m: m.update(prototype_ids=[1, 2, 3, 4]), "prototype_ids are not a text for each"),
+        ("vectors", lambda m: m.update(prototype_ids="abcd"), "prototype_ids are not a text for each"),
+        ("vectors", lambda m: m.update(prototype_values=[[1, 2, 3]] * 4), "prototype_values are not a row"),
+        ("mixed", lambda m: m.update(prototype_values=[[1, 2]] * 3), "prototype_values are not a row"),
+        ("mixed", lambda m: m.update(prototype_values=[[1, 2, 3]] * 4), "prototype_values are not a row"),
+        ("mixed", lambda m: m.update(prototype_values=[[1, [2]]] * 4), "not numbers and texts"),
+        ("strings", lambda m: m.update(prototype_values=[[]] * 4), "do not fit the kind 'strings'"),
+    ],
+)
+def test_ids_and_values_that_do_not_fit_are_refused(kind, change, message, tmp_path):
+    protoset.save(fit_model(with_ids(KINDS[kind]), n_prototypes=4), tmp_path / "model")
+    with pytest.raises(protoset.FileFormatError, match=message):
+        protoset.load(repacked(tmp_path / "model", lambda metadata, members: change(metadata)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_model_compares_objects_as_they_were_given(kind, loaded, tmp_path):
+    dataset = KINDS[kind]
+    model = fit_model(dataset, n_prototypes=4, random_state=0)
+    if loaded:
+        protoset.save(model, tmp_path / "model")
+        model = protoset.load(tmp_path / "model")
+    shown = model.explain(dataset.objects, 2)
+    comparisons = model.compare(dataset.objects)
+    assert [comparison.distance for comparison in comparisons] == shown.distances[:, 0].tolist()
+    second = model.compare(dataset.objects, shown.indices[:, 1])
+    assert [comparison.distance for comparison in second] == shown.distances[:, 1].tolist()
+    if kind not in ("vectors", "mixed"):
+        return
+    for row, comparison in enumerate(second):
+        assert comparison.names == tuple(attribute.name for attribute in dataset.attributes)
+        assert list(comparison.query) == list(dataset.objects[row])
+        assert list(comparison.prototype) == list(dataset.objects[shown.indices[row, 1]])
+
+
+def test_metrics_that_change_vectors_still_show_their_values(tmp_path):
+    X, y = overlapping(40)
+    for metric in ("cosine", "mahalanobis", "seuclidean", "cityblock"):
+        model = fit_model(dataset_of(X, y), n_prototypes=4, metric=metric)
+        protoset.save(model, tmp_path / "model")
+        comparison = protoset.load(tmp_path / "model").compare(X[:1])[0]
+        assert comparison.prototype.tolist() == X[model.explain(X[:1]).indices[0, 0]].tolist()
+        assert (comparison.terms is None) == (metric == "mahalanobis")
+
+
+def test_series_that_are_compared_as_vectors_have_a_share_for_each_point():
+    series = KINDS["series"]
+    comparison = fit_model(series, n_prototypes=4, metric="euclidean").compare(series.objects[:1])[0]
+    assert comparison.names[:2] == ("point 0", "point 1")
+    assert comparison.query.tolist() == series.objects[0].tolist()
+
+
 @pytest.mark.parametrize("width", [0.0, np.inf, np.nan])
 def test_a_scaling_that_cannot_work_is_neither_loaded_nor_saved(width, tmp_path):
     model = fit_model(KINDS["vectors"], n_prototypes=4)
@@ -193,6 +307,9 @@ def test_a_plain_classifier_as_a_model():
     model = as_model(classifier)
     assert (model.predict(X) == classifier.predict(X)).all()
     assert [attribute.name for attribute in model.preparation.attributes] == ["column 1", "column 2", "column 3"]
+    assert model.compare(X[:1])[0].prototype.tolist() == X[classifier.explain(X[:1]).indices[0, 0]].tolist()
+    angular = protoset.PrototypeClassifier(protoset.REPS(4, metric="cosine")).fit(X, y)
+    assert as_model(angular).compare(X[:1])[0].prototype is None
 
 
 @pytest.mark.parametrize(
@@ -303,11 +420,10 @@ def test_validation_is_a_loop_over_folds():
     X, y = overlapping(60)
     X = X * [1, 100, 0.01]
     found = validate(dataset_of(X, y), "FCNN", folds=3, random_state=1)
-    from sklearn.model_selection import StratifiedKFold
     from sklearn.pipeline import make_pipeline
 
     errors = []
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=1).split(X, y):
+    for train, test in splits(dataset_of(X, y), Folds(3, seed=1)):
         model = make_pipeline(StandardScaler(), protoset.PrototypeClassifier(protoset.selectors.FCNN()))
         errors.append(1 - model.fit(X[train], y[train]).score(X[test], y[test]))
     assert np.allclose(found.fold_errors, errors)

@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.model_selection import StratifiedKFold
 
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.datasets import Attribute, Dataset, read, take, write_rows
 from protoset.experiments import compare, results, run, validate
+from protoset.experiments.folds import splits
+from protoset.experiments.plan import Folds
 from protoset.models import fit_model, prepare
 from protoset.selectors import FCNN
 
@@ -62,7 +63,7 @@ def case(request, tmp_path_factory):
     words = ["--target", "class"] if ending == "csv" else []
     dataset = read(path, target="class") if ending == "csv" else read(path)
     errors = {name: [] for name in METHODS}
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(dataset.labels, dataset.labels):
+    for train, test in splits(dataset, Folds(3)):
         part = take(dataset, train)
         prepared = prepare(part)
         queries = prepared(take(dataset, test).objects)
@@ -129,9 +130,9 @@ def test_comparison_keeps_categories_that_are_named():
 
 def test_the_adjusted_rule_is_that_of_the_classifier():
     dataset = make("numbers")
-    found = validate(dataset, "REPS", folds=3, n_prototypes=9, rule="adjusted")
+    found = validate(dataset, "REPS", folds=3, n_prototypes=9, rule="adjusted", random_state=1)
     expected = []
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=0).split(dataset.labels, dataset.labels):
+    for train, test in splits(dataset, Folds(3, seed=1)):
         model = fit_model(take(dataset, train), "REPS", n_prototypes=9, rule="adjusted")
         expected.append(np.mean(model.predict(dataset.objects[test]) != dataset.labels[test]))
     np.testing.assert_allclose(found.fold_errors, expected)

@@ -50,7 +50,8 @@ CASES = [(name, parameter) for name, (_, parameters) in MAKERS.items() for param
 FITTING = {"n_prototypes": [9, 0.25], "n_neighbors": [2], "n_jobs": [2], "random_state": [3], "verbose": [0]}
 FITTING |= {"beta": [2.5], "C": [0.5], "tol": [1e-5], "epsilon": [0.25], "crossover": [0.25], "mutation": [0.5]}
 FITTING |= {"max_iter": [7], "max_evaluations": [50], "population_size": [4], "max_time": [1000], "steepness": [5, 2.5]}
-FITTING |= {"n_starts": [2], "max_objects": [20], "max_memory": [10**10]}
+FITTING |= {"tie_rule": [], "n_starts": [2], "max_objects": [20], "max_memory": [10**10]}
+FITTING |= {"class_weight": [], "sample_weight": [], "scoring": []}  # they are no numbers
 
 
 def fit(name, **given):

@@ -19,8 +19,6 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, FileFormatError, PrototypeClassifier, load, save
 from protoset.spaces import make_space
@@ -114,12 +112,12 @@ def test_another_process_predicts_the_same(tmp_path):
 
 
 def test_what_is_no_classifier_or_has_no_folder_is_refused(tmp_path):
-    pipeline = make_pipeline(StandardScaler(), PrototypeClassifier(REPS(0.1))).fit(X, Y)
-    for other in (pipeline, REPS(0.1).fit(X, Y), None):
+    classifier = PrototypeClassifier(REPS(0.1)).fit(X, Y)
+    for other in (REPS(0.1).fit(X, Y), None):
         with pytest.raises(TypeError, match=f"save takes a fitted PrototypeClassifier, got {type(other).__name__}"):
             save(other, tmp_path / "model.protoset")
     with pytest.raises(FileNotFoundError, match=r"cannot write '.*model.protoset': there is no folder '.*missing'"):
-        save(pipeline[-1], tmp_path / "missing" / "model.protoset")
+        save(classifier, tmp_path / "missing" / "model.protoset")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -333,6 +331,17 @@ HOSTILE = {
     "arrays as list": (lambda m, f: m.update(arrays=list(m["arrays"])), "damaged"),
     "negative degradation": (lambda m, f: f.update({"degradations.npy": npy(np.full(4, -1.0))}), "damaged"),
     "repeated prototype": (lambda m, f: f.update({"sample_indices.npy": npy(np.zeros(4, int))}), "damaged"),
+    "too few votes": (lambda m, f: f.update({"prototype_counts.npy": npy(np.ones(3))}), "prototype_counts must have 4"),
+    "negative votes": (lambda m, f: f.update({"prototype_counts.npy": npy(np.full(4, -1.0))}), "prototype_counts must"),
+    "votes as integers": (
+        lambda m, f: f.update({"prototype_counts.npy": npy(np.ones(4, int))}),
+        "prototype_counts must",
+    ),
+    "nan as class size": (
+        lambda m, f: f.update({"class_counts.npy": npy(np.full(3, np.nan))}),
+        "class_counts must have 3",
+    ),
+    "no class sizes": (lambda m, f: (f.pop("class_counts.npy"), m["arrays"].pop("class_counts")), "damaged"),
     "broken header": (
         lambda m, f: f.update({"codes.npy": npy(np.zeros(4, int)).replace(b"descr'", b"((((((")}),
         "damaged",
@@ -350,6 +359,32 @@ def test_hostile_archives(case, model):
     rewrite(model, change)
     with pytest.raises(FileFormatError, match=message):
         load(model)
+
+
+def test_files_of_versions_without_votes_load_with_one_each(model):
+    expected = load(model).predict(X)
+
+    def forget(metadata, members):
+        for name in ("prototype_counts", "class_counts"):
+            del metadata["arrays"][name], members[f"{name}.npy"]
+
+    rewrite(model, forget)
+    old = load(model)
+    assert old.prototype_counts_.tolist() == [1] * 4
+    assert old.class_counts_.tolist() == [1] * 3
+    np.testing.assert_array_equal(old.predict(X), expected)
+
+
+def test_arrays_in_another_byte_order(model):
+    expected = load(model).predict(X)
+    swapped = {f"{name}.npy": dtype for name, dtype in {"codes": ">i8", "prototype_counts": ">f8"}.items()}
+
+    def swap(metadata, members):
+        for name, dtype in swapped.items():
+            members[name] = npy(np.load(io.BytesIO(members[name])).astype(dtype))
+
+    rewrite(model, swap)
+    np.testing.assert_array_equal(load(model).predict(X), expected)
 
 
 ROWS = X[:40] / X.max(axis=0)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
-from protoset import REPS
+from protoset import REPS, PrototypeClassifier, Refined
 from protoset.evaluation import critical_difference, pareto_ranks
+from protoset.models import reference_errors
 from protoset.plots import __all__ as public_names
 from protoset.plots import (
     plot_confusion,
@@ -319,6 +320,31 @@ def test_the_curve_has_the_chosen_size():
     size = curve.sizes[curve.chosen]
     assert any(text.startswith(f"chosen: {size} prototypes") for text in texts_of(figure))
     assert str(size) in [label.get_text() for label in ax.get_xticklabels()]
+
+
+@pytest.mark.parametrize(
+    ("fitted", "name"),
+    [
+        (REPS(random_state=0), "error of REPS ± standard error"),
+        (PrototypeClassifier(Refined()), "error of refined REPS ± standard error"),
+    ],
+)
+def test_the_curve_of_a_fit_names_the_method_and_the_references(fitted, name):
+    fitted.fit(X, Y)
+    references = reference_errors(make_space(X), Y)
+    figure = plot_size_curve(fitted, references=references)
+    curve = getattr(fitted, "selector_", fitted).size_curve_
+    assert np.array_equal(figure.axes[0].lines[0].get_ydata(), curve.errors)
+    lines = {float(line.get_ydata()[0]) for line in figure.axes[0].lines if len(set(line.get_ydata())) == 1}
+    assert {references.guess, references.nearest, references.knn} <= lines
+    texts = texts_of(figure)
+    assert name in texts
+    assert f"k-NN on everything, k = {references.k}: {references.knn:.3f}" in texts
+    # The error of guessing is far above the curve.
+    assert f"always guessing: {references.guess:.3f} (above)" in texts
+    assert figure.axes[0].get_ylim()[1] < references.guess
+    with pytest.raises(ValueError, match="size_curve_ is None for a fixed size"):
+        plot_size_curve(REPS(9).fit(X, Y))
 
 
 # Series

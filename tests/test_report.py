@@ -16,19 +16,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
 from protoset import REPS, PrototypeClassifier, Refined, load, save
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
+from protoset.models import cross_validated_error, reference_errors
 from protoset.report import build_report, write_report
 from protoset.report.inputs import split
-from protoset.report.nearest import nearest_others
 from protoset.report.objects import DIGITS, describe_objects, encode_series
 from protoset.report.render import SCRIPTS, as_safe_json
 from protoset.selectors import FCNN, KMedoids
-from protoset.spaces import CountedSpace, make_space
+from protoset.spaces import make_space
 
 from conftest import ROOT, labelled_vectors, overlapping
 
@@ -47,12 +47,6 @@ HOSTILE = [
 ]
 
 
-def page_nearest(group, stop):
-    """What the page's scripts do: the first of an object's listed prototypes that is kept."""
-    kept = set(stop["kept"])
-    return [next((place for place in row if place in kept), -1) for row in group["nearest"]]
-
-
 def others(matrix):
     """Dissimilarities in which no object is its own neighbour."""
     matrix = matrix.copy()
@@ -60,29 +54,113 @@ def others(matrix):
     return matrix
 
 
+def majority_winner(distances, kept, codes, counts):
+    """The prototype that decides: of equally near ones the majority of the labels, then the more frequent class."""
+    if not np.isfinite(distances[kept]).any():
+        return -1
+    tied = kept[distances[kept] == distances[kept].min()]
+    votes, totals = np.bincount(codes[tied], counts[tied], minlength=codes.max() + 1), np.bincount(codes)
+    leader = max(set(codes[tied].tolist()), key=lambda code: (votes[code], totals[code], -code))
+    return int(max(tied[codes[tied] == leader], key=lambda row: (counts[row], -row)))
+
+
+def counts_over(selector, n):
+    counts = np.ones(n)
+    counts[selector.sample_indices_] = getattr(selector, "sample_counts_", 1.0)
+    return counts
+
+
+def numbers_in(value):
+    """All numbers of a JSON value."""
+    if isinstance(value, dict):
+        return [number for item in value.values() for number in numbers_in(item)]
+    if isinstance(value, list):
+        return [number for item in value for number in numbers_in(item)]
+    return [value] if isinstance(value, (int, float)) and not isinstance(value, bool) else []
+
+
 @settings(max_examples=15)
 @given(labelled_vectors(tied=True), st.booleans())
 def test_every_stop_agrees_with_direct_computation(labelled, refine):
     objects, labels = labelled
-    # Distances of the space itself: those of SciPy may break ties in the last digit.
-    selector = (Refined(REPS(n_prototypes=0.3)) if refine else REPS(n_prototypes=0.3)).fit(objects, labels)
-    reps = selector.selector_ if refine else selector
+    selector = (Refined() if refine else REPS()).fit(objects, labels)
+    curve, n = selector.size_curve_, len(labels)
     model = build_report(Dataset("ties", "vectors", objects, labels), selector, created=DAY).model
+    # Distances of the space itself: those of SciPy may break ties in the last digit.
     matrix = others(((objects[:, None] - objects[None]) ** 2).sum(axis=2))
-    for stop in model["stops"]:
+    codes = np.unique(labels, return_inverse=True)[1]
+    assert [stop["size"] for stop in model["stops"]] == curve.sizes.tolist()
+    assert [stop["error"] for stop in model["stops"]] == curve.errors.tolist()
+    assert [stop["standard_error"] for stop in model["stops"]] == curve.standard_errors.tolist()
+    assert [stop["chosen"] for stop in model["stops"]].index(True) == model["summary"]["chosen_stop"] == curve.chosen
+    for number, stop in enumerate(model["stops"]):
         kept = np.array(stop["kept"])
-        expected = selector.sample_indices_ if stop["chosen"] else reps.select(stop["size"])
-        assert np.array_equal(kept, expected)
-        nearest = kept[matrix[:, kept].argmin(axis=1)]
-        known = np.isfinite(matrix[:, kept].min(axis=1))
-        assert page_nearest(model["objects"], stop) == np.where(known, nearest, -1).tolist()
-        assert stop["n_errors"] == int((~known | (labels[nearest] != labels)).sum())
-    assert [stop["chosen"] for stop in model["stops"]].index(True) == model["summary"]["chosen_stop"]
-    assert sum(stop["chosen"] for stop in model["stops"]) == 1
-    assert model["summary"]["everything"]["n_errors"] == int((labels[matrix.argmin(axis=1)] != labels).sum())
-    sizes = [stop["size"] for stop in model["stops"]]
-    assert sizes == sorted(sizes)
-    assert model["summary"]["measured_on"] == "leave-one-out"
+        assert len(kept) == stop["n_kept"] <= stop["size"]
+        if stop["chosen"]:
+            assert np.array_equal(kept, selector.sample_indices_)
+        elif not refine:
+            assert np.array_equal(kept, selector.select(stop["size"]))
+        if refine and not stop["chosen"]:
+            continue  # its counts are those of another fit
+        winners = [majority_winner(row, kept, codes, counts_over(selector, n)) for row in matrix]
+        assert model["objects"]["winners"][number] == winners
+        stands = np.where(np.isin(np.arange(n), kept), np.arange(n), winners)
+        for row, members in zip(kept, stop["members"], strict=True):
+            counts = np.bincount(codes[stands == row])
+            assert sorted(members) == [[code, size] for code, size in enumerate(counts) if size]
+        assert sum(size for members in stop["members"] for _, size in members) == n
+    references = reference_errors(make_space(objects), codes)
+    measured = model["summary"]["references"]
+    assert measured["test"] is None
+    assert measured["leave_one_out"]["nearest"] == references.nearest
+    assert [measured["leave_one_out"][name] for name in ("guess", "knn", "k")] == [
+        references.guess,
+        references.knn,
+        references.k,
+    ]
+    assert model["summary"]["error"] == {
+        "measured_on": "cross-validation",
+        "n_measured": n,
+        "error": curve.errors[curve.chosen],
+        "standard_error": curve.standard_errors[curve.chosen],
+    }
+
+
+@pytest.mark.parametrize("load_data", [load_iris, load_wine])
+@pytest.mark.parametrize("selector", [REPS(), Refined(), REPS(12), Refined(REPS(12)), FCNN()], ids=str)
+def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selector):
+    objects, labels = load_data(return_X_y=True)
+    classifier = PrototypeClassifier(selector).fit(objects, labels)
+    model = build_report(Dataset("d", "vectors", objects, labels), classifier, created=DAY).model
+    curve = getattr(classifier.selector_, "size_curve_", None)
+    if curve is None:
+        measured = cross_validated_error(classifier.selector_, make_space(objects), labels)
+        expected = [measured.error, measured.standard_error]
+    else:
+        expected = [*curve.errors.tolist(), *curve.standard_errors.tolist()]
+    references = model["summary"]["references"]["leave_one_out"]
+    expected += [model["summary"]["selection_rate"], *(references[name] for name in ("guess", "nearest", "knn"))]
+    # All shares on the page are these. Its other numbers are counts, parameters, and values of objects.
+    said = {name: value for name, value in model.items() if name != "objects"}
+    assert {number for number in numbers_in(said) if 0 < number < 1} <= set(expected)
+    assert set(model["stops"][0]) == {"size", "chosen", "error", "standard_error", "n_kept", "kept", "members"}
+    names = {name for part in model["facts"] for name, _ in part["rows"]}
+    assert not any("error" in name or "objective" in name for name in names)
+
+
+@pytest.mark.parametrize(
+    "selector", [REPS(15), Refined(REPS(15)), REPS(0.1), FCNN(), KMedoids(9), Refined(FCNN())], ids=str
+)
+def test_a_set_without_a_curve_has_one_stop_with_its_cross_validated_error(selector):
+    model = build_report(TRAIN, selector.fit(X, Y), created=DAY).model
+    measured = cross_validated_error(selector, make_space(X), Y)
+    (stop,) = model["stops"]
+    assert stop["kept"] == selector.sample_indices_.tolist()
+    assert (stop["error"], stop["standard_error"]) == (measured.error, measured.standard_error)
+    assert model["summary"]["error"]["error"] == measured.error
+    assert model["summary"]["error"]["measured_on"] == "cross-validation"
+    inner = selector.selector_ if isinstance(selector, Refined) else selector
+    assert (model["objects"]["weights"] is None) == (not isinstance(inner, REPS))
 
 
 def test_errors_on_test_objects_agree_with_the_classifier():
@@ -90,51 +168,137 @@ def test_errors_on_test_objects_agree_with_the_classifier():
     model = build_report(TRAIN, classifier, test=TEST, created=DAY).model
     n_errors = int((classifier.predict(X_TEST) != Y_TEST).sum())
     estimate = estimate_error(n_errors, len(Y_TEST))
-    said = model["summary"]["prototypes"]
-    assert said["n_errors"] == n_errors
+    summary, said = model["summary"], model["summary"]["error"]
+    assert (said["measured_on"], said["n_errors"], said["n_measured"]) == ("test", n_errors, len(Y_TEST))
     assert said["error"] == estimate.error
     assert [said["lower"], said["upper"]] == pytest.approx([estimate.lower, estimate.upper], rel=1e-5)
-    everything = Y[cdist(X_TEST, X).argmin(axis=1)]
-    assert model["summary"]["everything"]["n_errors"] == int((everything != Y_TEST).sum())
-    assert model["summary"]["measured_on"] == "test"
-    assert model["summary"]["selection_rate"] == 15 / 120
-    assert model["summary"]["distances_saved"] == 105
-    # The cut of the same size stands before the refined set.
-    at = model["summary"]["chosen_stop"]
-    assert model["stops"][at - 1]["size"] == 15
-    assert model["stops"][at - 1]["kept"] == classifier.selector_.selector_.select(15).tolist()
+    references = summary["references"]["test"]
+    matrix = cdist(X_TEST, X)
+    assert references["nearest"] == np.mean(Y[matrix.argmin(axis=1)] != Y_TEST)
+    votes = Y[np.argsort(matrix, axis=1)[:, : references["k"]]]
+    totals = np.bincount(Y)
+    knn = [max(range(3), key=lambda code: ((row == code).sum(), totals[code])) for row in votes]
+    assert references["knn"] == np.mean(knn != Y_TEST)
+    assert references["guess"] == np.mean(np.argmax(totals) != Y_TEST)
+    assert summary["references"]["leave_one_out"]["n_measured"] == 120
+    assert summary["selection_rate"] == 15 / 120
+    assert summary["distances_saved"] == 105
+    assert not summary["no_better_than_guessing"]
+    # The size was given: one stop, whose error is the one on the test objects.
+    assert [(stop["size"], stop["error"]) for stop in model["stops"]] == [(15, None)]
+
+
+def test_guessing_is_named():
+    objects, labels = np.random.default_rng(0).normal(size=(90, 2)), np.arange(90) % 3 // 2
+    model = build_report(Dataset("noise", "vectors", objects, labels), FCNN().fit(objects, labels), created=DAY).model
+    assert model["summary"]["no_better_than_guessing"]
+    assert model["summary"]["references"]["leave_one_out"]["guess"] == pytest.approx(1 / 3)
 
 
 def test_explanations_hold_at_every_stop():
-    selector = REPS(n_prototypes=15).fit(X, Y)
+    selector = REPS().fit(X, Y)
     model = build_report(TRAIN, selector, test=TEST, created=DAY).model
-    matrix = cdist(X_TEST, X)
-    for stop in model["stops"]:
+    matrix, queries = cdist(X_TEST, X), model["queries"]
+    assert len(model["stops"]) > 5
+    for number, stop in enumerate(model["stops"]):
+        assert stop["error"] == selector.size_curve_.errors[number]
         kept, shown = np.array(stop["kept"]), set(stop["kept"])
         order = kept[np.argsort(matrix[:, kept], axis=1, kind="stable")[:, :5]]
-        for query, listed in enumerate(model["queries"]["nearest"]):
+        for query, listed in enumerate(queries["nearest"]):
             places = [at for at, place in enumerate(listed) if place in shown][:5]
             assert [listed[at] for at in places] == order[query].tolist()
-            distances = [model["queries"]["distances"][query][at] for at in places]
+            distances = [queries["distances"][query][at] for at in places]
             assert distances == pytest.approx(matrix[query, order[query]].tolist(), rel=1e-6)
-        assert stop["n_errors"] == int((Y[order[:, 0]] != Y_TEST).sum())
+        assert queries["winners"][number] == order[:, 0].tolist()
+        assert set(queries["n_tied"][number]) == set(queries["ranks"][number]) == {1}
+    decided = np.array(queries["winners"][model["summary"]["chosen_stop"]])
+    assert model["summary"]["error"]["n_errors"] == int((Y[decided] != Y_TEST).sum())
+
+
+def test_ties_are_decided_by_the_majority():
+    rows = np.array([["a"], ["a"], ["b"], ["b"], ["c"]] * 8, object)
+    labels = np.array(["x", "y", "x", "z", "z"] * 8)
+    columns = (Attribute("colour", "nominal", ("a", "b", "c", "d")),)
+    classifier = PrototypeClassifier(FCNN(metric="overlap", metric_params={"categorical": [0]})).fit(rows, labels)
+    test = Dataset("t", "mixed", np.array([["d"], ["a"], ["b"]], object), np.array(["z", "y", "x"]), columns)
+    model = build_report(Dataset("ties", "mixed", rows, labels, columns), classifier, test=test, created=DAY).model
+    winners = np.array(model["queries"]["winners"][0])
+    codes = np.array(model["objects"]["codes"])
+    assert [model["classes"][code] for code in codes[winners]] == classifier.predict(test.objects).tolist()
+    assert model["queries"]["n_tied"][0][0] == len(classifier.sample_indices_)
+    # The prototype that decides is always listed, with its distance.
+    for query, winner in enumerate(winners.tolist()):
+        assert winner in model["queries"]["nearest"][query]
 
 
 def test_the_adjusted_rule_decides_as_the_classifier_does():
-    classifier = PrototypeClassifier(REPS(n_prototypes=20), rule="adjusted").fit(X, Y)
+    classifier = PrototypeClassifier(REPS(), rule="adjusted").fit(X, Y)
     model = build_report(TRAIN, classifier, test=TEST, created=DAY).model
-    at = model["summary"]["chosen_stop"]
     explained = classifier.explain(X_TEST, 1)
-    assert model["queries"]["decided"]["winners"][at] == explained.indices[:, 0].tolist()
-    assert model["queries"]["decided"]["ranks"][at] == explained.ranks[:, 0].tolist()
-    assert model["summary"]["prototypes"]["n_errors"] == int((classifier.predict(X_TEST) != Y_TEST).sum())
+    # The curve of the automatic size is that of the rule "nearest".
+    assert len(model["stops"]) == 1
+    assert model["queries"]["winners"][0] == explained.indices[:, 0].tolist()
+    assert model["queries"]["ranks"][0] == explained.ranks[:, 0].tolist()
+    assert model["summary"]["error"]["n_errors"] == int((classifier.predict(X_TEST) != Y_TEST).sum())
+    alone = build_report(TRAIN, classifier, created=DAY).model
+    measured = cross_validated_error(classifier.selector_, make_space(X), Y, rule="adjusted")
+    assert alone["stops"][0]["error"] == measured.error
 
 
-def test_methods_of_one_size_have_one_stop():
-    for selector in (FCNN(), KMedoids(n_prototypes=9), Refined(FCNN())):
-        model = build_report(TRAIN, selector.fit(X, Y), created=DAY).model
-        assert [stop["kept"] for stop in model["stops"]] == [selector.sample_indices_.tolist()]
-        assert model["objects"]["weights"] is None
+def test_large_sets_that_the_fit_did_not_keep_are_not_computed(monkeypatch):
+    monkeypatch.setattr("protoset.report.stops.MAX_SET_SIZE", 10)
+    selector = REPS().fit(X, Y)
+    model = build_report(TRAIN, selector, test=TEST, created=DAY).model
+    for number, stop in enumerate(model["stops"]):
+        has_set = stop["size"] <= 10 or stop["chosen"]
+        assert (stop["kept"] is not None) == (stop["members"] is not None) == has_set
+        assert stop["error"] == selector.size_curve_.errors[number]
+        for group in ("objects", "queries"):
+            assert (model[group]["winners"][number] is not None) == has_set
+    assert sum(stop["kept"] is None for stop in model["stops"]) > 2
+    monkeypatch.setattr("protoset.report.stops.SAMPLE_OBJECTS", 50)
+    stops = build_report(TRAIN, Refined().fit(X, Y), created=DAY).model["stops"]
+    assert [stop["kept"] is not None for stop in stops] == [stop["chosen"] for stop in stops]
+
+
+def test_a_curve_of_another_measure_is_named_and_is_not_the_error():
+    selector = REPS().fit(X, Y)
+    object.__setattr__(selector.size_curve_, "scoring", "balanced_accuracy")
+    model = build_report(TRAIN, selector, created=DAY).model
+    measured = cross_validated_error(selector, make_space(X), Y)
+    assert model["summary"]["measure"] == "balanced error"
+    assert [stop["error"] for stop in model["stops"]] == selector.size_curve_.errors.tolist()
+    assert model["summary"]["error"]["error"] == measured.error
+    object.__setattr__(selector.size_curve_, "scoring", "my_score")
+    model = build_report(TRAIN, selector, created=DAY).model
+    assert model["summary"]["measure"] == "error"
+    assert [stop["error"] for stop in model["stops"]] == [measured.error]
+
+
+def test_refined_sets_of_other_sizes_are_refined():
+    selector = Refined().fit(X, Y)
+    stops = build_report(TRAIN, selector, created=DAY).model["stops"]
+    matrix = others(cdist(X, X))
+    better = 0
+    for stop in stops:
+        kept, cut = np.array(stop["kept"]), selector.selector_.select(stop["size"])
+        wrong, before = ((Y[rows[matrix[:, rows].argmin(axis=1)]] != Y).mean() for rows in (kept, cut))
+        better += wrong < before
+    assert better >= len(stops) - 2
+
+
+def test_ids_of_the_data_name_the_objects():
+    ids = np.array([f"<b>{row}</b>" for row in range(120)])
+    dataset = Dataset("named", "vectors", X, Y, n_train=80, ids=ids)
+    model = build_report(dataset, REPS(9).fit(X[:80], Y[:80]), created=DAY).model
+    assert model["objects"]["ids"] == ids[:80].tolist()
+    assert model["objects"]["rows"] == list(range(80))
+    assert model["queries"]["ids"] == ids[80:].tolist()
+    given = build_report(dataset, REPS(9).fit(X[:80], Y[:80]), ids=range(80), created=DAY).model
+    assert given["objects"]["ids"][:2] == ["0", "1"]
+    plain = build_report(TRAIN, REPS(9).fit(X, Y), created=DAY).model
+    assert plain["objects"]["rows"] is None
+    assert "<b>" not in build_report(dataset, REPS(9).fit(X[:80], Y[:80]), created=DAY).html
 
 
 def test_weights_and_facts_are_those_of_the_fit():
@@ -220,40 +384,16 @@ def test_many_objects_are_sampled_and_the_page_says_so():
     assert "The page holds 100 of 700 training objects" in model["notes"][0]
     matrix = others(cdist(objects, objects))
     nearest = selector.sample_indices_[matrix[:, selector.sample_indices_].argmin(axis=1)]
-    # Errors count everyone, shown or not.
-    assert stop["n_errors"] == int((labels[nearest] != labels).sum())
-    for place, found in enumerate(page_nearest(model["objects"], stop)):
-        row = ids.index(model["objects"]["ids"][place])
-        assert model["objects"]["ids"][found] == ids[nearest[row]]
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "gower", "dtw", "levenshtein", "precomputed"])
-def test_the_nearest_others_of_some_objects(metric):
-    """They are those of a search over all objects, ties included."""
-    if metric == "levenshtein":
-        pytest.importorskip("rapidfuzz")
-    objects = np.random.default_rng(5).integers(0, 4, (60, 3)).astype(float)
-    if metric == "levenshtein":
-        objects = ["".join("abcd"[int(value)] for value in row) for row in objects]
-    elif metric == "precomputed":
-        objects = cdist(objects, objects)
-    elif metric == "cosine":
-        objects += 1
-    space, rows = make_space(objects, metric), np.arange(1, 60, 3)
-    expected = others(space.block(slice(None), slice(None))).argmin(axis=1)
-    assert nearest_others(space, rows).tolist() == expected[rows].tolist()
-    assert nearest_others(space, np.arange(60)).tolist() == expected.tolist()
-
-
-def test_only_the_objects_that_are_measured_are_searched(monkeypatch):
-    monkeypatch.setattr("protoset.report.model.MAX_LEAVE_ONE_OUT", 100)
-    objects, labels = overlapping(1000, d=2, seed=4)
-    selector = KMedoids(20, random_state=0).fit(objects, labels)
-    space = CountedSpace(make_space(objects))
-    model = build_report(Dataset("many", "vectors", objects, labels), selector, space=space, most_objects=50).model
-    assert model["summary"]["n_measured"] == 100
-    # The measured against all objects, and measured and shown ones against the prototypes; not all pairs.
-    assert space.n_distances < 100 * 1000 + 150 * 20
+    for index, prototype in enumerate(model["objects"]["winners"][0]):
+        row = ids.index(model["objects"]["ids"][index])
+        assert model["objects"]["ids"][prototype] == ids[nearest[row]]
+    # All training objects are counted, on the page or not.
+    nearest[selector.sample_indices_] = selector.sample_indices_
+    for row, members in zip(selector.sample_indices_, stop["members"], strict=True):
+        assert sorted(members) == [
+            [code, size] for code, size in enumerate(np.bincount(labels[nearest == row])) if size
+        ]
+    assert sum(size for members in stop["members"] for _, size in members) == 700
 
 
 def test_mixed_rows_strings_and_matrices():
@@ -279,7 +419,7 @@ def test_mixed_rows_strings_and_matrices():
     selector = REPS(n_prototypes=12, metric="precomputed").fit(train.objects, train.labels)
     model = build_report(whole, selector, created=DAY).model
     expected = PrototypeClassifier(REPS(n_prototypes=12)).fit(X[:80], Y[:80]).predict(X[80:])
-    assert model["summary"]["prototypes"]["n_errors"] == int((expected != Y[80:]).sum())
+    assert model["summary"]["error"]["n_errors"] == int((expected != Y[80:]).sum())
 
 
 def test_long_objects_are_cut_and_the_page_says_so():
@@ -310,9 +450,11 @@ def test_objects_are_shown_as_they_were_before_the_transform():
     def halve(objects):
         return objects / 2
 
-    report = build_report(TRAIN, REPS(9).fit(halve(X), Y), test=TEST, transform=halve, created=DAY)
+    selector = REPS(9).fit(halve(X), Y)
+    report = build_report(TRAIN, selector, test=TEST, transform=halve, created=DAY)
     assert report.model["objects"]["values"]["values"][0] == pytest.approx(X[0].tolist(), rel=1e-3)
-    assert report.model["queries"]["distances"][0][0] == pytest.approx(cdist(X_TEST[:1], X).min() / 2, rel=0.6)
+    nearest = cdist(X_TEST[:1], X[selector.sample_indices_]).min()
+    assert report.model["queries"]["distances"][0][0] == pytest.approx(nearest / 2)
     assert "halve" in json.dumps(report.model["facts"])
 
 

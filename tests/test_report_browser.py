@@ -82,10 +82,31 @@ def vector_report(folder):
     return write_report(
         folder / "vectors.html",
         Dataset("trees", "vectors", X, names[y], columns),
-        PrototypeClassifier(Refined(REPS(n_prototypes=12))).fit(X, names[y]),
+        PrototypeClassifier(Refined()).fit(X, names[y]),
         test=Dataset("trees", "vectors", X_test, names[y_test], columns),
         created="2026-01-31",
     )
+
+
+def validated_report(folder):
+    """Without test objects and with ids: the errors are cross-validated, and guessing is as good."""
+    X, y = overlapping(80, d=2, seed=1)
+    y = np.random.default_rng(3).permutation(np.where(np.arange(80) % 4 == 0, "rare", "frequent"))
+    ids = np.array([f"{HOSTILE[row % len(HOSTILE)]} no {row}" for row in range(80)])
+    dataset = Dataset("noise", "vectors", X, y, ids=ids)
+    return write_report(folder / "validated.html", dataset, REPS().fit(X, y), created="2026-01-31")
+
+
+def fixed_report(folder):
+    X, y = overlapping(90, d=3, seed=1)
+    selector = Refined(REPS(n_prototypes=12)).fit(X, y)
+    return write_report(folder / "fixed.html", Dataset("trees", "vectors", X, y), selector, created="2026-01-31")
+
+
+def large_report(folder):
+    """A curve with sets that are too large for the page."""
+    X, y = overlapping(700, d=2, seed=1)
+    return write_report(folder / "large.html", Dataset("many", "vectors", X, y), REPS().fit(X, y), most_objects=150)
 
 
 def series_report(folder):
@@ -117,10 +138,13 @@ def hostile_report(folder):
     )
 
 
+MAKERS = (vector_report, validated_report, fixed_report, large_report, series_report, hostile_report)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
-    return {make.__name__: make(folder).as_uri() for make in (vector_report, series_report, hostile_report)}
+    return {make.__name__: make(folder).as_uri() for make in MAKERS}
 
 
 def open_page(browser, address, width=1280, height=900):
@@ -152,7 +176,7 @@ def column(browser, place):
     return [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, f"#table tbody tr > :nth-child({place})")]
 
 
-@pytest.mark.parametrize("name", ["vector_report", "series_report", "hostile_report"])
+@pytest.mark.parametrize("name", [make.__name__ for make in MAKERS])
 def test_a_page_opens_without_network_requests_or_errors(browser, pages, name):
     open_page(browser, pages[name])
     assert browser.get_log("browser") == []
@@ -165,28 +189,125 @@ def test_a_page_opens_without_network_requests_or_errors(browser, pages, name):
     assert set(requested) <= {"file", "data"}
 
 
+def percent(share):
+    """A share as the page writes it; halves are rounded up, as in JavaScript."""
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    return f"{100 * share + 1e-9:.{2 if share < 0.01 else 1}f} %"
+
+
 def test_the_slider_changes_prototypes_and_error(browser, pages):
     open_page(browser, pages["vector_report"])
     model = model_of(browser)
     chosen = model["summary"]["chosen_stop"]
-    assert text_of(browser, "#now-size") == "12 prototypes"
-    assert count(browser, "#map g.kept path") == count(browser, "#table tbody tr") == 12
+    size = f"{model['summary']['n_prototypes']} prototypes"
+    assert text_of(browser, "#now-size") == size
+    assert count(browser, "#map g.kept path") == model["summary"]["n_prototypes"]
+    assert f"error {percent(model['summary']['error']['error'])} on the test objects" in text_of(browser, "#now")
     slider = find(browser, "#slider")
+    assert int(slider.get_attribute("max")) == len(model["stops"]) - 1 == count(browser, "#curve .curve-dot") - 1
     seen = set()
     for key, stop in ((Keys.HOME, 0), (Keys.ARROW_RIGHT, 1), (Keys.END, len(model["stops"]) - 1)):
         slider.send_keys(key)
         expected = model["stops"][stop]
-        assert text_of(browser, "#now-size") == f"{expected['size']} prototypes"
+        assert text_of(browser, "#now-size") == f"{expected['n_kept']} prototypes"
         error = text_of(browser, "#now-error")
-        assert float(error.removesuffix(" %")) == pytest.approx(100 * expected["error"], abs=0.051)
-        assert count(browser, "#map g.kept path") == expected["size"]
+        assert error == percent(expected["error"])
+        assert f"± {percent(expected['standard_error'])} by cross-validation" in text_of(browser, "#now")
+        assert count(browser, "#map g.kept path") == expected["n_kept"]
         assert sorted(map(int, column(browser, 1)))[:5] == expected["kept"][:5]
         assert f"error {error}" in slider.get_attribute("aria-valuetext").replace("\u00a0", " ")
+        assert sum(map(int, column(browser, 5))) == 90
         seen.add(error)
     assert len(seen) > 1
     find(browser, "#to-chosen").click()
     assert int(slider.get_attribute("value")) == chosen
+    assert text_of(browser, "#now-size") == size
+
+
+def tiles(browser):
+    return {
+        tile.find_element(By.CSS_SELECTOR, ".name").text: tile.text.replace("\u00a0", " ").split("\n")[1:]
+        for tile in browser.find_elements(By.CSS_SELECTOR, "#tiles .tile")
+    }
+
+
+def test_the_summary_says_which_errors_are_shown(browser, pages):
+    open_page(browser, pages["vector_report"])
+    summary = model_of(browser)["summary"]
+    shown, references = tiles(browser), summary["references"]["test"]
+    assert shown["Error with the prototypes"][0] == percent(summary["error"]["error"])
+    assert shown["Error with the prototypes"][1].endswith("on the test objects")
+    assert shown["Error of always guessing"][0] == percent(references["guess"])
+    assert shown["Error of 1-NN on all objects"] == [percent(references["nearest"]), "on the test objects"]
+    assert shown["Error of k-NN on all objects"] == [
+        percent(references["knn"]),
+        f"k = {references['k']}, on the test objects",
+    ]
+    assert not find(browser, "#verdict").is_displayed()
+
+    open_page(browser, pages["validated_report"])
+    summary = model_of(browser)["summary"]
+    shown, references = tiles(browser), summary["references"]["leave_one_out"]
+    error = summary["error"]
+    assert shown["Error with the prototypes"] == [
+        percent(error["error"]),
+        f"± {percent(error['standard_error'])}, by cross-validation",
+    ]
+    assert shown["Error of always guessing"] == ["25.0 %", "the most frequent class, frequent"]
+    assert shown["Error of 1-NN on all objects"] == [percent(references["nearest"]), "by leave-one-out"]
+    assert text_of(browser, "#verdict").startswith(
+        "No better than guessing: always answering frequent has an error of 25.0 %"
+    )
+    assert "cross-validated" in text_of(browser, "#measured")
+
+
+def test_a_fixed_size_has_no_curve(browser, pages):
+    open_page(browser, pages["fixed_report"])
+    model = model_of(browser)
+    assert not find(browser, "#slider").is_displayed()
+    assert not find(browser, "#curve").is_displayed()
+    assert text_of(browser, "#budget-heading") == "The set"
     assert text_of(browser, "#now-size") == "12 prototypes"
+    assert text_of(browser, "#now-error") == percent(model["stops"][0]["error"])
+    assert "by cross-validation; the chosen set, refined" in text_of(browser, "#now")
+
+
+def test_sets_that_are_too_large_for_the_page(browser, pages):
+    open_page(browser, pages["large_report"])
+    model = model_of(browser)
+    chosen, last = model["stops"][model["summary"]["chosen_stop"]], model["stops"][-1]
+    assert (last["size"], last["kept"]) == (700, None)
+    find(browser, "#slider").send_keys(Keys.END)
+    assert text_of(browser, "#now-size") == "700 prototypes"
+    assert text_of(browser, "#now-error") == percent(last["error"])
+    assert "those below are of the chosen set" in text_of(browser, "#now")
+    assert count(browser, "#map g.kept path") == chosen["n_kept"]
+    # All training objects are counted, not only those on the page.
+    find(browser, "#to-chosen").click()
+    if find(browser, "#show-all").is_displayed():
+        find(browser, "#show-all").click()
+    assert sum(map(int, column(browser, 5))) == 700
+    assert "The page holds 150 of 700 training objects" in text_of(browser, "#notes")
+
+
+def test_ids_name_the_objects_and_are_found(browser, pages):
+    open_page(browser, pages["validated_report"])
+    model = model_of(browser)
+    kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
+    assert sorted(column(browser, 1)) == sorted(model["objects"]["ids"][index] for index in kept)
+    find(browser, "#find").send_keys(model["objects"]["ids"][33][:20])
+    assert "Object" in text_of(browser, "#details h3")
+    find(browser, "#find").clear()
+    find(browser, "#find").send_keys("no 33")
+    assert text_of(browser, "#match-count") == "1 of 80 objects match"
+    assert text_of(browser, "#details h3") == " ".join(f"Object {model['objects']['ids'][33]}".split())
+    assert "row\n33" in text_of(browser, "#details dl")
+    find(browser, "#find").clear()
+    find(browser, "#find").send_keys("33")
+    assert text_of(browser, "#match-list") == model["objects"]["ids"][33]
+    assert browser.execute_script("return window.hacked") is None
+    assert count(browser, "img, iframe, b, object, main script") == 0
 
 
 def mark_of(browser, place):
@@ -210,9 +331,9 @@ def test_hovering_shows_the_object(browser, pages):
     assert "Point at an object" in text_of(browser, "#details")
     # Prototypes are drawn after the dropped objects.
     n_dropped = count(browser, "#map g.dropped path")
-    assert n_dropped == 90 - 12
+    assert n_dropped == 90 - len(kept)
     shown = set()
-    for place in (0, 4, 8):
+    for place in (0, len(kept) // 2, len(kept) - 1):
         x, y = mark_of(browser, n_dropped + place)
         ActionChains(browser).move_to_element_with_offset(drawing, round(x), round(y)).perform()
         heading = text_of(browser, "#details h3")
@@ -232,20 +353,27 @@ def test_hovering_shows_the_object(browser, pages):
     assert len(shown) == 3
 
 
-def test_whom_a_prototype_stands_for(browser, pages):
+def test_what_a_prototype_stands_for(browser, pages):
     open_page(browser, pages["vector_report"])
     model = model_of(browser)
-    kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
-    nearest = [next((place for place in row if place in kept), -1) for row in model["objects"]["nearest"]]
-    codes = model["objects"]["codes"]
+    chosen = model["summary"]["chosen_stop"]
+    kept, nearest, codes = (
+        model["stops"][chosen]["kept"],
+        model["objects"]["winners"][chosen],
+        model["objects"]["codes"],
+    )
     for number, row in enumerate(kept):
-        members = [place for place in range(90) if nearest[place] == row and place not in kept]
-        wrong = sum(codes[place] != codes[row] for place in members)
+        members = [index for index in range(90) if index == row or (nearest[index] == row and index not in kept)]
+        of_others = sum(codes[index] != codes[row] for index in members)
         cells = [
             cell.text for cell in browser.find_elements(By.CSS_SELECTOR, f"#table tbody tr:nth-child({number + 1}) > *")
         ]
         assert cells[0] == str(row)
-        assert cells[-2:] == [str(len(members)), str(wrong)]
+        assert cells[-2:] == [str(len(members)), str(of_others)]
+        find(browser, f"#table tbody tr:nth-child({number + 1}) button").click()
+        sentence = f"{len(members)} training object{'s' * (len(members) > 1)}, itself included"
+        assert sentence in text_of(browser, "#details dl")
+        assert count(browser, "#details .members button") == min(24, len(members) - 1)
 
 
 def test_the_keyboard_reaches_objects_on_the_map(browser, pages):
@@ -293,15 +421,16 @@ def test_a_query_is_explained(browser, pages):
     stop = model["stops"][model["summary"]["chosen_stop"]]
     options = browser.find_elements(By.CSS_SELECTOR, "#query option")
     assert len(options) == 90
-    assert sum(option.text.endswith("✗") for option in options) == stop["n_errors"]
+    n_errors = model["summary"]["error"]["n_errors"]
+    assert sum(option.text.endswith("✗") for option in options) == n_errors > 0
     find(browser, "#query-wrong").click()
-    assert count(browser, "#query option") == stop["n_errors"]
+    assert count(browser, "#query option") == n_errors
     find(browser, "#query-wrong").click()
     find(browser, "#query option[value='33']").click()
     listed = [place for place in model["queries"]["nearest"][33] if place in stop["kept"]][:5]
     rows = browser.find_elements(By.CSS_SELECTOR, "#answer div:not(.values) > table tbody tr")
     assert [row.find_element(By.TAG_NAME, "button").text for row in rows] == [str(place) for place in listed]
-    assert [row.find_element(By.TAG_NAME, "td").text for row in rows] == ["1", "2", "3", "4", "5"]
+    assert [row.find_element(By.TAG_NAME, "td").text for row in rows] == [str(rank + 1) for rank in range(len(listed))]
     assert rows[0].text.endswith("decided")
     codes = model["objects"]["codes"]
     verdict = text_of(browser, "#answer .verdict")
@@ -343,7 +472,7 @@ def test_hostile_texts_stay_texts(browser, pages):
     assert browser.execute_script("return window.hacked") is None
 
 
-@pytest.mark.parametrize("name", ["vector_report", "series_report", "hostile_report"])
+@pytest.mark.parametrize("name", [make.__name__ for make in MAKERS])
 def test_no_sideways_scrolling_on_a_phone(browser, pages, name):
     open_page(browser, pages[name], width=375, height=700)
     browser.execute_script("document.querySelector('#table tbody button').click()")
@@ -396,6 +525,9 @@ def axe(tmp_path_factory):
         ("series_report", "dark", 1280),
         ("series_report", "light", 375),
         ("hostile_report", "light", 375),
+        ("validated_report", "light", 1280),
+        ("validated_report", "dark", 375),
+        ("fixed_report", "dark", 1280),
     ],
 )
 def test_no_serious_barrier(browser, pages, axe, name, theme, width):

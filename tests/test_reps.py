@@ -21,6 +21,7 @@ from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
 from protoset.features import rank_exponential
 from protoset.neighbors import build_lists
 from protoset.selectors import rank_prototypes, size
+from protoset.selectors._distinct import DistinctObjects
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping
@@ -45,13 +46,19 @@ def precise(**parameters):
     return REPS(**({"n_prototypes": 0.2} | parameters))
 
 
+def check_equal_up_to_ties(selector, other):
+    """Objects with equal scores and supports may come in another order: a matrix does not know their contents."""
+    largest = selector.weights_.max()
+    np.testing.assert_allclose(other.weights_, selector.weights_, atol=1e-6 * largest, rtol=1e-6)
+    np.testing.assert_allclose(other.scores_[other.ranking_], selector.scores_[selector.ranking_], atol=1e-5, rtol=1e-6)
+
+
 @given(labelled_vectors())
 def test_precomputed_equals_the_named_metric(data):
     X, y = data
     named = precise().fit(X, y)
     given_matrix = precise(metric="precomputed").fit(make_space(X).block(slice(None), slice(None)), y)
-    np.testing.assert_array_equal(named.weights_, given_matrix.weights_)
-    np.testing.assert_array_equal(named.ranking_, given_matrix.ranking_)
+    check_equal_up_to_ties(named, given_matrix)
 
 
 @given(labelled_vectors(tied=True), st.sampled_from([np.sqrt, np.square, np.log1p, lambda d: 3 * d + np.sign(d)]))
@@ -60,9 +67,7 @@ def test_an_increasing_transform_of_the_dissimilarities_changes_nothing(data, tr
     matrix = cdist(X, X)
     plain = precise(metric="precomputed").fit(matrix, y)
     transformed = precise(metric="precomputed").fit(transform(matrix), y)
-    np.testing.assert_array_equal(plain.weights_, transformed.weights_)
-    np.testing.assert_array_equal(plain.ranking_, transformed.ranking_)
-    np.testing.assert_array_equal(plain.sample_indices_, transformed.sample_indices_)
+    check_equal_up_to_ties(plain, transformed)
 
 
 @pytest.mark.parametrize("ties", ["min", "average"])
@@ -148,8 +153,9 @@ def test_what_the_attributes_say(data, loss_C):
     assert all(a <= b for a, b in itertools.pairwise(ordered))
     assert selector.duality_gap_ <= 1e-6
     assert set(y[selector.sample_indices_]) == set(y)
+    n_distinct = len(np.unique(np.column_stack([X, y]), axis=0))
     for k in range(len(np.unique(y)), n + 1):
-        assert len(selector.select(k)) == k
+        assert len(selector.select(k)) == min(k, n_distinct)
 
 
 def test_every_budget_is_a_cut_of_one_fit():
@@ -163,7 +169,7 @@ def test_every_budget_is_a_cut_of_one_fit():
 
 def test_the_functional_core_is_the_method():
     lists = build_lists(make_space(X_WINE), 53)
-    ranked = rank_prototypes(lists, Y_WINE)
+    ranked = rank_prototypes(lists, Y_WINE, order=make_space(X_WINE).identical())
     fitted = REPS(0.1).fit(X_WINE, Y_WINE)
     np.testing.assert_array_equal(ranked.ranking, fitted.ranking_)
     np.testing.assert_array_equal(ranked.weights, fitted.weights_)
@@ -274,7 +280,8 @@ def test_the_size_curve_is_the_error_of_refitting_on_each_fold():
     """The cheap curve, from filtered lists, against fits from scratch on every training part."""
     X, y = overlapping(200, seed=5)
     curve = REPS().fit(X, y).size_curve_
-    folds = size.stratified_folds(y, 5, None)
+    folds = np.empty(200, int)
+    folds[np.lexsort((*X.T[::-1], y))] = np.arange(200) % 5  # class by class, by the values of the objects
     for rate, error in zip(curve.rates, curve.errors, strict=True):
         fold_errors = []
         for fold in range(5):
@@ -288,7 +295,7 @@ def test_the_size_curve_is_the_error_of_refitting_on_each_fold():
 def test_folds_are_stratified_and_seeded():
     codes = np.repeat([0, 1, 2], [50, 23, 2])
     for state in (None, np.random.RandomState(0)):
-        folds = size.stratified_folds(codes, 5, state)
+        folds = size.deal_copies(DistinctObjects.once_each(codes), 5, state).argmax(axis=0)
         for code in range(3):
             counts = np.bincount(folds[codes == code], minlength=5)
             assert counts.max() - counts.min() <= 1
@@ -422,7 +429,7 @@ def test_scores_that_differ_by_rounding_errors_are_tied():
     position[selector.ranking_] = np.arange(len(y))
     assert (np.diff(rounded[selector.ranking_][np.isfinite(rounded[selector.ranking_])]) >= 0).all()
     mirrored = REPS(0.3).fit(grid[:, ::-1], y)
-    np.testing.assert_array_equal(mirrored.ranking_, selector.ranking_)
+    np.testing.assert_array_equal(grid[mirrored.ranking_][:, ::-1], grid[selector.ranking_])
 
 
 def test_fit_resample_takes_every_sparse_format():
@@ -436,7 +443,7 @@ def test_fit_resample_takes_every_sparse_format():
 def test_lists_that_do_not_fit_in_memory_are_named(monkeypatch):
     monkeypatch.setattr("protoset.neighbors.search.TIED_LISTS_BYTES", 0)
     with pytest.warns(UserWarning, match="100 of 100 objects have more equally distant neighbours"):
-        selector = REPS(4).fit(np.zeros((100, 1)), np.arange(100) % 2)
+        selector = REPS(4, metric="precomputed").fit(np.ones((100, 100)), np.arange(100) % 2)
     assert selector.truncation_bound_ > 1e-4
 
 

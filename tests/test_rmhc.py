@@ -12,6 +12,7 @@ from protoset import kernels
 from protoset.selectors import RMHC, _hill_climbing
 from protoset.selectors import rmhc as module
 from protoset.selectors._hill_climbing import Climber
+from protoset.selectors._voting import TIE_RULES
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping, slow_hits, slow_near
@@ -20,16 +21,25 @@ ks = st.integers(1, 3)
 seeds = st.integers(0, 2**32 - 1)
 
 
+def by_class_size(codes):
+    """Position of each object when the most frequent class comes first, then the lower code, then the earlier row."""
+    sizes = np.bincount(codes)
+    order = sorted(range(len(codes)), key=lambda i: (-sizes[codes[i]], codes[i], i))
+    return np.argsort(order)
+
+
 def check_climber(climber, D, codes, k):
+    priority = climber.nearest.priority
     member = np.zeros(len(codes), bool)
     member[climber.members] = True
     assert_array_equal(np.sort(np.concatenate([climber.members, climber.outsiders])), np.arange(len(codes)))
-    assert_array_equal(climber.nearest.neighbors, slow_near(D, member, k + 1))
-    assert climber.n_hits == slow_hits(D, member, codes, k)
+    assert_array_equal(climber.nearest.neighbors, slow_near(D, member, k + 1, priority))
+    assert climber.n_hits == slow_hits(D, member, codes, k, priority)
 
 
-@given(labelled_vectors(tied=True), ks, seeds, st.booleans())
-def test_gain_and_state_after_every_swap(data, k, seed, asymmetric):
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
+@given(data=labelled_vectors(tied=True), k=ks, seed=seeds, asymmetric=st.booleans())
+def test_gain_and_state_after_every_swap(tie_rule, data, k, seed, asymmetric):
     X, codes = data
     rng = np.random.default_rng(seed)
     n = len(codes)
@@ -37,7 +47,9 @@ def test_gain_and_state_after_every_swap(data, k, seed, asymmetric):
     D = rng.integers(0, 4, (n, n)).astype(float) if asymmetric else cdist(X, X)
     np.fill_diagonal(D, 0)
     space = make_space(D if asymmetric else X, "precomputed" if asymmetric else "euclidean", None)
-    climber = Climber(space, codes, rng.permutation(n)[: rng.integers(1, n)], k)
+    climber = Climber(space, codes, rng.permutation(n)[: rng.integers(1, n)], k, tie_rule)
+    priority = by_class_size(codes) if tie_rule == "majority" else np.arange(n)
+    assert_array_equal(climber.nearest.priority, priority)
     check_climber(climber, D, codes, k)
     for _ in range(8):
         place, outside = rng.integers(len(climber.members)), rng.integers(len(climber.outsiders))
@@ -45,8 +57,8 @@ def test_gain_and_state_after_every_swap(data, k, seed, asymmetric):
         member = np.zeros(n, bool)
         member[climber.members] = True
         member[[incoming, outgoing]] = True, False
-        hits, expected = climber.n_hits, slow_hits(D, member, codes, k)
-        arrays = (climber.nearest.neighbors, climber.nearest.distances, codes, climber.is_hit)
+        hits, expected = climber.n_hits, slow_hits(D, member, codes, k, priority)
+        arrays = (climber.nearest.neighbors, climber.nearest.distances, priority, codes, climber.is_hit)
         column = np.ascontiguousarray(D[:, incoming])
         gain = kernels.hill_climbing.swap_gain(column, incoming, outgoing, *arrays, np.empty(k, np.int64))
         assert gain == expected - hits
@@ -71,20 +83,21 @@ def test_voters_after_a_swap(data, k, seed):
     for own in range(n):
         distances = np.where(near[own] >= 0, D[own, near[own]], np.inf)
         voters = np.empty(k, np.int64)
-        kernels.hill_climbing.swap_voters(own, D[own, incoming], incoming, members[0], near[own], distances, voters)
+        before = near[own], distances, np.arange(n)
+        kernels.hill_climbing.swap_voters(own, D[own, incoming], incoming, members[0], *before, voters)
         assert_array_equal(voters, expected[own])
 
 
-def literal_rmhc(D, codes, size, k, max_iter, seed):
+def literal_rmhc(D, codes, size, k, max_iter, seed, priority):
     """Recompute everything at each mutation, with the random numbers of the library."""
     rng, n = np.random.RandomState(seed), len(codes)
     order = rng.permutation(n)
     members, outsiders = order[:size], np.sort(order[size:])
     places, outside_places = rng.randint(size, size=4096)[:max_iter], rng.randint(n - size, size=4096)[:max_iter]
-    best = slow_hits(D, np.isin(np.arange(n), members), codes, k)
+    best = slow_hits(D, np.isin(np.arange(n), members), codes, k, priority)
     for place, outside in zip(places, outside_places, strict=True):
         members[place], outsiders[outside] = outsiders[outside], members[place]
-        hits = slow_hits(D, np.isin(np.arange(n), members), codes, k)
+        hits = slow_hits(D, np.isin(np.arange(n), members), codes, k, priority)
         if hits > best:
             best = hits
         else:
@@ -94,11 +107,12 @@ def literal_rmhc(D, codes, size, k, max_iter, seed):
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("tied", [False, True])
-def test_against_a_literal_search(k, tied):
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
+def test_against_a_literal_search(k, tied, tie_rule):
     X, y = overlapping(60, seed=3)
     X = X.round() if tied else X
-    selector = RMHC(12, n_neighbors=k, max_iter=150, random_state=5).fit(X, y)
-    members, hits = literal_rmhc(cdist(X, X), y, 12, k, 150, 5)
+    selector = RMHC(12, n_neighbors=k, max_iter=150, tie_rule=tie_rule, random_state=5).fit(X, y)
+    members, hits = literal_rmhc(cdist(X, X), y, 12, k, 150, 5, by_class_size(y) if tie_rule == "majority" else None)
     assert_array_equal(selector.sample_indices_, members)
     assert selector.accuracy_ == hits / 60
     assert selector.n_evaluations_ == selector.n_iter_ == 150

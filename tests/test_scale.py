@@ -212,9 +212,9 @@ def test_too_low_recall_ends_the_fit(monkeypatch):
 
 
 def test_ties_that_approximate_lists_do_not_hold_are_named():
-    X = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 60, axis=0)
-    y = np.arange(600) % 3
-    with pytest.warns(UserWarning, match="600 of 600 objects have more equally .* than approximate lists hold.*exact"):
+    X = np.eye(200)  # all are equally far from each other
+    y = np.arange(200) % 3
+    with pytest.warns(UserWarning, match="200 of 200 objects have more equally .* than approximate lists hold.*exact"):
         REPS(0.1, search="approximate").fit(X, y)
     REPS(0.1, search="exact").fit(X, y)
 

@@ -313,7 +313,7 @@ def test_cross_validation(metric, form):
     classifier = PrototypeClassifier(REPS(0.5, metric=metric))
     scores = cross_val_score(classifier, FORMS[form], Y, cv=4)
     np.testing.assert_array_equal(scores, cross_val_score(classifier, X, Y, cv=4))
-    assert scores.mean() >= 0.5
+    assert scores.mean() >= 0.4
 
 
 def test_automatic_size_and_resampling():

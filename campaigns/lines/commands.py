@@ -8,7 +8,7 @@ from campaigns.lines.text import Text, fill, mostly, pick, some
 from protoset.selectors import all_selectors
 from protoset.spaces import DISSIMILARITIES
 
-METHODS = ["NoPS", "refined", *(name for name, _ in all_selectors())]
+METHODS = ["NoPS", "kNN", "guess", "refined", *(name for name, _ in all_selectors())]
 METRICS = sorted(DISSIMILARITIES)
 
 ODD_VALUE = pick(
@@ -170,6 +170,14 @@ WORD = pick(
 )
 OPTION_VALUES: dict[str, Text] = {
     "--target": mostly(pick("class", "0", "-1"), WORD, 3),
+    "--ignore": mostly(pick("a", "0", "class"), WORD, 3),
+    "--use": mostly(pick("a", "*", "1"), WORD, 3),
+    "--id": mostly(pick("a", "0", "class"), WORD, 3),
+    "--categorical": mostly(pick("a", "class", "1"), WORD, 3),
+    "--numeric": mostly(pick("a", "0"), WORD, 3),
+    "--text": mostly(pick("b", "0"), WORD, 3),
+    "--separator": mostly(pick(",", ";", "tab", "|"), WORD, 3),
+    "--decimal": mostly(pick(",", "."), WORD, 3),
     "--kind": mostly(pick("vectors", "mixed", "series", "strings", "matrix"), WORD),
     "--labels": mostly(pick("small.txt", "nowhere.txt"), WORD),
     "--method": mostly(pick("fcnn", "reps", "ENN", "randomselector", "cnn", "drop3"), WORD, 10),
@@ -187,16 +195,18 @@ OPTION_VALUES: dict[str, Text] = {
     "--row": mostly(pick("0", "3", "23"), WORD, 3),
     "--n-neighbors": mostly(pick("2", "6"), WORD),
     "--methods": mostly(pick("fcnn,enn", "fcnn", "cnn"), WORD),
+    "--columns": mostly(pick("row,prediction", "prototype", "distance,probability,row"), WORD),
     "--unknown": WORD,
 }
-FLAGS = pick(*["--json", "--quiet", "--force", "-q"] * 3, "--help", "--unknown")
-ABOUT_DATA = ["--target", "--kind", "--metric", "--scaling", "--n-prototypes"]
+FLAGS = pick(*["--json", "--quiet", "--force", "-q"] * 3, "--all", "--help", "--unknown")
+ABOUT_COLUMNS = ["--ignore", "--use", "--id", "--categorical", "--numeric", "--text", "--separator", "--decimal"]
+ABOUT_DATA = ["--target", "--kind", "--metric", "--scaling", "--n-prototypes", *ABOUT_COLUMNS]
 OPTIONS_OF = {
     "select": [*ABOUT_DATA, "--labels", "--metric-param", "--param", "--seed", "--n-jobs", "--output", "--model"],
     "evaluate": [*ABOUT_DATA, "--folds", "--holdout", "--seed", "--model"],
     "compare": [*ABOUT_DATA, "--folds"],
-    "predict": ["--output", "--unknown"],
-    "explain": ["--n-neighbors", "--row", "--unknown"],
+    "predict": ["--output", "--columns", "--unknown"],
+    "explain": ["--n-neighbors", "--row", "--id", "--unknown"],
 }
 
 

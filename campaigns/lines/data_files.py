@@ -19,13 +19,43 @@ OPTIONS = mostly(
         ", {option}", option=pick("target='a'", "target=0", "target=-1", "target=99", "target=False", "target='class'")
     )
     | fill(", kind={kind}", kind=mostly(KIND, pick("'x'", "3"), 8))
+    | fill(
+        ", {option}",
+        option=pick(
+            *("ignore='a'", "ignore=[0, 1]", "use='*'", "use='a'", "id='a'", "id=0", "id='a', text='b'", "ignore=None"),
+            *("categorical='a'", "categorical=['class']", "numeric='b'", "numeric=0", "text='b'", "text=1", "use=1.5"),
+            *("header=True", "header=False", "header='x'", "separator='|'", "separator=''", "decimal=','", "decimal=3"),
+        ),
+    )
     | pick(", labels=['a', 'b', 'a']", ", labels='y'", ", labels=[]", ", name='n'", ", labels=3", ", target=1.5"),
     3,
 )
 
+FORMED = pick(
+    "5 %", '"1,234"', "2020-01-31", "31.12.2020", "1/2/2020", "2020-02-30T25:00", "2020-01-01 10:00Z", "0001-01-01"
+)
 NUMBER = pick("0", "1", "2.5", "-1e3", "7", "0.125", "1e9", "3")
-ODD_CELL = pick("x", "y z", "?", "", "NaN", "inf", "'a'", '"b"', "1e999", "u", "٣", " 1 ", "-", '"', "1,5", "9" * 400)
-CELL = mostly(NUMBER, ODD_CELL, 8)
+ODD_CELL = pick(
+    "x",
+    "y z",
+    "?",
+    "",
+    "NaN",
+    "inf",
+    "'a'",
+    '"b"',
+    "1e999",
+    "u",
+    "٣",
+    " 1 ",
+    "-",
+    '"',
+    "1,5",
+    "9" * 400,
+    "5 %",
+    "1,234",
+)
+CELL = mostly(NUMBER, ODD_CELL | FORMED, 8)
 LABEL = mostly(pick("u", "v", "1", "2"), pick("", "?", "1.5", "é", "=1+1"), 15)
 
 

@@ -10,7 +10,7 @@ from protoset._version import __version__
 
 if TYPE_CHECKING:
     from protoset._export import export
-    from protoset.classifier import Explanation, PrototypeClassifier
+    from protoset.classifier import Explanation, Predictions, PrototypeClassifier
     from protoset.exceptions import FileFormatError
     from protoset.models import DataModel
     from protoset.neighbors import NeighborLists, NeighborSearch
@@ -24,6 +24,7 @@ __all__ = [
     "FileFormatError",
     "NeighborLists",
     "NeighborSearch",
+    "Predictions",
     "PrototypeClassifier",
     "Refined",
     "Refinement",
@@ -38,7 +39,7 @@ __all__ = [
 # for scikit-learn.
 _NAMES = {
     "_export": ("export",),
-    "classifier": ("Explanation", "PrototypeClassifier"),
+    "classifier": ("Explanation", "Predictions", "PrototypeClassifier"),
     "exceptions": ("FileFormatError",),
     "models": ("DataModel",),
     "neighbors": ("NeighborLists", "NeighborSearch"),

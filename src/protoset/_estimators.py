@@ -25,8 +25,14 @@ class CheckedEstimator(BaseEstimator):
         """
         plain = copy.copy(self)
         plain.__dict__.update(self._check_parameters())
+        # Features of an earlier fit; objects such as arrays and strings have no names, or no features.
+        features = ("n_features_in_", "feature_names_in_")
+        for name in features:
+            plain.__dict__.pop(name, None)
         yield plain
         parameters = self.get_params(deep=False)
+        for name in features:
+            self.__dict__.pop(name, None)
         self.__dict__.update({name: value for name, value in vars(plain).items() if name not in parameters})
 
     def set_params(self, **params: Any) -> Self:

@@ -62,6 +62,7 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
     target = _check_path(path)
     _, state = space.state()
     arrays: dict[str, np.ndarray] = {"images": state["images"], "codes": classifier._codes}
+    arrays |= {"counts": classifier.prototype_counts_, "class_totals": classifier.class_counts_}
     if "learned" in state:
         learned = state["learned"]
         arrays["learned"] = learned if learned.ndim == 1 else np.linalg.cholesky(learned)

@@ -36,6 +36,9 @@ EPSILON = 2.0**-52
 BLOCK = 2**21
 """Distances that are computed at a time."""
 
+EQUAL_VOTES = 1 + 1e-9
+"""Ratio of votes up to which they count as equal: sums of weights have rounding errors."""
+
 LARGEST = 1e150
 """Largest number in X; squares of larger numbers overflow."""
 
@@ -110,7 +113,26 @@ def _nearest(a, b, centred, norms, centre):
     close = screen <= (screen[np.arange(len(a)), winners] + slack)[:, None]
     for row in np.flatnonzero(np.count_nonzero(close, axis=1) > 1):
         among = np.flatnonzero(close[row])
-        winners[row] = among[_distances(a[row], b[among]).argmin()]
+        distances = _distances(a[row], b[among])
+        winners[row] = _elect(among[distances == distances.min()])
+    return winners
+
+
+def _elect(tied):
+    """One of equally near prototypes: of the class with most votes, then of the more frequent class."""
+    codes, totals = _arrays["codes"][tied], _arrays["class_totals"]
+    votes = np.bincount(codes, _arrays["counts"][tied])
+    present = np.unique(codes)
+    leading = present[votes[present] * EQUAL_VOTES >= votes.max()]
+    return tied[codes == leading[totals[leading].argmax()]][0]
+
+
+def _nearest_in(block):
+    """Position of the nearest prototype of each row of distances."""
+    is_nearest = block == block.min(axis=1, keepdims=True)
+    winners = is_nearest.argmax(axis=1)
+    for row in np.flatnonzero(np.count_nonzero(is_nearest, axis=1) > 1):
+        winners[row] = _elect(np.flatnonzero(is_nearest[row]))
     return winners
 
 
@@ -123,15 +145,17 @@ def _block(a, b):
 
 
 def _adjusted(block):
-    """Position of the smallest rank + degradation; ties go to the nearest prototype, then to the first."""
+    """Position of the smallest rank + degradation; of ties the nearest prototype."""
     order = np.argsort(block, axis=1, kind="stable")
     ordered = np.take_along_axis(block, order, axis=1)
     steps = np.hstack([np.ones((len(block), 1), bool), ordered[:, 1:] != ordered[:, :-1]])
     ranks = np.maximum.accumulate(np.where(steps, np.arange(1, block.shape[1] + 1), 0), axis=1)
     # Without degradations the plain ranks count.
     adjusted = ranks + _arrays["degradations"][order] if "degradations" in _arrays else ranks
-    winners = adjusted.argmin(axis=1)
-    return order[np.arange(len(order)), winners]
+    eligible = np.empty(block.shape)
+    smallest = adjusted.min(axis=1, keepdims=True)
+    np.put_along_axis(eligible, order, np.where(adjusted == smallest, ordered, np.inf), axis=1)
+    return _nearest_in(eligible)
 
 
 def predict(X):
@@ -150,7 +174,7 @@ def predict(X):
             winners = _nearest(a, b, centred, norms, centre)
         else:
             block = _block(a, b)
-            winners = block.argmin(axis=1) if RULE == "nearest" else _adjusted(block)
+            winners = _nearest_in(block) if RULE == "nearest" else _adjusted(block)
         codes[start : start + step] = _arrays["codes"][winners]
     return CLASSES[codes]
 

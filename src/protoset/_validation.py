@@ -8,6 +8,7 @@ import numbers
 import os
 import reprlib
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+
+from protoset._frames import refuse_other_frames
 
 LARGEST_COUNT = 2**63 - 1
 """Largest whole number that an array holds."""
@@ -174,7 +177,8 @@ def check_positions(name: str, value: Any, n_objects: int) -> np.ndarray:
 
 
 def refuse_ambiguous(X: Any) -> None:
-    """Refuse a masked array, as its mask would be ignored, and a DataFrame with repeated column names."""
+    """Refuse a masked array, as its mask would be ignored, frames that are not read, and repeated column names."""
+    refuse_other_frames(X)
     if isinstance(X, np.ma.MaskedArray):
         raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
     names = list(getattr(X, "columns", ()))
@@ -260,7 +264,10 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind == "S":
         raise TypeError("y holds labels of the type bytes; decode them to str")
     try:
-        check_classification_targets(y)
+        with warnings.catch_warnings():
+            # Selectors warn of such labels themselves, once per fit.
+            warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%", UserWarning)
+            check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise TypeError(

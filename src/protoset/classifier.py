@@ -2,14 +2,16 @@
 
 Every rule orders the prototypes for a query and answers with the class of the first.
 "nearest" orders by distance. "adjusted" orders by rank among the prototypes + degradation, so that
-a prototype that misled its neighbours in training comes later.
+a prototype that misled its neighbours in training comes later. Among equally near prototypes the majority of their
+labels decides (``protoset.selectors.ties``).
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -25,7 +27,8 @@ from protoset._validation import check_choice, check_count, check_jobs
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import BaseSelector, Refined
 from protoset.selectors.base import check_selector, note_features
-from protoset.spaces import Dissimilarities
+from protoset.selectors.ties import MajorityVote, vote_of
+from protoset.spaces import Contributions, Dissimilarities, PairComparison
 
 Rule = Literal["nearest", "adjusted"]
 RULES: tuple[Rule, ...] = ("nearest", "adjusted")
@@ -60,20 +63,44 @@ class Explanation:
 
 
 @dataclass(frozen=True)
+class Predictions:
+    """Predicted labels with what is behind them, one entry per query.
+
+    Attributes
+    ----------
+    labels : ndarray
+    probabilities : ndarray
+        Share of the predicted class, as in ``predict_proba``.
+    indices : ndarray of int
+        The prototype that decided, as a position in the training set.
+    distances : ndarray
+        Its dissimilarity from the query.
+    """
+
+    labels: np.ndarray
+    probabilities: np.ndarray
+    indices: np.ndarray
+    distances: np.ndarray
+
+
+@dataclass(frozen=True)
 class Decision:
-    """Prototypes of each query by distance, with what decides among them."""
+    """Prototypes of each query by distance, with what decides among them.
+
+    ``tied`` marks the prototypes that vote, in the order of the prototypes: those with the smallest adjusted rank and,
+    among these, the smallest distance. ``winners`` are the positions of the prototypes that win.
+    """
 
     order: np.ndarray
     distances: np.ndarray
     ranks: np.ndarray
     adjusted_ranks: np.ndarray
+    tied: np.ndarray
+    winners: np.ndarray
 
 
-def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
-    """Order the prototypes of each query by distance and adjust their ranks.
-
-    In each row the first smallest of ``adjusted_ranks`` wins: among ties the nearest, then the lowest index.
-    """
+def decide(block: np.ndarray, degradations: np.ndarray | None, vote: MajorityVote) -> Decision:
+    """Order the prototypes of each query by distance, adjust their ranks, and let the tied ones vote."""
     order = np.argsort(block, axis=1, kind="stable")
     distances = np.take_along_axis(block, order, axis=1)
     n_queries, n_prototypes = block.shape
@@ -83,11 +110,19 @@ def decide(block: np.ndarray, degradations: np.ndarray | None) -> Decision:
     if np.isinf(distances).any():
         # An infinite distance is unknown: the prototype is farther than the known ones, and never wins.
         adjusted = np.where(np.isinf(distances), np.inf, adjusted)
-    return Decision(order, distances, ranks, adjusted)
+    eligible = np.empty(block.shape)
+    smallest = adjusted.min(axis=1, keepdims=True)
+    np.put_along_axis(eligible, order, np.where(adjusted == smallest, distances, np.inf), axis=1)
+    tied = eligible == eligible.min(axis=1, keepdims=True)
+    return Decision(order, distances, ranks, adjusted, tied, vote(eligible))
 
 
-def class_shares(decision: Decision, codes: np.ndarray, n_classes: int, beta: float) -> np.ndarray:
-    """Share of each class: beta^-(adjusted rank of its best prototype), summing to 1 over the classes."""
+def class_shares(decision: Decision, vote: MajorityVote, beta: float) -> np.ndarray:
+    """Share of each class: beta^-(adjusted rank of its best prototype), summing to 1 over the classes.
+
+    The classes of tied prototypes divide their shares by votes. Among them, the classes with most votes divide theirs
+    by their sizes in the training set.
+    """
     adjusted = decision.adjusted_ranks
     undecided = np.isinf(adjusted).all(axis=1)
     if undecided.any():
@@ -96,12 +131,30 @@ def class_shares(decision: Decision, codes: np.ndarray, n_classes: int, beta: fl
         adjusted = np.where(undecided[:, None], known, adjusted)
     by_prototype = np.empty_like(adjusted)
     np.put_along_axis(by_prototype, decision.order, adjusted, axis=1)
-    by_class = np.argsort(codes, kind="stable")
-    present, first = np.unique(codes[by_class], return_index=True)
-    best = np.full((len(adjusted), n_classes), np.inf)
+    by_class = np.argsort(vote.codes, kind="stable")
+    present, first = np.unique(vote.codes[by_class], return_index=True)
+    best = np.full((len(adjusted), len(vote.class_totals)), np.inf)
     best[:, present] = np.minimum.reduceat(by_prototype[:, by_class], first, axis=1)
     support = np.power(beta, best.min(axis=1, keepdims=True) - best)
+    rows = np.flatnonzero(np.count_nonzero(decision.tied, axis=1) > 1)
+    if len(rows):
+        tied = decision.tied[rows][:, by_class]
+        votes = np.add.reduceat(np.where(tied, vote.counts[by_class], 0.0), first, axis=1)
+        is_tied = np.logical_or.reduceat(tied, first, axis=1)
+        support[np.ix_(rows, present)] *= _tied_shares(votes, is_tied, vote.class_totals[present])
     return support / support.sum(axis=1, keepdims=True)
+
+
+def _tied_shares(votes: np.ndarray, is_tied: np.ndarray, class_totals: np.ndarray) -> np.ndarray:
+    """Factors by which tied classes divide their equal shares, row by row; 1 for classes that are not tied."""
+    smallest = np.finfo(float).tiny  # votes and sizes may be 0 by weight
+    votes = np.where(is_tied, np.maximum(votes, smallest), 0.0)
+    is_leading = votes * kernels.ties.EQUAL_VOTES >= votes.max(axis=1, keepdims=True)
+    sizes = np.where(is_leading, np.maximum(class_totals, smallest), 0.0)
+    leading = np.where(is_leading, votes, 0.0).sum(axis=1, keepdims=True)
+    votes = np.where(is_leading, leading * (sizes / sizes.sum(axis=1, keepdims=True)), votes)
+    shares = votes / votes.sum(axis=1, keepdims=True) * np.count_nonzero(is_tied, axis=1)[:, None]
+    return np.where(is_tied, shares, 1.0)
 
 
 class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
@@ -127,6 +180,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         The prototypes as positions in the training set, ascending.
     prototype_labels_ : ndarray
         Their labels.
+    prototype_counts_ : ndarray of float
+        How many training objects stand behind each prototype, by weight: its votes where prototypes are equally near.
+    class_counts_ : ndarray of float
+        Size of each class in the training set, by weight.
     degradations_ : ndarray or None
         Their degradations, if the selector learns any.
     classes_ : ndarray
@@ -154,7 +211,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """The selector's metric."""
         return getattr(self._selector_or_default(), "metric", None)
 
-    def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, lists: Any = None, client: Any = None) -> Self:
         """Select prototypes and keep them.
 
         Parameters
@@ -163,6 +220,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             The training objects, of the kind that the selector's metric takes, or their space.
         y : array-like of shape (n_objects,)
             Their labels, of at least two classes.
+        sample_weight : array-like of shape (n_objects,), optional
+            How many objects each stands for, see :meth:`REPS.fit`.
         lists : (indices, distances), sparse graph or NeighborLists, optional
             Ready neighbour lists for :meth:`REPS.fit`.
         client : distributed.Client, optional
@@ -174,7 +233,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """
         with self._fitting() as plain:
             selector = clone(plain._selector_or_default())
-            space, codes = selector._fit(X, y, lists=lists, client=client)
+            space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
             kept = selector.sample_indices_
             learned = getattr(selector, "degradations_", None)
             if plain.rule == "adjusted" and learned is None:
@@ -187,7 +246,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             plain.selector_ = selector
             plain.classes_, plain.sample_indices_ = selector.classes_, kept
             plain.degradations_ = None if learned is None else learned[kept]
-            plain._codes = codes[kept]
+            vote = vote_of(selector, codes)
+            plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._prototypes = space.prototypes(kept)
             plain._beta = selector._rank_base()
@@ -220,9 +280,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             return self._predict_blocks(X)
         queries = self._cross(X)
         if self.rule == "nearest":
-            winners, _ = queries.nearest(n_jobs=check_jobs(self.n_jobs))
+            winners, _ = queries.nearest(choose=self._vote, n_jobs=check_jobs(self.n_jobs))
         else:
-            winners = np.concatenate(self._map(queries, _winners))
+            winners = np.concatenate(self._map(queries, attrgetter("winners")))
         return self.classes_[self._codes[winners]]
 
     def _predict_blocks(self, X: Any) -> Any:
@@ -243,17 +303,40 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         A class is represented by its best prototype. Its share is beta to the minus adjusted rank of that prototype,
         divided by the sum over the classes (beta is the selector's, 2 if it has none). With beta = 2 a class whose best
         prototype is one rank behind has half the share. It is the margin of the decision in ranks, not a calibrated
-        frequency; where classes tie exactly, ``predict`` takes the nearest prototype, the lowest index among equals.
+        frequency.
+
+        Classes whose best prototypes are equally near divide their shares by votes; of these, classes with equally many
+        votes divide theirs by their sizes in the training set. So the class that ``predict`` answers has the largest
+        share. With ``rule="adjusted"`` a class that is as good but farther may have the same share.
 
         Returns
         -------
         ndarray of shape (n_queries, n_classes)
         """
         queries = self._cross(X)
-        shares = self._map(
-            queries, lambda decision: class_shares(decision, self._codes, len(self.classes_), self._beta)
-        )
-        return np.concatenate(shares)
+        return np.concatenate(self._map(queries, lambda decision: class_shares(decision, self._vote, self._beta)))
+
+    def predict_details(self, X: Any) -> Predictions:
+        """Predict labels with their probabilities and the prototypes that decided, in one pass over the queries.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
+
+        Returns
+        -------
+        Predictions
+        """
+        queries = self._cross(X)
+
+        def show(decision: Decision) -> tuple[np.ndarray, ...]:
+            shares = class_shares(decision, self._vote, self._beta)
+            probabilities = shares[np.arange(len(shares)), self._codes[decision.winners]]
+            return decision.winners, probabilities, decision.distances[decision.order == decision.winners[:, None]]
+
+        winners, probabilities, distances = map(np.concatenate, zip(*self._map(queries, show), strict=True))
+        return Predictions(self.prototype_labels_[winners], probabilities, self.sample_indices_[winners], distances)
 
     def explain(self, X: Any, n_neighbors: int = 3) -> Explanation:
         """Show which prototypes decided, and how closely.
@@ -274,7 +357,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         own = np.zeros(len(self._codes)) if self.degradations_ is None else self.degradations_
 
         def show(decision: Decision) -> tuple[np.ndarray, ...]:
-            first = np.argsort(decision.adjusted_ranks, axis=1, kind="stable")[:, :n_neighbors]
+            is_winner = decision.order == decision.winners[:, None]
+            first = np.lexsort((~is_winner, decision.adjusted_ranks), axis=1)[:, :n_neighbors]
             shown = np.take_along_axis(decision.order, first, axis=1)
             return (
                 self.sample_indices_[shown],
@@ -287,6 +371,47 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
 
         parts = self._map(queries, show)
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def compare(self, X: Any, prototypes: Any = None) -> list[PairComparison]:
+        """Say what makes up the dissimilarity of each query to a prototype.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
+        prototypes : array-like of int, optional
+            A prototype for each query, as a position in the training set; by default the one that decides.
+
+        Returns
+        -------
+        list of PairComparison
+            ``Contributions`` of the attributes for vectors and mixed attributes, an ``Alignment`` for series, an
+            ``EditScript`` for strings. All are in ``protoset.spaces``.
+        """
+        if prototypes is None:
+            prototypes = self.explain(X, 1).indices[:, 0]
+        queries = self._cross(X)
+        columns = self._columns_of(prototypes, queries.shape[0])
+        comparisons = [queries.compare(row, column) for row, column in enumerate(columns.tolist())]
+        names = tuple(getattr(self, "feature_names_in_", ()))
+        return [
+            replace(comparison, names=names) if isinstance(comparison, Contributions) else comparison
+            for comparison in comparisons
+        ]
+
+    def _columns_of(self, prototypes: Any, n_queries: int) -> np.ndarray:
+        """Return positions in the training set as positions among the prototypes."""
+        wanted = np.asarray(prototypes)
+        if wanted.shape != (n_queries,) or not np.isin(wanted, self.sample_indices_).all():
+            raise ValueError(
+                f"prototypes={wanted.tolist()!r:.60} must have, for each of the {n_queries} queries, one of the "
+                "sample_indices_ of this classifier"
+            )
+        return np.searchsorted(self.sample_indices_, wanted)
+
+    @property
+    def _vote(self) -> MajorityVote:
+        return MajorityVote(self._codes, self.prototype_counts_, self.class_counts_)
 
     def _selector_or_default(self) -> Any:
         return Refined() if self.selector is None else self.selector
@@ -319,7 +444,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """Apply a function to the decisions of the queries, block by block."""
         degradations = self.degradations_ if self.rule == "adjusted" else None
         return map_blocks(
-            lambda rows: function(decide(queries.block(rows, slice(None)), degradations)),
+            lambda rows: function(decide(queries.block(rows, slice(None)), degradations, self._vote)),
             *queries.shape,
             check_jobs(self.n_jobs),
         )
@@ -355,8 +480,3 @@ def _predict_named(classifier: PrototypeClassifier, names: list[str], rows: np.n
     import pandas as pd
 
     return classifier.predict(pd.DataFrame(rows, columns=names))
-
-
-def _winners(decision: Decision) -> np.ndarray:
-    first = decision.adjusted_ranks.argmin(axis=1)
-    return decision.order[np.arange(len(first)), first]

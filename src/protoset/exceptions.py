@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "CompilationCacheWarning",
     "DataError",
+    "DoubtfulDataWarning",
     "FileFormatError",
     "HopelessClassWarning",
     "JournalError",
@@ -84,6 +85,14 @@ class CompilationCacheWarning(ProtosetWarning):
     """Compiled code cannot be kept on disk, so that every process compiles again.
 
     Set the environment variable ``NUMBA_CACHE_DIR`` to a folder that can be written to, before Python starts.
+    """
+
+
+class DoubtfulDataWarning(ProtosetWarning):
+    """Nearest neighbours will hardly tell the classes apart, because of a column or because of the labels.
+
+    ``metric="auto"`` took a column of categories of which hardly any two objects share one; or there are very many
+    classes, or classes with hardly any objects. The message says what will go wrong and what to do.
     """
 
 

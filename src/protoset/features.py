@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from protoset import kernels
 from protoset._arrays import row_sums
 from protoset._blocks import row_slices
-from protoset.neighbors.lists import NeighborLists, Ties
+from protoset.neighbors.lists import TIES, NeighborLists, Ties
 from protoset.neighbors.search import ENTRY_BYTES
 
 
@@ -52,8 +53,23 @@ class RankExponential:
         return bound * self.cut_off * (self.beta - 1 + bound * (self.largest_friendly + self.cut_off))
 
 
-def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0) -> RankExponential:
-    """Turn neighbour lists into the constraints of the max-margin problem."""
+def rank_exponential(
+    lists: NeighborLists,
+    codes: np.ndarray,
+    beta: float = 2.0,
+    *,
+    counts: np.ndarray | None = None,
+    costs: np.ndarray | None = None,
+) -> RankExponential:
+    """Turn neighbour lists into the constraints of the max-margin problem.
+
+    With ``counts`` (copies of each object) or ``costs`` (of an error on a copy), the problem is that of all copies, in
+    which copies of an object have the same weight w. The features and rho of an object are multiplied by its count and
+    its cost, and the column of an object stands for the variable sqrt(count) * w; so the objective has its usual form.
+    """
+    if counts is not None or costs is not None:
+        ones = np.ones(lists.n_objects)
+        return _of_copies(lists, codes, beta, ones if counts is None else counts, ones if costs is None else costs)
     n = lists.n_objects
     codes = codes.astype(np.int32, copy=False)
     values, rho = np.empty(len(lists.indices)), np.empty(n)
@@ -68,6 +84,33 @@ def rank_exponential(lists: NeighborLists, codes: np.ndarray, beta: float = 2.0)
     tail = tail_of_rows(lists.indptr, lists.ranks, lists.closed, lists.ties, n, beta)
     friendly, support = column_sums(lists.indices, values, n)
     return RankExponential(features, rho, support, lists.best_ranks(), float(tail.sum()), float(friendly.max()), beta)
+
+
+def _of_copies(
+    lists: NeighborLists, codes: np.ndarray, beta: float, counts: np.ndarray, costs: np.ndarray
+) -> RankExponential:
+    """Constraints of objects that stand for several copies each."""
+    n, total = lists.n_objects, float(counts.sum())
+    indptr, indices, own_copies = lists.indptr, lists.indices, np.maximum(counts - 1, 0.0)
+    ranks, own_ranks = kernels.lists.rank_copies(indptr, indices, lists.distances, counts, TIES.index(lists.ties))
+    best_ranks = kernels.lists.best_ranks(indices, ranks, n)
+    best_ranks = np.where(counts >= 2, np.minimum(best_ranks, own_ranks), best_ranks)
+    listed = own_copies + row_sums(counts[indices], indptr)
+    left_out = np.maximum(total - counts - (listed - own_copies), 0.0)
+    tail = left_out * np.power(beta, -(listed + 1.0))
+    open_rows = np.flatnonzero(~lists.closed & (np.diff(indptr) > 0))
+    if lists.ties != "ordinal" and len(open_rows):
+        tail[open_rows] = (total - counts[open_rows]) * np.power(beta, -ranks[indptr[open_rows + 1] - 1])
+    values, _ = constraints_of_rows(indptr, indices, ranks, codes, codes, beta)
+    rho = (beta - 1) * row_sums(np.maximum(-values, 0.0) * counts[indices], indptr)
+    row_weights, roots, own = counts * costs, np.sqrt(counts), costs * own_copies * np.power(beta, -own_ranks)
+    values *= np.repeat(row_weights, np.diff(indptr))
+    friendly, support = (sums + own for sums in column_sums(indices, values, n))
+    values *= roots[indices]
+    features = sparse.csr_matrix((values, indices, indptr), shape=(n, n), copy=False)
+    features = sparse.csr_matrix(features + sparse.diags_array(own * roots, format="csr"))
+    cut_off = float((row_weights * tail).sum())
+    return RankExponential(features, row_weights * rho, support, best_ranks, cut_off, float(friendly.max()), beta)
 
 
 def column_sums(indices: np.ndarray, values: np.ndarray, n_objects: int) -> tuple[np.ndarray, np.ndarray]:

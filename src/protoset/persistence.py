@@ -1,14 +1,17 @@
 """Fitted classifiers as files: a zip archive with plain arrays and JSON, never code.
 
 metadata.json    format and version, metric, rule, labels, parameters, dtype and shape of every array; for a DataModel
-                 also the preparation
+                 also the preparation, the ids of the prototypes, and their values where there are categories; for a
+                 Pipeline also its steps
 NAME.npy         one per array, readable with ``numpy.load``
 
-A file with a preparation has a format name of its own: its classifier must not be used on objects without preparation.
+A file with a preparation or with steps has a format name of its own: its classifier must not be used on objects without
+them.
 
 A file may come from a stranger. Before anything is unpacked, the size of every array is compared with the metadata, and
-the size of the content with a limit. ``from_state`` of the space and of the preparation check the content. ``save``
-restores the classifier from the content before it writes the file, so that ``load`` accepts every file of ``save``.
+the size of the content with a limit. ``from_state`` of the space and of the preparation check the content, and so does
+``restore_pipeline``. ``save`` restores the classifier from the content before it writes the file, so that ``load``
+accepts every file of ``save``.
 """
 
 from __future__ import annotations
@@ -23,11 +26,13 @@ from inspect import isabstract
 from typing import IO, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from protoset import selectors
 from protoset._files import write_atomically
 from protoset._memory import beyond_limit, unpacking_limit
+from protoset._pipelines import check_agreement, describe_pipeline, restore_pipeline
 from protoset._validation import check_real
 from protoset._version import __version__
 from protoset.classifier import RULES, PrototypeClassifier
@@ -42,6 +47,12 @@ CLASSIFIER_FORMAT = "protoset-classifier"
 
 MODEL_FORMAT = "protoset-model"
 """Format name of a file with a DataModel."""
+
+PIPELINE_FORMAT = "protoset-pipeline"
+"""Format name of a file with a Pipeline of scikit-learn."""
+
+FORMATS_READ = (CLASSIFIER_FORMAT, MODEL_FORMAT, PIPELINE_FORMAT)
+"""Format names of the files that ``load`` reads."""
 
 FORMAT_VERSION = 1
 """Version of the files that this version of protoset writes and reads."""
@@ -59,7 +70,7 @@ JSON_VALUE_BYTES = 100
 """Largest memory of a JSON value in Python. Each comma, colon or opening bracket counts as one value."""
 
 
-def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[str]) -> None:
+def save(classifier: PrototypeClassifier | DataModel | Pipeline, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to a file.
 
     The file holds the prototypes and everything that prediction needs. It holds no other training data and no code. It
@@ -67,27 +78,35 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
 
     Parameters
     ----------
-    classifier : PrototypeClassifier or DataModel
-        A fitted classifier.
+    classifier : PrototypeClassifier, DataModel or Pipeline
+        A fitted classifier, or a fitted Pipeline of scikit-learn whose last step is a PrototypeClassifier. The other
+        steps of a Pipeline may be StandardScaler, MinMaxScaler, RobustScaler, OneHotEncoder, SimpleImputer,
+        ColumnTransformer and Pipeline of these, and "passthrough".
     path : path-like
         File to write; an existing file is replaced.
 
     Raises
     ------
+    TypeError
+        If a step, a parameter or a label cannot be written without pickle. The message names it.
     ValueError
         If the classifier was changed after its fit so that it cannot work.
 
     Notes
     -----
-    A ``random_state`` that is not a number is saved as None.
+    A ``random_state`` that is not a number is saved as None, and so is ``memory`` of a Pipeline. Where a function
+    selects the columns of a ColumnTransformer, the selected columns are saved. Requests for metadata
+    (``set_fit_request``) are not saved.
     """
-    preparation = classifier.preparation if isinstance(classifier, DataModel) else None
+    model = classifier if isinstance(classifier, DataModel) else None
+    pipeline = classifier if isinstance(classifier, Pipeline) else None
     classifier = classifier.classifier if isinstance(classifier, DataModel) else classifier
+    steps, learned = ({}, {}) if pipeline is None else describe_pipeline(pipeline)
+    classifier = classifier if pipeline is None else pipeline.steps[-1][1]
     if not isinstance(classifier, PrototypeClassifier):
         raise TypeError(
-            f"save takes a fitted PrototypeClassifier, got {type(classifier).__name__}; "
-            "of a pipeline save the last step, pipeline[-1], and keep the other steps yourself, "
-            "or fit with protoset.models.fit_model, which saves its scaling too"
+            f"save takes a fitted PrototypeClassifier, got {type(classifier).__name__}; it also takes a Pipeline that "
+            "ends in one, and models of protoset.models.fit_model. Of a search save its best_estimator_"
         )
     check_is_fitted(classifier, "classes_")
     values, arrays = classifier._prototypes.state()
@@ -106,20 +125,33 @@ def save(classifier: PrototypeClassifier | DataModel, path: str | os.PathLike[st
     }
     arrays = {f"space_{name}": array for name, array in arrays.items()}
     arrays |= {"sample_indices": classifier.sample_indices_, "codes": classifier._codes}
+    arrays |= {"prototype_counts": classifier.prototype_counts_, "class_counts": classifier.class_counts_}
     if classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
-    if preparation is not None:
+    if model is not None:
         metadata["format"] = MODEL_FORMAT
-        metadata["preparation"], learned = preparation.state()
+        metadata["preparation"], learned = model.preparation.state()
         arrays |= {f"preparation_{name}": array for name, array in learned.items()}
+        metadata["prototype_ids"] = None if model.prototype_ids_ is None else model.prototype_ids_.tolist()
+        values = model.prototype_values_
+        if values is not None and values.dtype == object:
+            metadata["prototype_values"] = [[_plain_value(value) for value in row] for row in values]
+        elif values is not None:
+            arrays["prototype_values"] = values
+    if pipeline is not None:
+        metadata["format"] = PIPELINE_FORMAT
+        metadata["pipeline"] = steps
+        arrays |= {f"steps_{name}": array for name, array in learned.items()}
     metadata["arrays"] = {name: [array.dtype.str, list(array.shape)] for name, array in sorted(arrays.items())}
     text = json.dumps(metadata, indent=1)
     try:
-        _restore(json.loads(text), arrays, getattr(classifier._prototypes, "_function", None))
+        restored = _restore(json.loads(text), arrays, getattr(classifier._prototypes, "_function", None))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"the classifier cannot be saved, because it would not work after load ({error}); fit it again"
         ) from error
+    if pipeline is not None:
+        check_agreement(pipeline, restored)
     content = _pack(text, arrays, zipfile.ZIP_DEFLATED)
     if _content_bytes(text.encode(), metadata) > unpacking_limit(len(content), None):
         # The file is too small for its content, and load would refuse it.
@@ -132,7 +164,7 @@ def load(
     *,
     metric: Callable[..., float] | None = None,
     max_bytes: int | str | None = None,
-) -> PrototypeClassifier | DataModel:
+) -> PrototypeClassifier | DataModel | Pipeline:
     """Read a classifier that ``save`` wrote. It predicts as before, but has no ``selector_``.
 
     Nothing in the file is executed.
@@ -149,8 +181,8 @@ def load(
 
     Returns
     -------
-    PrototypeClassifier or DataModel
-        The object that was saved.
+    PrototypeClassifier, DataModel or Pipeline
+        The object that was saved. A Pipeline may need the version of scikit-learn with which it was saved.
 
     Raises
     ------
@@ -223,7 +255,7 @@ def _read_metadata(archive: zipfile.ZipFile, name: str, limit: int) -> dict[str,
         text = file.read(archive.getinfo(METADATA).file_size)
     _check_size(_content_bytes(text), limit, name)
     metadata = json.loads(text)
-    if not isinstance(metadata, dict) or metadata.get("format") not in (CLASSIFIER_FORMAT, MODEL_FORMAT):
+    if not isinstance(metadata, dict) or metadata.get("format") not in FORMATS_READ:
         raise FileFormatError(
             f"{name!r} is not a protoset classifier: its {METADATA} does not say format={CLASSIFIER_FORMAT!r}"
         )
@@ -301,23 +333,27 @@ def _read_array(archive: zipfile.ZipFile, file: str, dtype: str, shape: list[int
 
 def _restore(
     metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
-) -> PrototypeClassifier | DataModel:
+) -> PrototypeClassifier | DataModel | Pipeline:
     """Make the classifier or the model of a file; raises an error where its parts do not fit together."""
     classifier = _restore_classifier(metadata, arrays, function)
     if metadata["format"] == CLASSIFIER_FORMAT:
         return classifier
-    return DataModel(_preparation(metadata, arrays), classifier)
+    if metadata["format"] == PIPELINE_FORMAT:
+        return restore_pipeline(metadata["pipeline"], _with_prefix(arrays, "steps_"), classifier)
+    preparation = _preparation(metadata, arrays)
+    values = _prototype_values(metadata, arrays, preparation, len(classifier._codes))
+    return DataModel(preparation, classifier, _prototype_ids(metadata, len(classifier._codes)), values)
 
 
 def _restore_classifier(
     metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
 ) -> PrototypeClassifier:
     classifier = PrototypeClassifier(_restore_selector(metadata["selector"], function), rule=metadata["rule"])
-    space = {name.removeprefix("space_"): array for name, array in arrays.items() if name.startswith("space_")}
+    space = _with_prefix(arrays, "space_")
     metric: Any = metadata["metric"] if function is None else function
     classifier._prototypes = DISSIMILARITIES[metadata["metric"]].space.from_state(metric, metadata["space"], space)
     classifier._beta = check_real("beta", metadata["beta"], above=1, remedy="it is part of the file")
-    classifier._codes = arrays["codes"]
+    classifier._codes = _native(arrays["codes"])
     classifier.sample_indices_ = arrays["sample_indices"]
     classifier.degradations_ = arrays.get("degradations")
     if metadata["n_features_in"] != classifier._prototypes.n_features:
@@ -330,16 +366,34 @@ def _restore_classifier(
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("the feature names are not strings")
         classifier.feature_names_in_ = np.array(names, dtype=object)
+    _restore_counts(classifier, arrays, len(classes))
     _check_restored(classifier, classes)
     classifier.classes_ = classes
     classifier.prototype_labels_ = classes[classifier._codes]
     return classifier
 
 
+def _restore_counts(classifier: PrototypeClassifier, arrays: dict[str, np.ndarray], n_classes: int) -> None:
+    """Set the votes of prototypes and the sizes of classes: 1 each in a file of an older version."""
+    counts = {"prototype_counts": len(classifier._codes), "class_counts": n_classes}
+    for name, length in counts.items():
+        array = _native(arrays[name]) if counts.keys() & arrays.keys() else np.ones(length)
+        if array.shape != (length,) or array.dtype != np.float64 or not (np.isfinite(array) & (array >= 0)).all():
+            raise ValueError(f"{name} must have {length} finite numbers of at least 0")
+        setattr(classifier, f"{name}_", array)
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """Return an array in the byte order of this machine, as the kernels need it."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _with_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def _preparation(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Preparation:
-    prefix = "preparation_"
-    learned = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    preparation = Preparation.from_state(metadata["preparation"], learned)
+    preparation = Preparation.from_state(metadata["preparation"], _with_prefix(arrays, "preparation_"))
     if preparation.metric != metadata["metric"]:
         raise ValueError("the preparation has another metric than the classifier")
     n_features = metadata["n_features_in"]
@@ -348,6 +402,48 @@ def _preparation(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Pre
     if preparation.attributes and n_features is not None and len(preparation.attributes) != n_features:
         raise ValueError("the preparation has another number of attributes than the prototypes")
     return preparation
+
+
+def _plain_value(value: Any) -> str | float | None:
+    """Return the value of an attribute as JSON has it, None where it is missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or value != value:
+        return None
+    return value if isinstance(value, (str, bool, int, float)) else str(value)
+
+
+def _prototype_ids(metadata: dict[str, Any], n_prototypes: int) -> np.ndarray | None:
+    ids = metadata.get("prototype_ids")
+    if ids is None:
+        return None
+    if not isinstance(ids, list) or len(ids) != n_prototypes or not all(isinstance(text, str) for text in ids):
+        raise ValueError("prototype_ids are not a text for each prototype")
+    return np.array(ids, dtype=object)
+
+
+def _prototype_values(
+    metadata: dict[str, Any], arrays: dict[str, np.ndarray], preparation: Preparation, n_prototypes: int
+) -> np.ndarray | None:
+    """Values of the prototypes' attributes: an array of numbers, or rows in the metadata where there are categories."""
+    values = arrays.get("prototype_values")
+    rows = metadata.get("prototype_values")
+    if rows is not None:
+        is_row = [isinstance(row, list) and len(row) == len(preparation.attributes) for row in rows]
+        if values is not None or not all(is_row):
+            raise ValueError("prototype_values are not a row of values for each prototype")
+        values = np.empty((len(rows), len(preparation.attributes)), object)
+        for row, listed in enumerate(rows):
+            values[row] = listed
+        if not all(value is None or isinstance(value, (str, bool, int, float)) for value in values.flat):
+            raise ValueError("prototype_values are not numbers and texts")
+    if values is None:
+        return None
+    n_features = metadata["n_features_in"]
+    if (values.dtype == object) != (preparation.kind == "mixed") or values.dtype.kind not in "fiubO":
+        raise ValueError(f"prototype_values do not fit the kind {preparation.kind!r}")
+    if preparation.kind not in ("vectors", "mixed", "series") or values.shape != (n_prototypes, n_features):
+        raise ValueError("prototype_values are not a row of values for each prototype")
+    return values
 
 
 def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> None:

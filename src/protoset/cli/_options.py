@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from protoset.cli._streams import opened
+
 if TYPE_CHECKING:
     from protoset.datasets import Dataset, Queries
     from protoset.models import DataModel
@@ -22,6 +24,12 @@ def _methods(incomplete: str) -> list[str]:
 
     names = ["refined", *(name.lower() for name, _ in all_selectors())]
     return [name for name in names if name.startswith(incomplete.lower())]
+
+
+def _formats(incomplete: str) -> list[str]:
+    from protoset.datasets.formats import FORMATS
+
+    return [name for name in FORMATS if name.startswith(incomplete)]
 
 
 def _metrics(incomplete: str) -> list[str]:
@@ -38,19 +46,59 @@ def option(text: str, *names: str, metavar: str | None = None, **more: Any) -> A
 DataArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE|FOLDER",
-        help="A table (CSV, Parquet, KEEL, ARFF), time series (UCR, .ts), a distance matrix, or strings.",
+        metavar="FILE|FOLDER|-",
+        help="A table (CSV, Parquet, KEEL, ARFF), time series (UCR, .ts), a distance matrix, or strings; - is the "
+        "standard input.",
     ),
 ]
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that `protoset select --model` wrote.")]
 QueryArgument = Annotated[
-    Path, typer.Argument(metavar="FILE|FOLDER", help="Objects as in the training file, with or without labels.")
+    Path,
+    typer.Argument(
+        metavar="FILE|FOLDER|-",
+        help="Objects as in the training file, with or without labels; - is the standard input.",
+    ),
 ]
 Target = Annotated[str | None, option("Column of the labels: its name, or its position from 0 on.", metavar="COLUMN")]
-Labels = Annotated[str | None, option("For a distance matrix: a file with a label per line.", metavar="FILE")]
+Labels = Annotated[
+    str | None, option("For a distance matrix: a file with a label, or a name and a label, per line.", metavar="FILE")
+]
 KindOption = Annotated[
     str | None, option("Kind of the objects, where the file leaves a doubt: vectors, mixed, series, strings, matrix.")
 ]
+FormatOption = Annotated[
+    str | None,
+    option(
+        "Format of the file, where neither its name nor its content tells it: csv, parquet, keel, arff, ucr, ts, "
+        "strings, matrix-csv, npy, npz, mat, phylip.",
+        autocompletion=_formats,
+    ),
+]
+Ignore = Annotated[list[str] | None, option("Leave out a column of a table; several times.", metavar="COLUMN")]
+Use = Annotated[
+    list[str] | None,
+    option(
+        "Use a column that would be left out as an id, a constant or a text; several times; * for all.",
+        metavar="COLUMN",
+    ),
+]
+IdColumn = Annotated[str | None, option("Column with the names of the objects.", "--id", metavar="COLUMN")]
+Categorical = Annotated[
+    list[str] | None, option("A column of categories that are written as numbers; several times.", metavar="COLUMN")
+]
+Numeric = Annotated[list[str] | None, option("A column of numbers; several times.", metavar="COLUMN")]
+Text = Annotated[
+    str | None, option("The objects are the texts of this column, under an edit distance.", metavar="COLUMN")
+]
+Header = Annotated[
+    bool | None,
+    option("Whether the first line of a CSV file has names; else the content tells.", "--header/--no-header"),
+]
+Separator = Annotated[
+    str | None,
+    option("Character between the fields of a CSV file, or tab; else the content tells.", metavar="CHARACTER"),
+]
+DecimalMark = Annotated[str | None, option("Decimal mark of a CSV file: . or ,", "--decimal", metavar=".|,")]
 Method = Annotated[
     str,
     option(
@@ -154,34 +202,71 @@ def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:
     return parameters
 
 
-def read_data(path: Path, target: str | None, labels: str | None, kind: str | None) -> Dataset:
-    """Read a data set."""
+COLUMN_OPTIONS = ("ignore", "use", "id", "categorical", "numeric", "text", "header", "separator", "decimal")
+"""Options about the columns of tables; in Python, ``read`` has arguments of the same names."""
+
+
+def read_data(context: typer.Context) -> Dataset:
+    """Read the data set of a command that has the options for data."""
     from protoset.datasets import read
 
-    return read(path, target=target, labels=labels, kind=kind)  # type: ignore[arg-type]
+    given = {name: context.params[name] for name in ("target", "labels", "kind", "format", *COLUMN_OPTIONS)}
+    if given["separator"] in ("tab", "\\t"):
+        given["separator"] = "\t"
+    given["labels"] = opened(given["labels"])
+    return read(opened(context.params["path"]), **{name: value for name, value in given.items() if value is not None})
+
+
+def roles_document(dataset: Dataset) -> dict[str, Any] | None:
+    """Return the roles of the columns of a table for JSON; None where the objects are no rows of a table."""
+    if not dataset.roles:
+        return None
+    types = {"numeric": ("real", "integer"), "categorical": ("nominal",), "dates": ("date",)}
+    if dataset.kind == "strings":
+        types = {"text": ("nominal",)}
+    return {
+        "used": {
+            role: [column.name for column in dataset.attributes if column.type in of_types]
+            for role, of_types in types.items()
+        },
+        "left_out": {left.name: left.reason for left in dataset.left_out},
+        "id": dataset.id_column,
+    }
 
 
 def open_model(path: Path) -> DataModel:
     """Read a model; a classifier becomes a model without preparation."""
+    from sklearn.pipeline import Pipeline
+
     from protoset.models import DataModel, as_model
     from protoset.persistence import load
 
     if not os.path.isfile(path):
         raise ValueError(f"there is no model {str(path)!r}; protoset select --model writes one")
     loaded = load(path)
+    if isinstance(loaded, Pipeline):
+        raise ValueError(
+            f"{str(path)!r} holds a pipeline of scikit-learn, which the command cannot use; in Python: "
+            "protoset.load(path).predict(X). For the command, write a model with protoset select --model"
+        )
     return loaded if isinstance(loaded, DataModel) else as_model(loaded)
 
 
-def read_for(model: DataModel, path: Path, labels: str | None = None) -> Queries:
+def read_for(model: DataModel, path: Path, labels: str | None = None, format: str | None = None) -> Queries:
     """Read objects for a model."""
     from protoset.datasets import read_queries
 
     preparation = model.preparation
     return read_queries(
-        path,
+        opened(path),
         kind=preparation.kind,
         attributes=preparation.attributes,
         target=preparation.target,
         target_position=preparation.target_position,
-        labels=labels,
+        id_column=preparation.id_column,
+        columns=preparation.columns,
+        separator=preparation.separator,
+        labels=opened(labels),
+        format=format,
+        names=None if model.prototype_ids_ is None else model.prototype_ids_.tolist(),
     )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from protoset._files import is_part_of
+from protoset.cli._streams import is_dash
 
 FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that spreadsheets take for formulas."""
@@ -71,10 +72,10 @@ def check_outputs(
 ) -> None:
     """Refuse, before any work is done, outputs that are inputs, that cannot be written, or that exist without force.
 
-    The outputs are paths by the option that names them.
+    The outputs are paths by the option that names them; ``-`` is not a file.
     """
-    given = {option: path for option, path in outputs.items() if path is not None}
-    sources = [source for source in inputs if source is not None]
+    given = {option: path for option, path in outputs.items() if path is not None and not is_dash(path)}
+    sources = [source for source in inputs if source is not None and not is_dash(source)]
     seen: dict[str, str] = {}
     for option, path in given.items():
         for source in sources:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from protoset.cli import _options as options
 from protoset.cli._output import check_outputs, plain, say, say_json, say_table
+from protoset.cli._streams import check_dashes
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
@@ -14,16 +17,27 @@ if TYPE_CHECKING:
 
 
 def compare(
+    context: typer.Context,
     path: options.DataArgument,
     *,
     target: options.Target = None,
     labels: options.Labels = None,
     kind: options.KindOption = None,
+    format: options.FormatOption = None,
+    ignore: options.Ignore = None,
+    use: options.Use = None,
+    id: options.IdColumn = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    text: options.Text = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    decimal: options.DecimalMark = None,
     methods: Annotated[
         str | None,
         options.option(
             "Names with commas between them, as of --method in select: refined, reps, fcnn, ...; nops is 1-NN on "
-            "everything."
+            "everything, knn k-NN on everything, guess always the most frequent class."
         ),
     ] = None,
     metric: options.Metric = "auto",
@@ -45,6 +59,7 @@ def compare(
     Errors are means over the folds with their standard errors. Differences between methods are tested only where the
     number of folds lets a test say anything.
     """
+    check_dashes({"the file": path, "--labels": labels}, {"--plot": plot})
     check_outputs({"--plot": plot}, [path, labels], force)
     if plot is not None:
         from protoset.plots import plot_front, write_figure
@@ -52,7 +67,7 @@ def compare(
 
         check_figure(plot)
     with working("reading", quiet):
-        dataset = options.read_data(path, target, labels, kind)
+        dataset = options.read_data(context)
     from protoset import experiments
 
     named = {} if methods is None else {"methods": [name for name in methods.split(",") if name.strip()]}
@@ -75,17 +90,20 @@ def compare(
         raise RuntimeError(f"every method failed; {name}: {message}")
     # Print the result first, so that it is not lost if the plot fails.
     if json:
-        say_json(_document(path, comparison, plot))
+        say_json(_document(path, comparison, plot) | {"roles": options.roles_document(dataset)})
     else:
-        _show(dataset.name, comparison)
+        _show(dataset.name, dataset.roles, comparison)
     if plot is not None:
-        errors, rates = comparison.errors.mean(axis=0), comparison.selection_rates.mean(axis=0)
-        write_figure(plot_front(errors, rates, comparison.methods), plot)
+        # Guessing keeps nothing, and a logarithmic scale has no 0.
+        drawn = [column for column, method in enumerate(comparison.methods) if method != "guess"]
+        errors, rates = comparison.errors.mean(axis=0)[drawn], comparison.selection_rates.mean(axis=0)[drawn]
+        write_figure(plot_front(errors, rates, [comparison.methods[column] for column in drawn]), plot)
         if not json:
             say(f"plot: {plain(plot)}")
 
 
 def _rows(comparison: Comparison) -> list[dict[str, Any]]:
+    no_better = comparison.no_better_than_guessing
     return [
         {
             "method": method,
@@ -94,6 +112,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
             "selection_rate": float(comparison.selection_rates[:, column].mean()),
             "pareto_rank": float(comparison.pareto_ranks[column]),
             "seconds": float(comparison.seconds[:, column].sum()),
+            "no_better_than_guessing": method in no_better if "guess" in comparison.methods else None,
         }
         for column, method in enumerate(comparison.methods)
     ]
@@ -122,9 +141,11 @@ def _document(path: Path, comparison: Comparison, plot: Path | None) -> dict[str
     }
 
 
-def _show(name: str, comparison: Comparison) -> None:
+def _show(name: str, roles: str, comparison: Comparison) -> None:
     n_folds = len(comparison.errors)
     say(f"{plain(name)}: {n_folds} fold{'s' if n_folds > 1 else ''}, metric {comparison.metric}")
+    if roles:
+        say(plain(roles))
     say("")
     rows = [
         [
@@ -142,6 +163,8 @@ def _show(name: str, comparison: Comparison) -> None:
     say("")
     for method, message in comparison.failures.items():
         say(f"{method} failed: {plain(message)}")
+    if comparison.no_better_than_guessing:
+        say(f"no better than guessing: {', '.join(comparison.no_better_than_guessing)}")
     if comparison.tests is not None:
         names, corrected = comparison.tests.names, comparison.tests.corrected
         different = [

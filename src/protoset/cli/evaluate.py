@@ -10,6 +10,8 @@ import typer
 
 from protoset.cli import _options as options
 from protoset.cli._output import percent, plain, say, say_json, say_table
+from protoset.cli._references import reference_estimates, say_guessing, say_references
+from protoset.cli._streams import check_dashes
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ MOST_CLASSES = 12
 METHOD_OPTIONS = [
     "target",
     "kind",
+    *options.COLUMN_OPTIONS,
     "method",
     "metric",
     "metric_param",
@@ -42,6 +45,16 @@ def evaluate(
     target: options.Target = None,
     labels: options.Labels = None,
     kind: options.KindOption = None,
+    format: options.FormatOption = None,
+    ignore: options.Ignore = None,
+    use: options.Use = None,
+    id: options.IdColumn = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    text: options.Text = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    decimal: options.DecimalMark = None,
     method: options.Method = "refined",
     metric: options.Metric = "auto",
     metric_param: options.MetricParams = None,
@@ -60,16 +73,20 @@ def evaluate(
     debug: options.Debug = False,
 ) -> None:
     """Measure the error of a method by cross-validation or holding out, or of a saved model on a labelled file."""
+    check_dashes({"--model": model, "the file": path, "--labels": labels})
     if model is not None:
         _refuse_options_of_methods(context)
+    roles, columns = "", None
     with working("evaluating", quiet) as tell, options.connected(cluster) as client:
         if model is not None:
-            validation = _of_model(model, path, labels)
+            validation = _of_model(model, path, labels, format)
         else:
             from protoset.experiments import validate
 
+            dataset = options.read_data(context)
+            roles, columns = dataset.roles, options.roles_document(dataset)
             validation = validate(
-                options.read_data(path, target, labels, kind),
+                dataset,
                 method,
                 folds=folds,
                 holdout=holdout,
@@ -84,13 +101,16 @@ def evaluate(
                 n_jobs=n_jobs,
             )
     if json:
-        say_json({"path": path, "model": model, "method": method if model is None else None, **_document(validation)})
+        named = {"path": path, "model": model, "method": method if model is None else None}
+        say_json(named | ({} if columns is None else {"roles": columns}) | _document(validation))
         return
     n_test, n_folds = validation.estimate.n_test, len(validation.fold_errors)
     if model is not None:
         say(f"model {plain(model)} on {n_test} objects")
     else:
         say(f"method {plain(method)} on {n_test} held-out objects" + (f" in {n_folds} folds" if n_folds > 1 else ""))
+    if roles:
+        say(plain(roles))
     _show(validation)
 
 
@@ -104,11 +124,11 @@ def _refuse_options_of_methods(context: typer.Context) -> None:
         )
 
 
-def _of_model(model: Path, path: Path, labels: str | None) -> Validation:
+def _of_model(model: Path, path: Path, labels: str | None, format: str | None) -> Validation:
     from protoset.experiments import validate_model
 
     loaded = options.open_model(model)
-    queries = options.read_for(loaded, path, labels)
+    queries = options.read_for(loaded, path, labels, format)
     if queries.labels is None:
         raise ValueError(f"{os.fspath(path)!r} has no labels to compare predictions with; add them, or use predict")
     return validate_model(loaded, queries.objects, queries.labels)
@@ -132,6 +152,8 @@ def _document(validation: Validation) -> dict[str, Any]:
         "selection_rate": _selection_rate(validation),
         "classes": validation.classes,
         "confusion": validation.confusion,
+        "references": reference_estimates(validation.references, "the same objects"),
+        "no_better_than_guessing": validation.no_better_than_guessing,
     }
 
 
@@ -142,6 +164,9 @@ def _selection_rate(validation: Validation) -> float | None:
 def _show(validation: Validation) -> None:
     estimate = validation.estimate
     say(f"error {estimate.error:.3f}, 95 % interval {estimate.lower:.3f} to {estimate.upper:.3f}")
+    references = reference_estimates(validation.references, "the same objects")
+    say_references(references)
+    say_guessing(references, validation.no_better_than_guessing)
     say(f"macro F1 {validation.macro_f1:.3f}, balanced accuracy {validation.balanced_accuracy:.3f}")
     sizes = ", ".join(str(size) for size in validation.n_prototypes)
     rate = _selection_rate(validation)

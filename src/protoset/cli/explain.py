@@ -1,45 +1,97 @@
-"""``protoset explain``: which prototypes decided about an object."""
+"""``protoset explain``: which prototypes decided about an object, and what makes up its distance to the first."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from protoset.cli._options import Debug, Json, ModelArgument, QueryArgument, Quiet, open_model, option, read_for
+from protoset.cli._comparisons import comparison_json, say_comparison
+from protoset.cli._options import (
+    Debug,
+    FormatOption,
+    Json,
+    ModelArgument,
+    QueryArgument,
+    Quiet,
+    open_model,
+    option,
+    read_for,
+)
 from protoset.cli._output import plain, say, say_json, say_table
+from protoset.cli._streams import check_dashes
 from protoset.cli._work import working
+
+if TYPE_CHECKING:
+    from protoset.datasets import Queries
 
 
 def explain(
     model: ModelArgument,
     path: QueryArgument,
-    row: Annotated[int, option("Which object, counted from 0.")],
+    row: Annotated[int | None, option("Which object, counted from 0.", metavar="NUMBER")] = None,
+    id_: Annotated[str | None, option("Which object, by its id.", "--id", metavar="ID")] = None,
     n_neighbors: Annotated[int, typer.Option(help="Prototypes to show.")] = 3,
+    everything: Annotated[bool, option("Show all attributes, or all of a long string.", "--all")] = False,
+    format: FormatOption = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show the prototypes that decided about an object, the deciding one first.
+    """Show the prototypes that decided about an object, the deciding one first, and how the object differs from it.
 
-    Prototypes are given as rows of the training data. The degradation says how many ranks worse than the best one a
-    prototype did in training.
+    Prototypes are given by their ids, or as rows of the training data. For attributes, the values of both objects are
+    side by side with each attribute's share of the distance; series are aligned; strings have the edits between them.
+    Under the rule "adjusted", the degradation says how many ranks worse than the best one a prototype did in training.
     """
+    check_dashes({"MODEL": model, "the file": path})
+    if (row is None) == (id_ is None):
+        raise ValueError("say which object to explain: --row NUMBER or --id ID, one of them")
     with working("explaining", quiet):
         loaded = open_model(model)
-        queries = read_for(loaded, path)
-        if not 0 <= row < len(queries):
-            raise ValueError(f"--row {row} is not in the file, which has the rows 0 to {len(queries) - 1}")
-        shown = loaded.explain(queries.objects[row : row + 1], n_neighbors)
-    columns = (shown.indices, shown.labels, shown.distances, shown.ranks, shown.degradations)
-    names = ["row", "label", "distance", "rank", "degradation"]
-    table = [list(values) for values in zip(*(column[0].tolist() for column in columns), strict=True)]
+        queries = read_for(loaded, path, format=format)
+        row = _find(queries, row, id_)
+        query = queries.objects[row : row + 1]
+        shown = loaded.explain(query, n_neighbors)
+        comparison = loaded.compare(query, shown.indices[:, 0])[0]
+    columns = {
+        "row" if loaded.prototype_ids_ is None else "id": loaded.names_of(shown.indices[0]),
+        "label": shown.labels[0].tolist(),
+        "distance": shown.distances[0].tolist(),
+        "rank": shown.ranks[0].tolist(),
+    }
+    if loaded.classifier.rule == "adjusted":
+        columns |= {"degradation": shown.degradations[0].tolist(), "adjusted rank": shown.adjusted_ranks[0].tolist()}
+    names, table = list(columns), list(zip(*columns.values(), strict=True))
     prediction = shown.labels[0, 0].item()
     known = None if queries.labels is None else str(queries.labels[row])
+    key, name = ("row", row) if queries.ids is None else ("id", queries.ids[row])
     if json:
+        document = {"path": path, "row": row} | ({} if queries.ids is None else {"id": name})
         prototypes = [dict(zip(names, values, strict=True)) for values in table]
-        say_json({"path": path, "row": row, "prediction": prediction, "label": known, "prototypes": prototypes})
+        document |= {"prediction": prediction, "label": known, "prototypes": prototypes}
+        say_json(document | {"comparison": comparison_json(comparison)})
         return
     own = "" if known is None else f" (its label: {plain(known)})"
-    say(f"row {row} is taken for {plain(prediction)}{own}, by these prototypes:")
+    say(f"{key} {plain(name)} is taken for {plain(prediction)}{own}, by these prototypes:")
     say_table(names, table)
+    say_comparison(comparison, loaded.preparation.metric, everything)
+
+
+def _find(queries: Queries, row: int | None, id_: str | None) -> int:
+    """Return the row of a query; raise an error where the file does not have it, or has its id twice."""
+    if row is not None:
+        if not 0 <= row < len(queries):
+            raise ValueError(f"--row {row} is not in the file, which has the rows 0 to {len(queries) - 1}")
+        return row
+    if queries.ids is None:
+        raise ValueError(f"--id {id_!r}: the file has no ids; use --row NUMBER")
+    rows = [position for position, name in enumerate(queries.ids.tolist()) if name == id_]
+    if len(rows) == 1:
+        return rows[0]
+    if not rows:
+        from protoset._validation import did_you_mean
+
+        raise ValueError(f"--id {id_!r} is not among the ids of the file{did_you_mean(id_, queries.ids.tolist())}")
+    listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+    raise ValueError(f"--id {id_!r} is the id of {len(rows)} rows ({listed}); choose one of them with --row")

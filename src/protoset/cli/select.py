@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from protoset.cli import _options as options
 from protoset.cli._output import check_outputs, note, percent, plain, say, say_json, say_table
 from protoset.cli._output import spreadsheet_safe as safe_text
+from protoset.cli._references import measured_errors, say_guessing, say_references
+from protoset.cli._streams import check_dashes, is_dash, standard_output
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
@@ -17,21 +23,37 @@ if TYPE_CHECKING:
 
 
 def select(
+    context: typer.Context,
     path: options.DataArgument,
     *,
     target: options.Target = None,
     labels: options.Labels = None,
     kind: options.KindOption = None,
+    format: options.FormatOption = None,
+    ignore: options.Ignore = None,
+    use: options.Use = None,
+    id: options.IdColumn = None,
+    categorical: options.Categorical = None,
+    numeric: options.Numeric = None,
+    text: options.Text = None,
+    header: options.Header = None,
+    separator: options.Separator = None,
+    decimal: options.DecimalMark = None,
     method: options.Method = "refined",
     metric: options.Metric = "auto",
     metric_param: options.MetricParams = None,
     param: options.Params = None,
     n_prototypes: options.Prototypes = "auto",
     scaling: options.ScalingOption = None,
-    output: Annotated[Path | None, options.option("Write the prototypes here, in the format of the input.")] = None,
+    output: Annotated[
+        Path | None, options.option("Write the prototypes here, in the format of the input; - is the standard output.")
+    ] = None,
     model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
     report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
     spreadsheet_safe: options.SpreadsheetSafe = False,
+    no_error: Annotated[
+        bool, options.option("Do not measure the error, nor what it compares with; saves time.", "--no-error")
+    ] = False,
     seed: options.Seed = None,
     n_jobs: options.Jobs = None,
     json: options.Json = False,
@@ -44,17 +66,20 @@ def select(
     Where data come with a split (a folder of the UCR archive), prototypes are selected among the training objects,
     and the test objects measure the error. Rows are counted from 0, without the header.
     """
-    check_outputs({"--output": output, "--model": model, "--report": report}, [path, labels], force)
+    outputs = {"--output": output, "--model": model, "--report": report}
+    check_dashes({"the file": path, "--labels": labels}, outputs, json=json)
+    check_outputs(outputs, [path, labels], force)
     size, parameters = options.to_size(n_prototypes), options.to_parameters("--param", param)
     metric_params = options.to_parameters("--metric-param", metric_param)
     with working("reading", quiet):
-        dataset = options.read_data(path, target, labels, kind)
+        dataset = options.read_data(context)
     from protoset.datasets import check_rows, write_rows
     from protoset.models import fit_model
     from protoset.persistence import save
 
     if output is not None:
-        form = check_rows(dataset, output, overwrite=force).name
+        rows_file = standard_output() if is_dash(output) else output
+        form = check_rows(dataset, rows_file, overwrite=force).name
         if spreadsheet_safe and form not in ("csv", "strings"):
             raise ValueError(
                 f"--spreadsheet-safe is for CSV files and strings, and --output {str(output)!r} is of the format "
@@ -78,8 +103,13 @@ def select(
         )
     seconds = time.perf_counter() - started
     document = _document(dataset, fitted, seconds)
-    if output is not None:
-        written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
+    if not no_error:
+        with working("measuring the error", quiet) as tell:
+            validating: dict[str, Any] = {"metric": metric, "metric_params": metric_params, "scaling": scaling}
+            validating |= {"n_jobs": n_jobs, "random_state": 0 if seed is None else seed, "progress": tell}
+            document |= measured_errors(dataset, fitted, document, validating, sized=size != "auto")
+    written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
+    if output is not None and not is_dash(output):
         write_rows(written, fitted.sample_indices_, output, overwrite=force)
     if model is not None:
         save(fitted, model)
@@ -88,12 +118,17 @@ def select(
 
         with working("writing the report", quiet):
             write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force)
-    outputs = {"output": output, "model": model, "report": report}
-    document["outputs"] = {name: file for name, file in outputs.items() if file is not None}
+    document["outputs"] = {option[2:]: file for option, file in outputs.items() if file is not None}
     if json:
         say_json(document)
+    elif is_dash(output):
+        if not quiet:
+            with redirect_stdout(sys.stderr):
+                _show(document, dataset.roles)
+        # Last, so that a pipe has all rows or none.
+        write_rows(written, fitted.sample_indices_, standard_output())
     else:
-        _show(document)
+        _show(document, dataset.roles)
         if not document["outputs"]:
             note("nothing was written; use --output, --model or --report", quiet)
 
@@ -118,8 +153,13 @@ def _with_safe_texts(dataset: Dataset) -> Dataset:
             target_name=safe_text(layout.target_name),
             spelling={safe_text(label): safe_text(text) for label, text in layout.spelling.items()},
         )
+    left_out = tuple(
+        replace(left, values=np.array([*map(safe_text, left.values), None], object)[:-1]) for left in dataset.left_out
+    )
     safe_labels = np.array([safe_text(label) for label in labels.tolist()])
-    return replace(dataset, objects=objects, labels=safe_labels, attributes=attributes, layout=layout)
+    return replace(
+        dataset, objects=objects, labels=safe_labels, attributes=attributes, layout=layout, left_out=left_out
+    )
 
 
 def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, Any]:
@@ -142,6 +182,7 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
             "n_train": len(rows),
             "n_attributes": len(dataset.attributes) or None,
             "labels": _source_of_labels(dataset),
+            "roles": options.roles_document(dataset),
         },
         "method": name,
         "refined": hasattr(selector, "refinement_"),
@@ -157,8 +198,15 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
         ],
         "cross_validation": None
         if curve is None
-        else {"error": float(curve.errors[curve.chosen]), "standard_error": float(curve.standard_errors[curve.chosen])},
+        else {
+            "error": float(curve.errors[curve.chosen]),
+            "standard_error": float(curve.standard_errors[curve.chosen]),
+            "how": "5 folds",
+            "at_this_size": True,
+        },
         "test": _test(dataset, fitted, len(rows)),
+        "references": None,
+        "no_better_than_guessing": None,
         "seconds": seconds,
     }
 
@@ -169,7 +217,13 @@ def _test(dataset: Dataset, fitted: DataModel, n_train: int) -> dict[str, Any] |
     from protoset.experiments import validate_model
 
     estimate = validate_model(fitted, dataset.objects[n_train:], dataset.labels[n_train:]).estimate
-    return {"error": estimate.error, "lower": estimate.lower, "upper": estimate.upper, "n_objects": estimate.n_test}
+    return {
+        "error": estimate.error,
+        "standard_error": estimate.standard_error,
+        "lower": estimate.lower,
+        "upper": estimate.upper,
+        "n_objects": estimate.n_test,
+    }
 
 
 def _source_of_labels(dataset: Dataset) -> str | None:
@@ -182,13 +236,15 @@ def _source_of_labels(dataset: Dataset) -> str | None:
     return next((path.name for path in dataset.layout.files if path != dataset.path), None)
 
 
-def _show(document: dict[str, Any]) -> None:
+def _show(document: dict[str, Any], roles: str) -> None:
     data = document["data"]
     scaling = f", scaled: {document['scaling']}" if document["scaling"] else ""
     refined = "refined " if document["refined"] else ""
     say(f"{plain(data['name'])}: {data['n_objects']} objects ({data['kind']}), {len(document['classes'])} classes")
     if data["labels"] is not None:
         say(f"labels: {plain(data['labels'])}")
+    if roles:
+        say(plain(roles))
     say(f"{refined}{document['method']}; metric: {document['metric']}{scaling}")
     say(f"kept {document['n_prototypes']} of {data['n_train']} ({percent(document['selection_rate'])})")
     say("")
@@ -196,13 +252,20 @@ def _show(document: dict[str, Any]) -> None:
     say("")
     if document["cross_validation"] is not None:
         measured = document["cross_validation"]
-        say(f"error in cross-validation at this size: {measured['error']:.3f} ± {measured['standard_error']:.3f}")
+        is_folds = measured["how"].endswith("folds")
+        how = "in cross-validation" if is_folds else f"on {measured['how']}"
+        how += " at this size" if measured["at_this_size"] else ""
+        say(f"error {how}: {measured['error']:.3f} ± {measured['standard_error']:.3f}")
+    elif document.get("not_measured"):
+        say(f"error in cross-validation: not measured, {plain(document['not_measured'])}")
     if document["test"] is not None:
         test = document["test"]
         say(
             f"error on the {test['n_objects']} test objects: {test['error']:.3f} "
             f"(95 % interval {test['lower']:.3f} to {test['upper']:.3f})"
         )
+    say_references(document["references"])
+    say_guessing(document["references"], document["no_better_than_guessing"])
     if not document["outputs"]:
         say("rows: " + " ".join(str(row) for row in document["rows"]))
     for name, written in document["outputs"].items():

@@ -7,7 +7,7 @@ from protoset.cli._options import Debug, Json
 from protoset.cli._output import say, say_json
 
 REQUIRED_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
-OPTIONAL_PACKAGES = ("typer", "rich", "matplotlib", "pyarrow", "pandas", "rapidfuzz", "faiss-cpu")
+OPTIONAL_PACKAGES = ("typer", "rich", "matplotlib", "pyarrow", "pandas", "polars", "rapidfuzz", "faiss-cpu")
 
 
 def version(json: Json = False, debug: Debug = False) -> None:

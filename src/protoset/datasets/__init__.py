@@ -1,6 +1,6 @@
 """Data sets: readers for the formats of the field, writers of selected rows, and the paper's own data."""
 
-from protoset.datasets.base import Attribute, Dataset
+from protoset.datasets.base import Attribute, Dataset, LeftOut
 from protoset.datasets.loading import load_dataset
 from protoset.datasets.queries import Queries, read_queries
 from protoset.datasets.reading import read
@@ -11,6 +11,7 @@ __all__ = [
     "DATASETS",
     "Attribute",
     "Dataset",
+    "LeftOut",
     "Queries",
     "check_rows",
     "describe",

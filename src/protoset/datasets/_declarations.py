@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from protoset._validation import did_you_mean
-from protoset.datasets._columns import assemble, read_column, read_target, text_rows
+from protoset.datasets._columns import assemble, read_column, read_target, text_objects, text_rows
 from protoset.datasets._errors import error_at, shown
-from protoset.datasets.base import Attribute, Dataset, Kind, Layout
+from protoset.datasets.base import Attribute, Dataset, Kind, Layout, LeftOut
+from protoset.datasets.roles import ChosenColumns, ColumnOptions, as_ids, choose_columns, refuse_no_attributes
 
 FIELD_PATTERN = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*(?:,|$)|([^,]*)(?:,|$)""")
 """A value up to the next comma: in single quotes, in double quotes, or without quotes."""
@@ -63,8 +66,8 @@ def quote(text: str, strange: re.Pattern[str]) -> str:
 
 def read_header(
     lines: Sequence[str], keywords: Sequence[str], keyword_end: str, expected: str, file: str
-) -> tuple[list[Attribute], list[int], dict[str, tuple[str, int]], int]:
-    """Return the attributes, the lines that declare them, the roles of attributes, and the line of ``@data``.
+) -> tuple[list[Attribute], dict[str, tuple[str, int]], int]:
+    """Return the attributes, the roles of attributes, and the line of ``@data``.
 
     A keyword ends at the pattern ``keyword_end``. The roles "@input" and "@output" are a list of names as text, and the
     number of its line.
@@ -82,7 +85,7 @@ def read_header(
             raise error_at(file, f"expected {expected}, found {shown(line)}{hint}", number)
         if keyword == "@data":
             _check_names(attributes, declared_at, file)
-            return attributes, declared_at, roles, number
+            return attributes, roles, number
         if keyword == "@attribute":
             attributes.append(parse_attribute(line[len(keyword) :], file, number))
             declared_at.append(number)
@@ -155,7 +158,7 @@ def declare(attribute: Attribute, strange: re.Pattern[str]) -> str:
     name = quote(attribute.name, re.compile(f"{strange.pattern}|[\\s{{]"))
     values = ", ".join(quote(value, strange) for value in attribute.values)
     if attribute.type != "nominal":
-        return f"@attribute {name} {attribute.type}"
+        return f"@attribute {name} {'real' if attribute.type == 'date' else attribute.type}"
     return f"@attribute {name} " + (f"{{{values}}}" if values else "string")
 
 
@@ -179,32 +182,61 @@ def _check_names(attributes: Sequence[Attribute], lines: Sequence[int], file: st
         seen.add(attribute.name)
 
 
+def choose_declared(
+    attributes: Sequence[Attribute], target: int, other: Collection[int], columns: ColumnOptions, file: str
+) -> tuple[ChosenColumns, dict[int, str]]:
+    """Return the columns that the user names, and the reasons of the attributes that are left out, by position.
+
+    ``other`` are positions of attributes that the file declares as neither input nor output.
+    """
+    for option in ("categorical", "numeric", "header", "separator", "decimal"):
+        if option in columns.given:
+            raise error_at(file, f"{option}= is for CSV and Parquet, and this file declares its columns; leave it out")
+    chosen = choose_columns(columns, target, [attribute.name for attribute in attributes], file)
+    reasons = {position: chosen.reason(position) for position in range(len(attributes)) if position != target}
+    if chosen.text is not None:
+        reasons |= {position: "unused" for position in reasons if position != chosen.text and not reasons[position]}
+    reasons |= {
+        position: "no input" for position in other if not chosen.keeps(position) and reasons.get(position) is None
+    }
+    return chosen, {position: reason for position, reason in sorted(reasons.items()) if reason is not None}
+
+
 def build(
     attributes: Sequence[Attribute],
     rows: Sequence[Sequence[str | None]],
     lines: Sequence[int],
     *,
     target: int,
-    left_out: Collection[int] = (),
+    chosen: ChosenColumns,
+    reasons: Mapping[int, str],
     layout: Layout,
     kind: Kind | None,
     file: str,
 ) -> Dataset:
-    """Return the data set of rows of texts."""
+    """Return the data set of rows of texts; ``chosen`` and ``reasons`` as of ``choose_declared``."""
     if not rows:
         raise error_at(file, "expected rows after '@data', found none")
     labels, spelling = read_target(attributes[target], [row[target] for row in rows], lines, file)
-    kept = [position for position in range(len(attributes)) if position != target and position not in left_out]
-    read = [read_column(attributes[at], [row[at] for row in rows], lines, file) for at in kept]
-    kept_attributes = tuple(attribute for attribute, _ in read)
-    objects = assemble(kept_attributes, [values for _, values in read], len(rows), kind, file)
-    layout = Layout(
-        layout.format,
-        layout.header,
-        target=sum(position < target for position in kept),
-        target_name=attributes[target].name,
-        spelling=spelling,
+    kept = [position for position in range(len(attributes)) if position != target and position not in reasons]
+    names = [attribute.name for attribute in attributes]
+    left_out = tuple(
+        LeftOut(names[position], reason, position, np.array([*(row[position] for row in rows), None], object)[:-1])
+        for position, reason in reasons.items()
     )
+    if not kept:
+        refuse_no_attributes(left_out, file)
+    objects: Any
+    if chosen.text is None:
+        read = [read_column(attributes[at], [row[at] for row in rows], lines, file) for at in kept]
+        kept_attributes = tuple(attribute for attribute, _ in read)
+        objects = assemble(kept_attributes, [values for _, values in read], len(rows), kind, file)
+        kind = "vectors" if objects.dtype != object else "mixed"
+    else:
+        kept_attributes = (attributes[chosen.text],)
+        objects, kind = text_objects([row[chosen.text] for row in rows], lines, names[chosen.text], file), "strings"
+    layout = Layout(layout.format, layout.header, target=target, target_name=names[target], spelling=spelling)
+    ids, id_column = as_ids(chosen, left_out, names, file)
     return Dataset(
-        file, "vectors" if objects.dtype != object else "mixed", objects, labels, kept_attributes, layout=layout
+        file, kind, objects, labels, kept_attributes, layout=layout, ids=ids, left_out=left_out, id_column=id_column
     )

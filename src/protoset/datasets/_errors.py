@@ -26,5 +26,5 @@ def shown(text: str) -> str:
 
 def listed(names: Iterable[str], most: int = 8) -> str:
     """Return names for a message: separated by commas, the first ``most`` of them and their number."""
-    names = [str(name) for name in names]
+    names = [name if name.isprintable() else repr(name) for name in map(str, names)]
     return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")

@@ -9,11 +9,20 @@ import re
 from collections.abc import Sequence
 
 from protoset._memory import unpacking_limit
-from protoset.datasets._columns import find_column
-from protoset.datasets._declarations import build, declare_all, quote, read_header, read_rows, split_fields, table_text
+from protoset.datasets._declarations import (
+    build,
+    choose_declared,
+    declare_all,
+    quote,
+    read_header,
+    read_rows,
+    split_fields,
+    table_text,
+)
 from protoset.datasets._errors import check_unpacked, error_at, shown
 from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
+from protoset.datasets.roles import ColumnOptions, find_column
 
 ARFF_QUOTED = re.compile(r"[\s,'\"{}%\\]|^$|^\?$|^@")
 """Values that Weka writes in quotes."""
@@ -34,6 +43,7 @@ def read_arff(
     file: str = "text",
     target: str | int | None = None,
     kind: Kind | None = None,
+    columns: ColumnOptions = ColumnOptions(),  # noqa: B008 (frozen)
     limit: int | None = None,
 ) -> Dataset:
     """Read an ARFF file.
@@ -46,11 +56,12 @@ def read_arff(
     """
     lines = split_lines(text)
     expected = "@relation, @attribute, @data or a comment"
-    attributes, _, _, start = read_header(lines, ARFF_KEYWORDS, r"[\s{'\"]", expected, file)
+    attributes, _, start = read_header(lines, ARFF_KEYWORDS, r"[\s{'\"]", expected, file)
     names = [attribute.name for attribute in attributes]
     classes = [at for at, name in enumerate(names) if name.casefold() == "class"]
     at = find_column(target, names, file) if target is not None else (classes or [len(names) - 1])[0]
 
+    chosen, reasons = choose_declared(attributes, at, (), columns, file)
     n_sparse = sum(line.lstrip().startswith("{") for line in lines[start:])
     filled = SPARSE_VALUE_BYTES * n_sparse * len(attributes)
     check_unpacked(file, filled, unpacking_limit(len(text), None) if limit is None else limit)
@@ -60,7 +71,9 @@ def read_arff(
 
     rows, line_numbers = read_rows(lines, start, len(attributes), split, file)
     layout = Layout("arff", tuple(lines[:start]))
-    return build(attributes, rows, line_numbers, target=at, layout=layout, kind=kind, file=file)
+    return build(
+        attributes, rows, line_numbers, target=at, chosen=chosen, reasons=reasons, layout=layout, kind=kind, file=file
+    )
 
 
 def _dense(line: str, attributes: Sequence[Attribute], file: str, line_number: int) -> list[str | None]:
@@ -103,4 +116,8 @@ def write_arff(dataset: Dataset) -> str:
     return table_text(dataset, layout, ARFF_QUOTED, ",")
 
 
-FORMATS = (Format("arff", (".arff",), ("vectors", "mixed"), read_arff, write_arff, takes=("target", "kind", "limit")),)
+FORMATS = (
+    Format(
+        "arff", (".arff",), ("vectors", "mixed"), read_arff, write_arff, takes=("target", "kind", "columns", "limit")
+    ),
+)

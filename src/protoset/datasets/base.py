@@ -14,6 +14,11 @@ KINDS: tuple[Kind, ...] = ("vectors", "mixed", "series", "strings", "matrix")
 """Kinds of objects; see :class:`Dataset`."""
 
 
+AttributeType = Literal["real", "integer", "nominal", "date"]
+ATTRIBUTE_TYPES: tuple[AttributeType, ...] = ("real", "integer", "nominal", "date")
+"""Types of attributes; see :class:`Attribute`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """A column of a table.
@@ -21,23 +26,52 @@ class Attribute:
     Attributes
     ----------
     name : str
-    type : {"real", "integer", "nominal"}
+    type : {"real", "integer", "nominal", "date"}
+        A date is a number: days since 1970-01-01 (UTC), with a fraction for the time of the day.
     values : tuple of str
         The values of a nominal attribute, in the order in which the file declares or first shows them.
+    form : str
+        How the file writes the numbers where they are not plain: "1,234.5" (thousands), "1234,5" (decimal comma),
+        "1.234,5" (both), each with " %" after it for percents; or the form of the dates, such as "YYYY-MM-DD" or
+        "DD.MM.YYYY hh:mm". Queries are read, and rows are written in this form. Attributes of different forms are
+        equal.
     """
 
     name: str
-    type: Literal["real", "integer", "nominal"]
+    type: AttributeType
     values: tuple[str, ...] = ()
+    form: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """A column of a table that is no attribute.
+
+    Attributes
+    ----------
+    name : str
+    reason : str
+        Why the column is left out, in a word or two: "unique" for row numbers and ids, "constant", "empty", "text",
+        "ambiguous dates"; "id" or "ignored" if the user said so; "unused" beside a column of texts.
+    position : int
+        Its position among all columns of the file.
+    values : ndarray of object
+        Its values as in the file, None where missing, so that rows can be written as they were.
+    """
+
+    name: str
+    reason: str
+    position: int
+    values: np.ndarray
 
 
 @dataclass(frozen=True)
 class Layout:
     """How a file is written, so that some of its rows can be written in the same way.
 
-    ``header`` has the lines before the data. A ``condensed`` matrix is stored as the part above its diagonal. ``keys``
-    are the names of the matrix and of the labels in a .npz or .mat file. ``spelling`` has the text of each label whose
-    text in the file is not ``str(label)``.
+    ``header`` has the lines before the data. ``target`` is the position of the labels among all columns. A
+    ``condensed`` matrix is stored as the part above its diagonal. ``keys`` are the names of the matrix and of the
+    labels in a .npz or .mat file. ``spelling`` has the text of each label whose text in the file is not ``str(label)``.
     """
 
     format: str
@@ -67,7 +101,7 @@ class Dataset:
     labels : ndarray of shape (n_objects,)
         Whole numbers if all labels are whole numbers, else texts.
     attributes : tuple of Attribute
-        The columns of "vectors" and "mixed"; empty for other kinds.
+        The columns of "vectors" and "mixed"; the column of "strings" from a table; empty for other kinds.
     n_train : int or None
         For data with a given split: the first ``n_train`` objects are for training, the rest for testing.
     path : Path or None
@@ -76,6 +110,10 @@ class Dataset:
         How that file is written.
     ids : ndarray of str or None
         The name of each object, where the data have one: a column of ids, or the names of a matrix.
+    left_out : tuple of LeftOut
+        The columns of a table that are neither attributes nor labels, in the order of the file.
+    id_column : str or None
+        The column of ids; it is one of those that are left out.
     """
 
     name: str
@@ -87,6 +125,8 @@ class Dataset:
     path: Path | None = None
     layout: Layout | None = None
     ids: np.ndarray | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    id_column: str | None = None
 
     @property
     def n_objects(self) -> int:
@@ -98,14 +138,37 @@ class Dataset:
         """Positions of the nominal attributes."""
         return [position for position, attribute in enumerate(self.attributes) if attribute.type == "nominal"]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns of the file, in its order; empty where the objects are no rows of a table."""
+        if not self.attributes or self.layout is None:
+            return ()
+        names = [attribute.name for attribute in self.attributes]
+        others = [(left.position, left.name) for left in self.left_out]
+        if self.layout.target_name:
+            others.append((self.layout.target, self.layout.target_name))
+        for position, name in sorted(others):
+            names.insert(position, name)
+        return tuple(names)
+
+    @property
+    def roles(self) -> str:
+        """What each column of a table is used for, in one line; empty where the objects are no rows of a table.
+
+        For example "used: 5 numeric, 2 categorical, 1 date (days); left out: id (unique), note (text)".
+        """
+        from protoset.datasets.roles import describe_roles
+
+        return describe_roles(self)
+
 
 @dataclass(frozen=True)
 class Format:
     """A file format. A module registers its formats by listing them in ``FORMATS``.
 
     ``read`` is called as ``read(content, file=name, **options)``, with the options in ``takes``: "target", "labels",
-    "kind" and "limit" (bytes that may be unpacked). It returns a Dataset, or raises a DataError that begins with
-    ``name``. The content is bytes if ``binary``.
+    "kind", "limit" (bytes that may be unpacked) and "columns" (``protoset.datasets.roles.ColumnOptions``). It returns a
+    Dataset, or raises a DataError that begins with ``name``. The content is bytes if ``binary``.
     """
 
     name: str

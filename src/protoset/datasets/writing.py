@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -18,23 +19,31 @@ from protoset.datasets.formats import FORMATS, ending, stem
 from protoset.datasets.matrices import labels_of
 from protoset.exceptions import DataError
 
+LABELS_IN_A_SECOND_FILE = ("npy", "matrix-csv", "phylip")
+"""Formats that cannot hold labels."""
 
-def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+
+def write_rows(
+    dataset: Dataset, rows: Any, path: str | os.PathLike[str] | IO[bytes], *, overwrite: bool = False
+) -> None:
     """Write some objects of a data set, in the format that the data set was read in.
 
-    Reading the new file, with the same options as the source, gives the same objects and labels. Headers of KEEL, ARFF
-    and .ts files are kept. Data of a folder become one file. Of a matrix, the distances among the rows are written; if
-    the format cannot hold labels, they go to ``NAME_labels.txt`` beside the file. For a data set that was not read from
-    a file, the ending of ``path`` tells the format.
+    All columns of a table are written, also those that were left out. Reading the new file, with the same options as
+    the source, gives the same objects and labels; fewer rows may change which columns of a CSV or Parquet table are
+    left out (``use="*"`` uses all). Headers of KEEL, ARFF and .ts files are kept. Data of a folder become one file.
+
+    Of a matrix, the distances among the rows are written; if the format cannot hold labels, they go to
+    ``NAME_labels.txt`` beside the file. For a data set that was not read from a file, the ending of ``path`` tells the
+    format.
 
     Parameters
     ----------
     dataset : Dataset
     rows : array-like
         Positions of the objects, in the order of the new file; or a mask.
-    path : path-like
+    path : path-like or binary file object
         Its ending must be the ending of the source or another ending of the same format. With ``.gz`` after it the file
-        is compressed.
+        is compressed. An open file, such as ``sys.stdout.buffer``, gets the format of the source.
     overwrite : bool
         Whether to replace an existing file. The files that the data set was read from are never replaced.
 
@@ -43,11 +52,16 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
     DataError
         If the rows cannot be written; then no file is changed.
     """
-    path = Path(path)
     selected = take(dataset, rows)
     record = check_rows(dataset, path, overwrite=overwrite)
     content = record.write(selected)
-    outputs = {path: content.encode() if isinstance(content, str) else content}
+    content = content.encode() if isinstance(content, str) else content
+    if not isinstance(path, (str, os.PathLike)):
+        path.write(content)
+        path.flush()
+        return
+    path = Path(path)
+    outputs = {path: content}
     beside = _labels_beside(record, path)
     if beside is not None:
         # The labels first: if writing stops in between, there is no matrix without labels.
@@ -61,8 +75,10 @@ def write_rows(dataset: Dataset, rows: Any, path: str | os.PathLike[str], *, ove
             raise DataError(f"{output}: cannot be written ({reason})") from reason
 
 
-def check_rows(dataset: Dataset, path: str | os.PathLike[str], *, overwrite: bool = False) -> Format:
+def check_rows(dataset: Dataset, path: str | os.PathLike[str] | IO[bytes], *, overwrite: bool = False) -> Format:
     """Check before long work that :func:`write_rows` can write to ``path``; return the format that it writes."""
+    if not isinstance(path, (str, os.PathLike)):
+        return _format_of_stream(dataset, path)
     path = Path(path)
     record = _format(dataset, path)
     beside = _labels_beside(record, path)
@@ -71,8 +87,22 @@ def check_rows(dataset: Dataset, path: str | os.PathLike[str], *, overwrite: boo
     return record
 
 
+def _format_of_stream(dataset: Dataset, stream: IO[bytes]) -> Format:
+    if isinstance(stream, io.TextIOBase) or not hasattr(stream, "write"):
+        raise TypeError(f"path={stream!r} must be a path, or a file that is open for writing in binary mode")
+    record = FORMATS.get("" if dataset.layout is None else dataset.layout.format)
+    if record is None:
+        raise DataError("a data set that was not read from a file has no format; write its rows to a file with a name")
+    if record.name in LABELS_IN_A_SECOND_FILE:
+        raise DataError(
+            f"the labels of a matrix of the format {record.name} go to a second file, and there is no name for it; "
+            "write the rows to a file with a name, or read the matrix from an .npz file"
+        )
+    return record
+
+
 def _labels_beside(record: Format, path: Path) -> Path | None:
-    return path.with_name(f"{stem(path)}_labels.txt") if record.name in ("npy", "matrix-csv") else None
+    return path.with_name(f"{stem(path)}_labels.txt") if record.name in LABELS_IN_A_SECOND_FILE else None
 
 
 def take(dataset: Dataset, rows: Any) -> Dataset:
@@ -104,7 +134,14 @@ def take(dataset: Dataset, rows: Any) -> Dataset:
         objects = objects[chosen]
     else:
         objects = [objects[row] for row in chosen.tolist()]
-    return replace(dataset, objects=objects, labels=dataset.labels[chosen], n_train=None)
+    return replace(
+        dataset,
+        objects=objects,
+        labels=dataset.labels[chosen],
+        n_train=None,
+        ids=None if dataset.ids is None else dataset.ids[chosen],
+        left_out=tuple(replace(left, values=left.values[chosen]) for left in dataset.left_out),
+    )
 
 
 def _format(dataset: Dataset, path: Path) -> Format:

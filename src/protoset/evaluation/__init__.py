@@ -8,6 +8,7 @@ from protoset.evaluation.measures import (
     estimate_error,
     log_odds_ratio,
     macro_f1,
+    no_better_than,
     selection_rate,
 )
 from protoset.evaluation.pareto import pareto_ranks
@@ -40,6 +41,7 @@ __all__ = [
     "log_odds_ratio",
     "macro_f1",
     "nemenyi",
+    "no_better_than",
     "pairwise_wilcoxon",
     "pareto_ranks",
     "selection_rate",

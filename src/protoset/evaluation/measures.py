@@ -184,6 +184,29 @@ def estimate_error(n_errors: int, n_test: int, *, confidence: float = 0.95) -> E
     )
 
 
+def no_better_than(error: float, standard_error: float, reference: float) -> bool:
+    """Whether an error is not clearly below the error of a reference: not by more than one standard error.
+
+    Parameters
+    ----------
+    error, standard_error : float
+        An error and its standard error.
+    reference : float
+        Error of the reference, such as always answering the most frequent class.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from protoset.evaluation import no_better_than
+    >>> no_better_than(0.37, 0.02, 0.38), no_better_than(0.20, 0.02, 0.38)
+    (True, False)
+    """
+    return bool(error >= check_probability("reference", reference) - standard_error)
+
+
 def log_odds_ratio(
     selection_rate: float, error: float, error_of_everything: float, *, n_train: int, n_test: int
 ) -> float:

@@ -8,7 +8,7 @@ from protoset.experiments.parsing import read_plan
 from protoset.experiments.plan import Cell, Plan
 from protoset.experiments.results import Missing, Status, Table, results, status, table
 from protoset.experiments.runner import resume, run
-from protoset.experiments.validation import Validation, validate, validate_model
+from protoset.experiments.validation import ReferenceEstimates, Validation, validate, validate_model
 
 __all__ = [
     "Cell",
@@ -16,6 +16,7 @@ __all__ = [
     "Comparison",
     "Missing",
     "Plan",
+    "ReferenceEstimates",
     "RunProgress",
     "Status",
     "Table",

@@ -19,9 +19,10 @@ from protoset.exceptions import JournalError
 APPLICATION = 0x50534A4E
 """SQLite's application_id of a journal ("PSJN")."""
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of journals that is read and written. In version 1 a plan without ``nominal`` compared categories by their
-positions, and FCNN started from medoids; its plans would name other cells today."""
+positions, and FCNN started from medoids; in version 2 a plan without ``order`` dealt objects to folds in the order of
+their rows. Such plans would name other cells today."""
 
 SQLITE_HEADER = b"SQLite format 3\0"
 """First bytes of an SQLite file."""

@@ -211,7 +211,7 @@ def _done(
         parameters=as_json(selection.parameters),
         versions=versions(),
         warnings=json.dumps(texts),
-        kept=zlib.compress(np.diff(fold.train[kept], prepend=0).astype("<u4").tobytes()),
+        kept=zlib.compress(np.diff(np.sort(fold.train[kept]), prepend=0).astype("<u4").tobytes()),
         data_digest=data_digest,
         finished=_now(),
         predictions=predictions,

@@ -11,15 +11,16 @@ import numpy as np
 from protoset._cluster import resolve_client
 from protoset._validation import check_jobs
 from protoset.datasets import Dataset
-from protoset.evaluation import PairwiseTests, pairwise_wilcoxon, pareto_ranks
+from protoset.evaluation import PairwiseTests, no_better_than, pairwise_wilcoxon, pareto_ranks
 from protoset.experiments.engine import Callback, compute_dataset
 from protoset.experiments.folds import check_fold_seed, choose_folds
-from protoset.experiments.plan import EVERYTHING, PlannedMethod, repeated
-from protoset.models import MethodSpec, find_method, prepare
+from protoset.experiments.plan import GUESS, REFERENCES, PlannedMethod, repeated
+from protoset.models import find_method, prepare
 from protoset.models.methods import REFINED
 from protoset.models.preparation import Scaling
+from protoset.selectors.base import warn_of_classes
 
-COMPARED_METHODS = (EVERYTHING, "FCNN", "DROP3", "CCIS", "REPS", REFINED)
+COMPARED_METHODS = (*REFERENCES, "FCNN", "DROP3", "CCIS", "REPS", REFINED)
 """Methods that are compared by default."""
 
 SIGNIFICANCE = 0.05
@@ -65,6 +66,22 @@ class Comparison:
             return np.full(len(self.methods), np.nan)
         return self.errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
 
+    @property
+    def no_better_than_guessing(self) -> tuple[str, ...]:
+        """Methods whose error is not clearly below that of guessing, by ``protoset.evaluation.no_better_than``.
+
+        Empty where guessing was not compared.
+        """
+        if GUESS not in self.methods:
+            return ()
+        errors, deviations = self.errors.mean(axis=0), np.nan_to_num(self.standard_errors)
+        guess = errors[self.methods.index(GUESS)]
+        return tuple(
+            name
+            for name, error, deviation in zip(self.methods, errors, deviations, strict=True)
+            if name != GUESS and no_better_than(error, deviation, guess)
+        )
+
 
 def compare(
     dataset: Dataset,
@@ -86,8 +103,10 @@ def compare(
     ----------
     dataset : Dataset
     methods : sequence of str
-        As in ``protoset.models.fit_model``: "REPS" is the paper's method, "refined" is REPS with a refined set; and
-        "NoPS" for 1-NN on all objects. Upper and lower case do not matter.
+        As in ``protoset.models.fit_model``: "REPS" is the paper's method, "refined" is REPS with a refined set. Three
+        more say what these are worth: "guess" always answers the most frequent class of the training part, "NoPS" is
+        1-NN on all objects, and "kNN" is k-NN on all objects with k chosen by leave-one-out on the training part; see
+        ``protoset.models.reference_errors``. Upper and lower case do not matter.
     metric, metric_params, scaling
         As in ``protoset.models.prepare``.
     n_prototypes : int, float or "auto"
@@ -118,6 +137,7 @@ def compare(
         raise ValueError(f"methods={methods} must name at least one method, and each once")
     division = choose_folds(dataset, folds, None, random_state)
     preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
+    warn_of_classes(np.unique(dataset.labels, return_inverse=True)[1])
     client = resolve_client(client)
     results = compute_dataset(dataset, planned, preparation, division, n_jobs=n_jobs, client=client, callback=callback)
     columns = {
@@ -137,18 +157,23 @@ def compare(
 
 
 def _planned(name: str, n_prototypes: int | float | str, random_state: int) -> PlannedMethod:
-    if str(name).strip().lower() == EVERYTHING.lower():
-        return PlannedMethod(EVERYTHING, MethodSpec(EVERYTHING))
-    spec = find_method(name, others=[EVERYTHING])
+    reference = PlannedMethod.reference(name)
+    if reference is not None:
+        return reference
+    spec = find_method(name, others=REFERENCES)
     if "n_prototypes" in spec.parameter_names:
         spec = find_method(name, n_prototypes=n_prototypes)
     return PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None)
 
 
 def _tests(errors: np.ndarray, methods: Sequence[str]) -> tuple[PairwiseTests | None, str]:
-    """Test all pairs, unless with Holm's correction no pair could be significant even if all folds agree."""
-    n_folds, n_methods = errors.shape
-    whole = [position for position in range(n_methods) if not np.isnan(errors[:, position]).any()]
+    """Test all pairs, unless with Holm's correction no pair could be significant even if all folds agree.
+
+    Guessing is not tested: more pairs would only make the other tests weaker.
+    """
+    n_folds = len(errors)
+    is_whole = ~np.isnan(errors).any(axis=0)
+    whole = [position for position, name in enumerate(methods) if is_whole[position] and name != GUESS]
     n_pairs = len(whole) * (len(whole) - 1) // 2
     if n_pairs == 0:
         return None, "fewer than two methods have results on all folds"

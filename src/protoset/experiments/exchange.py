@@ -159,12 +159,12 @@ def _keep_better(merged: dict[str, CellResult], row: CellResult, source: str) ->
 
 def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
     """Return a plan with everything of two plans."""
-    for name, usual in (("folds", 5), ("seeds", [0])):
+    for name, usual in (("folds", 5), ("order", "content"), ("seeds", [0])):
         mine, other = (plan.document.get(name, usual) for plan in (first, second))
         if mine != other and not (name == "folds" and first.folds == second.folds):
             raise JournalError(
                 f"the plan in {os.fspath(source)!r} has {name} = {other!r}, and those before it {mine!r}; "
-                "only plans with the same folds and seeds can be merged"
+                "only plans with the same folds, order and seeds can be merged"
             )
     document = dict(first.document)
     for name in ("data", "methods", "distances"):

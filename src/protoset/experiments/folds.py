@@ -3,6 +3,10 @@
     data set --> training | test rows --> prepared objects --> train x train, test x train
                                           (scaling is learned from the training rows)
 
+Objects are dealt to the folds in an order that depends on their content; see ``ordering.py``. The training and test
+rows of a fold are in that order too, so that every method sees the same objects in the same order, however the rows of
+the data set are sorted.
+
 Up to ``LARGEST_MATRIX`` training objects all dissimilarities are computed once; beyond, the space computes them when a
 method asks. Distances of series and strings learn nothing from the training part: up to ``LARGEST_MATRIX`` objects, one
 matrix over the whole data set is computed, and each fold of a cross-validation is cut from it.
@@ -13,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +27,7 @@ from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, Strati
 from protoset._blocks import row_slices
 from protoset._validation import LARGEST_SEED, check_count, is_count, is_number
 from protoset.datasets import Dataset
+from protoset.experiments.ordering import content_order
 from protoset.experiments.plan import Distance, Folds
 from protoset.models import Preparation
 from protoset.models.preparation import check_dataset
@@ -45,9 +51,26 @@ class MatrixSpace(PrecomputedSpace):
         self.metric = space.metric
         self._space = space
 
+    def identical(self) -> np.ndarray | None:
+        """Numbers by the content of the objects, see ``TrainingSpace.identical``."""
+        return self._space.identical()
+
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where objects have no coordinates."""
         return self._space.central_member(members)
+
+
+class CutMatrix(PrecomputedSpace):
+    """The space of some objects, with dissimilarities cut from a matrix and numbers by the content of the objects."""
+
+    def __init__(self, matrix: np.ndarray, numbers: np.ndarray):
+        everything = np.arange(len(matrix))
+        super().__init__(matrix, everything, len(everything), everything)
+        self._numbers = numbers
+
+    def identical(self) -> np.ndarray:
+        """Numbers by the content of the objects, see ``TrainingSpace.identical``."""
+        return self._numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,16 +99,18 @@ class DatasetFolds:
         self._dataset, self._distance, self._folds = dataset, distance, folds
         self._classes, codes = np.unique(dataset.labels, return_inverse=True)
         self._codes = codes.reshape(-1)
-        self._whole: tuple[np.ndarray, float] | None = None
+        self._splits = splits(dataset, folds)
+        self._whole: tuple[np.ndarray, np.ndarray | None, float] | None = None
 
     def fold(self, number: int) -> Fold:
         """Compute a fold, or cut it from a matrix over the whole data set."""
-        train, test = split(self._dataset, self._folds, number)
+        train, test = self._splits[number]
         preparation = self._distance.prepare(self._dataset, train)
-        matrix, seconds = self._whole_matrix(preparation)
+        matrix, numbers, seconds = self._whole_matrix(preparation)
         started = time.process_time()
         if matrix is not None:
-            space = make_space(matrix[np.ix_(train, train)], "precomputed")
+            block = matrix[np.ix_(train, train)]
+            space = make_space(block, "precomputed") if numbers is None else CutMatrix(block, numbers[train])
             queries = space.cross(matrix[np.ix_(test, train)])
         else:
             objects = preparation(self._dataset.objects)
@@ -97,19 +122,19 @@ class DatasetFolds:
         seconds += time.process_time() - started
         return Fold(train, test, self._codes[train], self._codes[test], self._classes, space, queries, seconds)
 
-    def _whole_matrix(self, preparation: Preparation) -> tuple[np.ndarray | None, float]:
-        """Matrix over all objects and the seconds that it took, where every fold can be cut from it."""
+    def _whole_matrix(self, preparation: Preparation) -> tuple[np.ndarray | None, np.ndarray | None, float]:
+        """Matrix over all objects, their numbers by content, and the seconds, where every fold can be cut from it."""
         if preparation.metric == "precomputed":
-            return np.asarray(self._dataset.objects), 0.0
+            return np.asarray(self._dataset.objects), None, 0.0
         # With the split that data come with, the test objects are never compared with each other.
         is_shared = DISSIMILARITIES[preparation.metric].kind in ("series", "strings") and self._folds.n is not None
         if not is_shared or self._dataset.n_objects > LARGEST_MATRIX:
-            return None, 0.0
+            return None, None, 0.0
         if self._whole is None:
             started = time.process_time()
             objects = preparation(self._dataset.objects)
-            matrix = square(make_space(objects, preparation.metric, preparation.metric_params))
-            self._whole = matrix, time.process_time() - started
+            space = make_space(objects, preparation.metric, preparation.metric_params)
+            self._whole = square(space), space.identical(), time.process_time() - started
         return self._whole
 
 
@@ -137,30 +162,37 @@ def check_fold_seed(random_state: Any) -> int:
     raise ValueError(f"random_state={random_state!r} must be a whole number from 0 to {LARGEST_SEED}")
 
 
-def split(dataset: Dataset, folds: Folds, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows for training and for testing of one fold."""
-    rows = np.arange(dataset.n_objects)
-    classes, codes = np.unique(dataset.labels, return_inverse=True)
+def splits(dataset: Dataset, folds: Folds) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows for training and for testing of each fold."""
+    if folds.n is None and folds.holdout is None:
+        if dataset.n_train is None:
+            raise ValueError(f"the data {dataset.name!r} come without a split; write folds = 5 in place of 'default'")
+        rows = np.arange(dataset.n_objects)
+        return [(rows[: dataset.n_train], rows[dataset.n_train :])]
+    rows = content_order(dataset) if folds.order == "content" else np.arange(dataset.n_objects)
+    return [(rows[train], rows[test]) for train, test in _deal(dataset.labels[rows], folds)]
+
+
+def _deal(labels: np.ndarray, folds: Folds) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+    """Positions for training and for testing of each fold."""
+    rows = np.arange(len(labels))
+    classes, codes = np.unique(labels, return_inverse=True)
     if folds.holdout is not None:
         n_test = round(folds.holdout * len(rows))
         # Stratification needs two members of each class, and at least as many objects as classes on both sides.
         stratified = np.bincount(codes).min() > 1 and len(classes) <= min(n_test, len(rows) - n_test)
         splitter = StratifiedShuffleSplit if stratified else ShuffleSplit
-        return next(splitter(1, test_size=folds.holdout, random_state=folds.seed).split(rows, dataset.labels))
-    if folds.n is None:
-        if dataset.n_train is None:
-            raise ValueError(f"the data {dataset.name!r} come without a split; write folds = 5 in place of 'default'")
-        return rows[: dataset.n_train], rows[dataset.n_train :]
+        return list(splitter(1, test_size=folds.holdout, random_state=folds.seed).split(rows, labels))
     kind = StratifiedKFold if folds.stratified else KFold
     with warnings.catch_warnings():
         # A class with fewer members than folds is spread over as many folds as it has members.
         warnings.filterwarnings("ignore", message="The least populated class")
-        return list(kind(folds.n, shuffle=True, random_state=folds.seed).split(rows, codes))[number]
+        return list(kind(folds.n, shuffle=True, random_state=folds.seed).split(rows, codes))
 
 
 def check_first_fold(dataset: Dataset, distance: Distance, folds: Folds) -> np.ndarray:
     """Refuse wrong arguments before any long work, by preparing the first fold; return its class sizes."""
-    train, _ = split(dataset, folds, 0)
+    train, _ = splits(dataset, folds)[0]
     codes = np.unique(dataset.labels, return_inverse=True)[1].reshape(-1)
     preparation = distance.prepare(dataset, train)
     if preparation.metric != "precomputed":  # a matrix has no arguments

@@ -4,6 +4,7 @@ name = "..."                              optional
 data = ["iris", {path, target, name}]
 methods = ["SSMA", "refined", {method, label, at, rates, seeds, refine, and parameters of the method}]
 folds = 5 | "default" | {n, seed, stratified}
+order = "content" | "rows"                how objects are dealt to folds
 seeds = [0, 1] | "fold"                   for randomised methods
 distances = ["z", {metric, scaling, nominal, and parameters of the metric}]
 
@@ -26,13 +27,25 @@ import numpy as np
 
 from protoset._validation import LARGEST_SEED, did_you_mean, is_count, is_number
 from protoset.exceptions import PlanError
-from protoset.experiments.plan import EVERYTHING, PER_FOLD, Distance, Folds, Plan, PlannedMethod, Source, repeated
+from protoset.experiments.plan import (
+    GUESS,
+    ORDERS,
+    PER_FOLD,
+    REFERENCES,
+    Distance,
+    Folds,
+    Order,
+    Plan,
+    PlannedMethod,
+    Source,
+    repeated,
+)
 from protoset.models import MethodSpec
 from protoset.models.methods import REFINED, RENAMED_PARAMETERS, selector_classes
 from protoset.models.preparation import NOMINALS, SCALINGS
 from protoset.spaces import DISSIMILARITIES
 
-PLAN_KEYS = ("name", "data", "methods", "folds", "seeds", "distances")
+PLAN_KEYS = ("name", "data", "methods", "folds", "order", "seeds", "distances")
 """Keys of a plan."""
 
 MOST_CELLS = 200_000
@@ -106,7 +119,8 @@ def parse_plan(document: dict[str, Any], origin: str, folder: Path) -> Plan:
     data = [reader.source(key, entry) for key, entry in reader.entries("data", document["data"])]
     names = [source.name for source in data]
     reader.refuse_repeated("data", names)
-    folds = reader.folds(document.get("folds", {}))
+    order = reader.choice("order", document.get("order", "content"), ORDERS)
+    folds = reader.folds(document.get("folds", {}), order)  # type: ignore[arg-type]
     n_cells = reader.check_cells(len(data) * folds.count)
     given = reader.entries("distances", document.get("distances", [{}]))
     distances = [distance for key, entry in given for distance in reader.distances(key, entry, n_cells)]
@@ -192,14 +206,14 @@ class _Reader:
             self.fail(f"{key}.target", f"is {target!r}; expected the name or position of a column")
         return Source(name, path, target)
 
-    def folds(self, value: Any) -> Folds:
+    def folds(self, value: Any, order: Order) -> Folds:
         if value == "default":
             return Folds(None)
         value = {"n": value} if is_count(value) else value
         if not isinstance(value, dict):
             self.fail("folds", f"is {value!r}; expected a number, 'default', or a table with n, seed, stratified")
         self.only("folds", value, ("n", "seed", "stratified"))
-        folds = Folds(**value)
+        folds = Folds(**value, order=order)
         if not is_count(folds.n) or folds.n < 2:  # type: ignore[operator]
             self.fail("folds.n", f"is {folds.n!r}; expected a whole number of at least 2, or folds = 'default'")
         if not is_count(folds.seed) or not 0 <= folds.seed <= LARGEST_SEED:
@@ -224,14 +238,14 @@ class _Reader:
         entry = {"method": entry} if isinstance(entry, str) else entry
         if not isinstance(entry, dict) or "method" not in entry:
             self.fail(key, f"is {entry!r}; expected the name of a method, or a table with the key 'method'")
-        title = self.choice(f"{key}.method", entry["method"], [EVERYTHING, "refined", REFINED, *selector_classes()])
+        title = self.choice(f"{key}.method", entry["method"], [*REFERENCES, "refined", REFINED, *selector_classes()])
         name = "REPS" if title in ("refined", REFINED) else title
         refine = [True] if name != title else _values(entry.get("refine", False))
         if not refine or not all(isinstance(value, bool) for value in refine):
             self.fail(f"{key}.refine", f"is {entry['refine']!r}; expected true or false")
         for parameter in entry.keys() & NOT_FOR_PLANS.keys():
             self.fail(f"{key}.{parameter}", f"is not for plans: {NOT_FOR_PLANS[parameter]}")
-        if name == EVERYTHING:
+        if name in REFERENCES:
             self.only(f"{key} ({title})", entry, ["method"])
             return [PlannedMethod(name, MethodSpec(name))]
         own = MethodSpec(name, refined=any(refine)).parameter_names
@@ -331,6 +345,8 @@ class _Reader:
             if method.at not in labels_of:
                 hint = did_you_mean(method.at, own)
                 self.fail("methods", f"has at = {method.at!r}, which is no method of the plan{hint}; add it")
+            if method.at == GUESS:
+                self.fail("methods", f"has at = {GUESS!r}, which keeps no objects; name another method")
             base = method.label.removesuffix(f" at {method.at}")
             self.check_cells(n_cells * (len(ordered) + len(labels_of[method.at])))
             ordered += [replace(method, label=f"{base} at {label}", at=label) for label in labels_of[method.at]]

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -24,8 +24,21 @@ from protoset.models import MethodSpec, Preparation, prepare
 from protoset.models.preparation import Nominal, Scaling, metric_of_dataset
 from protoset.spaces import DISSIMILARITIES
 
+GUESS = "guess"
+"""The method that keeps nothing and always answers the most frequent class."""
+
 EVERYTHING = "NoPS"
-"""The method that keeps all objects."""
+"""The method that keeps all objects; the nearest decides."""
+
+NEIGHBORS = "kNN"
+"""The method that keeps all objects; the k nearest decide, with k chosen by leave-one-out."""
+
+REFERENCES = (GUESS, EVERYTHING, NEIGHBORS)
+"""What a user would take in place of prototypes; not selectors."""
+
+Order = Literal["content", "rows"]
+ORDERS: tuple[Order, ...] = ("content", "rows")
+"""Orders in which objects are dealt to folds."""
 
 PER_FOLD = "fold"
 """Value of ``seeds`` for which the seed of a cell is the number of its fold."""
@@ -49,12 +62,15 @@ class Folds:
     """How objects are divided into training and test objects.
 
     With ``n=None``, the split that the data come with; with ``holdout``, a share of the objects is held out, once.
+    With ``order="content"`` the order of the rows changes no fold; with "rows" objects are dealt in the order of their
+    rows.
     """
 
     n: int | None = 5
     seed: int = 0
     stratified: bool = True
     holdout: float | None = None
+    order: Order = "content"
 
     @property
     def count(self) -> int:
@@ -63,9 +79,12 @@ class Folds:
 
     def content(self) -> dict[str, Any]:
         """Everything that results depend on."""
+        order = {} if self.order == "rows" else {"order": self.order}
         if self.holdout is not None:
-            return {"holdout": self.holdout, "seed": self.seed}
-        return {"n": None} if self.n is None else {"n": self.n, "seed": self.seed, "stratified": self.stratified}
+            return {"holdout": self.holdout, "seed": self.seed} | order
+        if self.n is None:
+            return {"n": None}
+        return {"n": self.n, "seed": self.seed, "stratified": self.stratified} | order
 
 
 @dataclass(frozen=True)
@@ -111,6 +130,13 @@ class PlannedMethod:
     rate_name: str | None = None
     seeds: tuple[int, ...] | Literal["fold"] | None = None
     rule: Rule = "nearest"
+
+    @classmethod
+    def reference(cls, name: Any) -> Self | None:
+        """Return the reference of a name, in upper or lower case; None where the name is another one."""
+        names = {reference.lower(): reference for reference in REFERENCES}
+        reference = names.get(str(name).strip().lower())
+        return None if reference is None else cls(reference, MethodSpec(reference))
 
     def rate_on(self, data: str) -> float | None:
         """Selection rate on a data set."""

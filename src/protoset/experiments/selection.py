@@ -17,39 +17,50 @@ from sklearn.base import BaseEstimator
 from protoset._validation import is_number
 from protoset.classifier import Rule, decide, warn_of_hopeless_classes
 from protoset.experiments.folds import Fold
-from protoset.experiments.plan import EVERYTHING, as_json
-from protoset.models import MethodSpec
+from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, as_json
+from protoset.models import MethodSpec, reference_errors, vote_of_neighbors
 from protoset.models.methods import RUN_PARAMETERS
 from protoset.selectors import REPS, Refinement, refine
-from protoset.spaces import make_space
+from protoset.selectors.ties import MajorityVote, counts_of
+from protoset.spaces import CountedSpace, make_space
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
     """The prototypes of a method: ascending positions among the training objects.
 
-    ``n_distances`` counts the dissimilarities that the method asked for; ``counters`` has its other numbers.
+    ``counts`` are the votes of the prototypes where several are equally near; 1 each by default. ``n_distances`` counts
+    the dissimilarities that the method asked for; ``counters`` has its other numbers. k-NN on everything has
+    ``n_neighbors``; the method that always guesses has an ``answer``.
     """
 
     kept: np.ndarray
+    counts: np.ndarray | None = None
     degradations: np.ndarray | None = None
     n_distances: int = 0
     counters: dict[str, Any] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     cpu_seconds: float = 0.0
     wall_seconds: float = 0.0
+    n_neighbors: int | None = None
+    answer: int | None = None
 
     def predict(self, fold: Fold, rule: Rule = "nearest") -> np.ndarray:
         """Predict the classes of the test objects."""
+        if rule == "nearest" and self.answer is not None:
+            return np.full(len(fold.test), self.answer)
+        if rule == "nearest" and self.n_neighbors is not None:
+            return vote_of_neighbors(fold.queries, fold.labels, self.n_neighbors)
+        counts = np.ones(len(self.kept)) if self.counts is None else self.counts
+        sizes = np.bincount(fold.labels, minlength=len(fold.classes)).astype(float)
+        vote = MajorityVote(fold.labels[self.kept], counts, sizes)
         if rule == "nearest":
-            winners, _ = fold.queries.nearest(columns=self.kept)
+            winners, _ = fold.queries.nearest(columns=self.kept, choose=vote)
         elif self.degradations is None:
             raise ValueError(f"rule={rule!r} needs degradations, which only REPS learns; use rule='nearest'")
         else:
             warn_of_hopeless_classes(self.degradations, fold.labels[self.kept], fold.classes)
-            decision = decide(fold.queries.block(slice(None), self.kept), self.degradations)
-            best = decision.adjusted_ranks.argmin(axis=1)
-            winners = decision.order[np.arange(len(best)), best]
+            winners = decide(fold.queries.block(slice(None), self.kept), self.degradations, vote).winners
         return fold.labels[self.kept[winners]]
 
 
@@ -65,6 +76,10 @@ class FoldSelector:
         """Select prototypes; ``size`` is a count, a rate, or None where the method itself decides."""
         if spec.selector == EVERYTHING:
             return Selection(np.arange(len(self.fold.train)))
+        if spec.selector == GUESS:
+            return Selection(np.empty(0, int), answer=int(np.bincount(self.fold.labels).argmax()))
+        if spec.selector == NEIGHBORS:
+            return self._neighbors()
         load_kernels(spec.selector)
         if isinstance(size, int):
             size = max(size, self._n_classes)
@@ -85,12 +100,28 @@ class FoldSelector:
         degradations = getattr(selector, "degradations_", None)
         return Selection(
             kept,
+            counts_of(selector, kept),
             None if degradations is None else degradations[kept],
             int(n_distances),
             _counters(selector, refined),
             _parameters(selector, spec, size),
             shared[0] + time.process_time() - cpu,
             shared[1] + time.perf_counter() - wall,
+        )
+
+    def _neighbors(self) -> Selection:
+        """Keep everything, and choose the number of neighbours by leave-one-out."""
+        load_kernels(NEIGHBORS)
+        cpu, wall = time.process_time(), time.perf_counter()
+        counted = CountedSpace(self.fold.space)
+        k = reference_errors(counted, self.fold.labels).k
+        return Selection(
+            np.arange(len(self.fold.train)),
+            n_distances=counted.n_distances,
+            counters={"k": k},
+            cpu_seconds=time.process_time() - cpu,
+            wall_seconds=time.perf_counter() - wall,
+            n_neighbors=k,
         )
 
     def _ranked(self, spec: MethodSpec) -> tuple[REPS, tuple[float, float]]:
@@ -111,6 +142,9 @@ def load_kernels(name: str) -> None:
     """Run a method once on a few objects, so that no measured time includes the loading of compiled code."""
     points = np.arange(24.0)
     space, labels = make_space(np.abs(points[:, None] - points), "precomputed"), np.arange(24) // 3 % 2
+    if name == NEIGHBORS:
+        reference_errors(space, labels)
+        return
     selector = MethodSpec(name).build()
     few = {"n_prototypes": 4, "max_evaluations": 40, "max_iter": 40}
     selector.set_params(**{name: value for name, value in few.items() if name in selector.get_params()})

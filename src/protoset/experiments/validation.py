@@ -6,23 +6,56 @@ import builtins
 import json
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from protoset import exceptions
 from protoset._cluster import resolve_client
-from protoset._validation import check_callable, check_choice, check_jobs
+from protoset._validation import check_callable, check_choice, check_flag, check_jobs
 from protoset.classifier import RULES, Rule
 from protoset.datasets import Dataset
-from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1
-from protoset.experiments.engine import compute_dataset
-from protoset.experiments.folds import check_fold_seed, choose_folds, split
-from protoset.experiments.plan import PlannedMethod
+from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1, no_better_than
+from protoset.experiments.cells import CellResult
+from protoset.experiments.engine import RunProgress, compute_dataset
+from protoset.experiments.folds import check_fold_seed, choose_folds, splits
+from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, REFERENCES, PlannedMethod
 from protoset.models import DataModel, find_method, prepare
 from protoset.models.methods import REFINED
-from protoset.models.preparation import Scaling
+from protoset.models.preparation import Scaling, check_dataset
+from protoset.selectors.base import warn_of_classes
+
+MOST_FOR_REFERENCES = 50_000
+"""Objects up to which :func:`validate` measures 1-NN and k-NN on everything, whose time grows as their square."""
+
+
+@dataclass(frozen=True)
+class ReferenceEstimates:
+    """Errors of what a user would take in place of prototypes, on the same held-out objects.
+
+    Attributes
+    ----------
+    guess : ErrorEstimate
+        Of always answering the most frequent class of the training part.
+    nearest : ErrorEstimate or None
+        Of 1-NN on everything; None where only a model is known, and beyond 50,000 objects.
+    knn : ErrorEstimate or None
+        Of k-NN on everything, with k chosen by leave-one-out on the training part; None as for 1-NN.
+    answer : str
+        The most frequent class; of several folds the most frequent answer.
+    k : tuple of int
+        The chosen k of each fold.
+    guessed_from : {"training", "file"}
+        Where the most frequent class was counted: in the training part, or in the objects that were predicted.
+    """
+
+    guess: ErrorEstimate
+    nearest: ErrorEstimate | None
+    knn: ErrorEstimate | None
+    answer: str
+    k: tuple[int, ...] = ()
+    guessed_from: Literal["training", "file"] = "training"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +74,8 @@ class Validation:
     fold_errors : ndarray
     n_prototypes, n_train : ndarray of int
         Of each fold.
+    references : ReferenceEstimates or None
+        Errors of guessing, 1-NN and k-NN on everything; None where they were not asked for.
     """
 
     estimate: ErrorEstimate
@@ -51,6 +86,17 @@ class Validation:
     fold_errors: np.ndarray
     n_prototypes: np.ndarray
     n_train: np.ndarray
+    references: ReferenceEstimates | None = None
+
+    @property
+    def no_better_than_guessing(self) -> bool | None:
+        """Whether the error is not clearly below that of guessing, by ``protoset.evaluation.no_better_than``.
+
+        None where guessing was not measured.
+        """
+        if self.references is None:
+            return None
+        return no_better_than(self.estimate.error, self.estimate.standard_error, self.references.guess.error)
 
 
 def validate(
@@ -65,6 +111,7 @@ def validate(
     n_prototypes: int | float | str = "auto",
     parameters: Mapping[str, Any] | None = None,
     rule: Rule = "nearest",
+    references: bool = True,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int], Any] | None = None,
@@ -79,13 +126,16 @@ def validate(
     ----------
     dataset : Dataset
     method : str
-        As in ``protoset.models.fit_model``.
+        As in ``protoset.models.fit_model``, or "guess", "NoPS" or "kNN" as in :func:`compare`.
     folds, random_state, client
         As in :func:`compare`.
     holdout : float, optional
         In place of folds: the share of the objects that is held out, once.
     metric, metric_params, scaling, n_prototypes, parameters, rule
         As in ``protoset.models.fit_model``.
+    references : bool
+        Whether guessing, 1-NN and k-NN on everything are measured on the same folds; beyond 50,000 objects guessing
+        alone, as the time of the others grows with the square of the number of objects.
     n_jobs : int, optional
         Processes, each with one thread. Ignored with a client.
     progress : callable, optional
@@ -99,23 +149,29 @@ def validate(
     random_state = check_fold_seed(random_state)
     check_callable("progress", progress)
     check_choice("rule", rule, RULES)
-    spec = find_method(method, n_prototypes=n_prototypes, parameters=parameters)
-    planned = PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)
+    planned = _planned(method, n_prototypes, parameters, rule, random_state)
+    methods = [planned]
+    if check_flag("references", references):
+        names = REFERENCES if check_dataset(dataset).n_objects <= MOST_FOR_REFERENCES else (GUESS,)
+        others = (PlannedMethod.reference(name) for name in names if name != planned.label)
+        methods += [other for other in others if other is not None]
     division = choose_folds(dataset, folds, holdout, random_state)
     preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
+    warn_of_classes(np.unique(dataset.labels, return_inverse=True)[1])
     client = resolve_client(client)
     if progress is not None:
         progress(0, division.count)
     results = compute_dataset(
         dataset,
-        [planned],
+        methods,
         preparation,
         division,
         n_jobs=n_jobs,
         client=client,
-        callback=None if progress is None else lambda state: progress(state.done + state.failed, state.total) and None,
+        callback=None if progress is None else _in_folds(progress, len(methods)),
     )
     classes = np.unique(dataset.labels)
+    by_method = {each.label: [result for result in results if result.method == each.label] for each in methods}
     for result in results:
         if result.state == "failed":
             # The class of the error may be lost on the way from another process.
@@ -124,12 +180,56 @@ def validate(
             category, _, message = text.partition(": ")
             kind = _class_named(category, Warning, UserWarning)
             warnings.warn(message, kind, stacklevel=2)
+    truths = [dataset.labels[test] for _, test in splits(dataset, division)]
+    predictions = {name: [classes[result.predictions] for result in own] for name, own in by_method.items()}
     return _measured(
-        [dataset.labels[split(dataset, division, result.fold)[1]] for result in results],
-        [classes[result.predictions] for result in results],
-        [result.n_prototypes for result in results],  # type: ignore[misc]
-        [result.n_train for result in results],  # type: ignore[misc]
+        truths,
+        predictions[planned.label],
+        [result.n_prototypes for result in by_method[planned.label]],  # type: ignore[misc]
+        [result.n_train for result in by_method[planned.label]],  # type: ignore[misc]
+        _reference_estimates(truths, predictions, by_method.get(NEIGHBORS, [])) if references else None,
     )
+
+
+def _planned(
+    name: str, n_prototypes: int | float | str, parameters: Mapping[str, Any] | None, rule: Rule, random_state: int
+) -> PlannedMethod:
+    reference = PlannedMethod.reference(name)
+    if reference is None:
+        spec = find_method(name, n_prototypes=n_prototypes, parameters=parameters, others=REFERENCES)
+        return PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)
+    if n_prototypes != "auto" or parameters:
+        raise ValueError(
+            f"n_prototypes={n_prototypes!r} and parameters={parameters!r}: {reference.label} takes none; leave them "
+            "out, or use another method"
+        )
+    return replace(reference, rule=rule)
+
+
+def _in_folds(progress: Callable[[int, int], Any], n_methods: int) -> Callable[[RunProgress], None]:
+    """Return a callback that tells ``progress`` how many folds are done."""
+
+    def tell(state: RunProgress) -> None:
+        n_folds, n_more = divmod(state.done + state.failed, n_methods)
+        if not n_more:
+            progress(n_folds, state.total // n_methods)
+
+    return tell
+
+
+def _reference_estimates(
+    truths: list[np.ndarray], predictions: Mapping[str, list[np.ndarray]], neighbors: list[CellResult]
+) -> ReferenceEstimates:
+    estimates = {name: _estimate(truths, predicted) for name, predicted in predictions.items()}
+    answers, counts = np.unique([answers[0] for answers in predictions[GUESS]], return_counts=True)
+    ks = tuple(int(json.loads(result.counters)["k"]) for result in neighbors)
+    answer = str(answers[counts.argmax()])
+    return ReferenceEstimates(estimates[GUESS], estimates.get(EVERYTHING), estimates.get(NEIGHBORS), answer, ks)
+
+
+def _estimate(truths: list[np.ndarray], predictions: list[np.ndarray]) -> ErrorEstimate:
+    truth = np.concatenate(truths)
+    return estimate_error(int((truth != np.concatenate(predictions)).sum()), len(truth))
 
 
 def _class_named(name: str, base: type[Any], default: type[Any]) -> type[Any]:
@@ -141,21 +241,34 @@ def _class_named(name: str, base: type[Any], default: type[Any]) -> type[Any]:
 def validate_model(model: DataModel, objects: Any, labels: np.ndarray) -> Validation:
     """Measure the predictions of a fitted model for objects whose labels are known.
 
-    Labels are compared as texts, since a file of numbers alone does not say whether its labels are numbers.
+    Labels are compared as texts, since a file of numbers alone does not say whether its labels are numbers. A model
+    does not have the training objects, so 1-NN and k-NN on everything are not among the references. Guessing answers
+    the most frequent class of the training set where the model knows it, else the most frequent label of these objects.
     """
-    n_prototypes = [len(model.sample_indices_)]
-    return _measured([np.asarray(labels).astype(str)], [model.predict(objects).astype(str)], n_prototypes, [0])
+    truth = np.asarray(labels).astype(str)
+    names, counts = model.classes_.astype(str), getattr(model.classifier, "class_counts_", None)
+    guessed_from: Literal["training", "file"] = "file" if counts is None else "training"
+    if counts is None:
+        names, counts = np.unique(truth, return_counts=True)
+    answer = str(names[np.argmax(counts)])
+    guess = estimate_error(int((truth != answer).sum()), len(truth))
+    references = ReferenceEstimates(guess, None, None, answer, guessed_from=guessed_from)
+    return _measured([truth], [model.predict(objects).astype(str)], [len(model.sample_indices_)], [0], references)
 
 
 def _measured(
-    truths: list[np.ndarray], predictions: list[np.ndarray], n_prototypes: list[int], n_train: list[int]
+    truths: list[np.ndarray],
+    predictions: list[np.ndarray],
+    n_prototypes: list[int],
+    n_train: list[int],
+    references: ReferenceEstimates | None,
 ) -> Validation:
     truth, predicted = np.concatenate(truths), np.concatenate(predictions)
     classes, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
     confusion = np.zeros((len(classes), len(classes)), int)
     np.add.at(confusion, tuple(codes.reshape(2, -1)), 1)
     return Validation(
-        estimate_error(int((truth != predicted).sum()), len(truth)),
+        _estimate(truths, predictions),
         macro_f1(truth, predicted),
         balanced_accuracy(truth, predicted),
         classes.astype(str),
@@ -163,4 +276,5 @@ def _measured(
         np.array([float(np.mean(a != b)) for a, b in zip(truths, predictions, strict=True)]),
         np.array(n_prototypes),
         np.array(n_train),
+        references,
     )

@@ -10,8 +10,10 @@ import importlib
 from types import ModuleType
 
 __all__ = [
+    "alignment",
     "associates",
     "classes",
+    "contents",
     "coordinate",
     "dropping",
     "euclidean",
@@ -22,6 +24,7 @@ __all__ = [
     "memetic",
     "mixed",
     "nearest",
+    "neighbor_votes",
     "refining",
     "series",
     "series_search",

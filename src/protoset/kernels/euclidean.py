@@ -151,15 +151,18 @@ def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances)
 def nearest_screened(A, B, screen, slack):
     """Position in B and distance of the nearest to each row of A; of ties the lowest position.
 
-    ``screen`` orders the candidates of a row approximately: an entry above the smallest by more than ``slack`` cannot
-    be the nearest. The remaining candidates are compared by their exact distances.
+    The third result says which rows have ties. ``screen`` orders the candidates of a row approximately: an entry above
+    the smallest by more than ``slack`` cannot be the nearest. The remaining candidates are compared by their exact
+    distances.
     """
     n_rows, n_columns = screen.shape
     positions = np.empty(n_rows, np.int64)
     distances = np.empty(n_rows)
+    are_tied = np.zeros(n_rows, np.bool_)
     for row in range(n_rows):
         best = np.inf
         position = 0
+        is_tied = False
         bound = screen[row].min() + slack[row]
         for column in range(n_columns):
             if screen[row, column] <= bound:
@@ -167,9 +170,25 @@ def nearest_screened(A, B, screen, slack):
                 if distance < best:
                     best = distance
                     position = column
+                    is_tied = False
+                elif distance == best:
+                    is_tied = True
         positions[row] = position
         distances[row] = best
-    return positions, distances
+        are_tied[row] = is_tied
+    return positions, distances, are_tied
+
+
+@compiled
+def screened_block(A, B, screen, slack):
+    """Distances of the rows of A to those of B that ``nearest_screened`` compares; infinite for all others."""
+    block = np.full(screen.shape, np.inf)
+    for row in range(screen.shape[0]):
+        bound = screen[row].min() + slack[row]
+        for column in range(screen.shape[1]):
+            if screen[row, column] <= bound:
+                block[row, column] = _distance(A[row], B[column])
+    return block
 
 
 @compiled

@@ -3,6 +3,7 @@
 import numpy as np
 
 from protoset.kernels._compile import compiled
+from protoset.kernels.ties import nearest_by_majority
 
 
 @compiled
@@ -132,6 +133,40 @@ def rank_rows(indptr, distances, ties):
 
 
 @compiled
+def rank_copies(indptr, indices, distances, counts, ties):
+    """Ranks within each sorted row where each object has ``counts`` copies, and the rank of an object's own copies.
+
+    A rank is 1 plus the number of nearer copies. The other copies of a row's own object are at distance 0. Copies of an
+    object have the same rank; ``ties`` says how objects at equal distances rank, see ``rank_rows``.
+    """
+    ranks, own_ranks = np.empty(distances.shape[0]), np.empty(indptr.shape[0] - 1)
+    for row in range(indptr.shape[0] - 1):
+        first, stop, own = indptr[row], indptr[row + 1], max(counts[row] - 1.0, 0.0)
+        nearer, own_is_counted, own_ranks[row] = 0.0, False, 1.0
+        if ties == 1:
+            own_ranks[row] = 0.5 * (own + 1.0)
+        while first < stop:
+            end = first + 1
+            while end < stop and distances[end] == distances[first]:
+                end += 1
+            if not own_is_counted and (distances[first] > 0 or ties == 2):
+                nearer, own_is_counted = own, True
+            tied = 0.0 if own_is_counted else own
+            for entry in range(first, end):
+                ranks[entry] = nearer + 1.0
+                if ties == 2:
+                    nearer += counts[indices[entry]]
+                else:
+                    tied += counts[indices[entry]]
+            if ties == 1:
+                ranks[first:end] = nearer + 0.5 * (tied + 1.0)
+                if not own_is_counted:
+                    own_ranks[row] = ranks[first]
+            nearer, own_is_counted, first = nearer + (0.0 if ties == 2 else tied), True, end
+    return ranks, own_ranks
+
+
+@compiled
 def restrict(indptr, indices, distances, rows, position):
     """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
     new_indptr = np.zeros(rows.shape[0] + 1, np.int64)
@@ -167,6 +202,37 @@ def first_members(indptr, indices, rows, member, k):
                 if count == k:
                     break
     return listed
+
+
+@compiled
+def nearest_members(indptr, indices, distances, closed, rows, member, codes, counts, class_totals):
+    """Nearest listed member of each of ``rows``; an object that is a member is its own nearest, at distance 0.
+
+    Ties go by the majority of the labels, see ``protoset.kernels.ties``. -1 where the list holds no member, or may lack
+    some at the distance of the nearest.
+    """
+    longest = 1
+    for row in rows:
+        longest = max(longest, indptr[row + 1] - indptr[row] + 1)
+    tied, nothing = np.empty(longest, np.int64), np.zeros((1, longest))
+    winners = np.full(rows.shape[0], -1, np.int64)
+    for position, row in enumerate(rows):
+        n_tied, nearest, stop = 0, 0.0, indptr[row + 1]
+        if member[row]:
+            tied[0], n_tied = row, 1
+        for entry in range(indptr[row], stop):
+            if n_tied > 0 and distances[entry] > nearest:
+                break
+            if member[indices[entry]]:
+                nearest, tied[n_tied], n_tied = distances[entry], indices[entry], n_tied + 1
+        if n_tied == 0 or (not closed[row] and stop > indptr[row] and distances[stop - 1] == nearest):
+            continue
+        winner = 0
+        if n_tied > 1:
+            among = tied[:n_tied]
+            winner = nearest_by_majority(nothing[:, :n_tied], codes[among], counts[among], class_totals)[0]
+        winners[position] = tied[winner]
+    return winners
 
 
 @compiled

@@ -11,6 +11,10 @@ Where there is no prototype the slot is -1 and the distance infinite. If the nea
 takes over; so the two nearest of each side give the loss after any swap. The spares move up when a prototype leaves,
 so that objects rarely need a new search.
 
+An object of which there are several copies has two rows: its own, which is not its own neighbour and stands for one
+copy, and one for the further copies, which are at distance 0 from it. Only the own rows are candidates; they come
+first.
+
 Of equally good slots the first is taken, of equally near prototypes the one that came first. Equal distances do not
 change the loss.
 """
@@ -65,7 +69,8 @@ class Losses(NamedTuple):
     """Loss of every object, and how it changes."""
 
     per_object: np.ndarray
-    """Columns: the loss, its rise if the nearest prototype of side 0 leaves, its rise if that of side 1 leaves."""
+    """Columns: the loss, its rise if the nearest prototype of side 0 leaves, its rise if that of side 1 leaves, and the
+    weight of the object in the objective. The weight stands here because it is read with the others."""
     reach: np.ndarray
     """Distance below which a candidate of the object's class (column 0), or of another class (column 1), changes the
     loss by more than ``FAINT``."""
@@ -145,7 +150,7 @@ def objective_change(slot, candidate, column, codes, nearest, per_object, steepn
             else:
                 other = min(other, column[row])
         if same != distances[row, 0] or other != distances[row, 2]:
-            change += loss(same, other, steepness) - per_object[row, 0]
+            change += per_object[row, 3] * (loss(same, other, steepness) - per_object[row, 0])
     return change
 
 
@@ -266,16 +271,16 @@ def update_losses(rows, nearest, steepness, losses):
         per_object[row, 0] = now
         per_object[row, 1] = loss(distances[row, 1], other, steepness) - now
         per_object[row, 2] = loss(same, distances[row, 3], steepness) - now
-        reach[row, 0] = distances[row, 1] if max(now, per_object[row, 1]) > FAINT else 0.0
+        reach[row, 0] = distances[row, 1] if max(now, per_object[row, 1]) * per_object[row, 3] > FAINT else 0.0
         # Holds also if the nearest of side 0 leaves, so that the second is the nearest.
         second = distances[row, 1]
         reach[row, 1] = min(distances[row, 3], second * ratio) if second > 0 else distances[row, 3]
     removal[:] = 0.0
     for row in range(slots.shape[0]):
         if slots[row, 0] >= 0:
-            removal[slots[row, 0]] += per_object[row, 1]
+            removal[slots[row, 0]] += per_object[row, 3] * per_object[row, 1]
         if slots[row, 2] >= 0:
-            removal[slots[row, 2]] += per_object[row, 2]
+            removal[slots[row, 2]] += per_object[row, 3] * per_object[row, 2]
 
 
 @compiled
@@ -324,10 +329,10 @@ def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, change
             table, opposite_second if is_other else distance, distance if is_other else opposite_second
         )
         enters = distance < first
-        counts = 0.0 if row == candidate else 1.0
-        entry += counts * (new - now) if enters else 0.0
-        changes[slots[row, own]] -= counts * (rise if enters else rise + now - new)
-        changes[slots[row, opposite]] += counts * (without - new - opposite_rise) if enters else 0.0
+        weight = 0.0 if row == candidate else per_object[row, 3]
+        entry += weight * (new - now) if enters else 0.0
+        changes[slots[row, own]] -= weight * (rise if enters else rise + now - new)
+        changes[slots[row, opposite]] += weight * (without - new - opposite_rise) if enters else 0.0
     return entry
 
 

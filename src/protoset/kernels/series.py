@@ -111,7 +111,7 @@ def dtw_within(a, b, radius, cutoff, remaining, previous, current):
 
 
 @compiled
-def _gap_cost(a, i, gap):
+def gap_cost(a, i, gap):
     """Distance of a point from the gap value."""
     if a.ndim == 1:
         return abs(a[i] - gap[0])
@@ -128,16 +128,16 @@ def erp(a, b, radius, gap, previous, current):
     previous[: m + 1] = np.inf
     previous[0] = 0.0
     for j in range(1, min(m, radius) + 1):
-        previous[j] = previous[j - 1] + _gap_cost(b, j - 1, gap)
+        previous[j] = previous[j - 1] + gap_cost(b, j - 1, gap)
     for i in range(1, n + 1):
         first, last = max(0, i - radius), min(m, i + radius)
         current[: m + 1] = np.inf
-        skipping = _gap_cost(a, i - 1, gap)
+        skipping = gap_cost(a, i - 1, gap)
         if first == 0:
             current[0] = previous[0] + skipping
         for j in range(max(first, 1), last + 1):
             matched = previous[j - 1] + np.sqrt(point_cost(a, i - 1, b, j - 1))
-            current[j] = min(matched, min(previous[j] + skipping, current[j - 1] + _gap_cost(b, j - 1, gap)))
+            current[j] = min(matched, min(previous[j] + skipping, current[j - 1] + gap_cost(b, j - 1, gap)))
         previous, current = current, previous
     return previous[m]
 

@@ -320,13 +320,13 @@ def ragged_search(series, first_row, step, warping, nearest):
 def nearest_series(a, rows, b, columns, envelopes, warping):
     """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; of ties the first column.
 
-    The candidates are visited in the order of their bounds: LB_Kim, and LB_Keogh where there are envelopes of b (else
-    empty arrays).
+    The third result says which rows have ties. The candidates are visited in the order of their bounds: LB_Kim, and
+    LB_Keogh where there are envelopes of b (else empty arrays).
     """
     width = longest_length(b.starts) + 2
     previous, current, no_bounds = np.empty(width), np.empty(width), np.empty(0)
     positions, nearest = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
-    bounds = np.empty(columns.shape[0])
+    are_tied, bounds = np.zeros(rows.shape[0], np.bool_), np.empty(columns.shape[0])
     for r, i in enumerate(rows):
         x = a.values[a.starts[i] : a.starts[i + 1]]
         for c, j in enumerate(columns):
@@ -343,7 +343,9 @@ def nearest_series(a, rows, b, columns, envelopes, warping):
             radius = band_radius(x.shape[0], y.shape[0], warping.radius, warping.fraction)
             squared = dtw_within(x, y, radius, cutoff, no_bounds, previous, current)
             distance = np.sqrt(squared) if warping.root else squared
-            if distance < best or (distance == best and c < position):
-                best, position = distance, c
+            if distance < best:
+                best, position, are_tied[r] = distance, c, False
+            elif distance == best:
+                position, are_tied[r] = min(c, position), True
         positions[r], nearest[r] = position, best
-    return positions, nearest
+    return positions, nearest, are_tied

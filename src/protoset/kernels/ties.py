@@ -9,6 +9,9 @@ import numpy as np
 
 from protoset.kernels._compile import compiled
 
+EQUAL_VOTES = 1.0 + 1e-9
+"""Ratio of votes up to which they count as equal: sums of weights depend on their order by rounding errors."""
+
 
 @compiled
 def nearest_by_majority(block, codes, counts, class_totals):
@@ -40,9 +43,9 @@ def _winner(distances, nearest, codes, counts, class_totals, votes):
         if distances[column] == nearest:
             votes[codes[column]] += counts[column]
     leader = -1
-    for code in range(votes.shape[0]):
-        if votes[code] > 0 and (leader < 0 or _is_ahead(code, leader, votes, class_totals)):
-            leader = code
+    for column in range(distances.shape[0]):
+        if distances[column] == nearest and (leader < 0 or _is_ahead(codes[column], leader, votes, class_totals)):
+            leader = codes[column]
     winner = -1
     for column in range(distances.shape[0]):
         if distances[column] == nearest:
@@ -54,6 +57,8 @@ def _winner(distances, nearest, codes, counts, class_totals, votes):
 
 @compiled
 def _is_ahead(code, leader, votes, class_totals):
-    if votes[code] != votes[leader]:
+    if votes[code] > votes[leader] * EQUAL_VOTES or votes[leader] > votes[code] * EQUAL_VOTES:
         return votes[code] > votes[leader]
-    return class_totals[code] > class_totals[leader]
+    if class_totals[code] != class_totals[leader]:
+        return class_totals[code] > class_totals[leader]
+    return code < leader

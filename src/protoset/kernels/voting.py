@@ -1,6 +1,11 @@
 """Kernels for votes of the k nearest neighbours.
 
-Ties: of equally near objects the lower index is nearer; of classes with equal votes that of the nearest neighbour wins.
+By row order, as in ``winner`` and ``majority``: of equally near objects the lower index is nearer; of classes with
+equal votes that of the nearest neighbour wins.
+
+By majority, as in ``outvoted_listed`` and ``majority_of_tied``: all objects at the distance of the k-th neighbour vote.
+Of classes with equal votes that of the nearest neighbour wins, of equally near ones the class with the larger total in
+the training set, then the lower code. So the order of the objects decides nothing.
 """
 
 import numpy as np
@@ -87,8 +92,8 @@ def _reset_votes(neighbors, codes, counts):
 
 
 @compiled
-def push_nearer(rows, block, columns, neighbors, distances):
-    """Insert new objects into the sorted lists of the k nearest, by (distance, index).
+def push_nearer(rows, block, columns, priority, neighbors, distances):
+    """Insert new objects into the sorted lists of the k nearest, by (distance, ``priority`` of the object).
 
     ``block`` has the distances of ``rows`` to the objects ``columns``. Lists end with index -1 at an
     infinite distance. An object is not its own neighbour.
@@ -101,8 +106,41 @@ def push_nearer(rows, block, columns, neighbors, distances):
             last = neighbors[row, k - 1]
             if distance > distances[row, k - 1] or column == row:
                 continue
-            if distance == distances[row, k - 1] and last >= 0 and column > last:
+            if distance == distances[row, k - 1] and last >= 0 and priority[column] > priority[last]:
                 continue
+            slot = k - 1
+            while slot > 0 and (
+                neighbors[row, slot - 1] < 0
+                or distances[row, slot - 1] > distance
+                or (distances[row, slot - 1] == distance and priority[neighbors[row, slot - 1]] > priority[column])
+            ):
+                distances[row, slot] = distances[row, slot - 1]
+                neighbors[row, slot] = neighbors[row, slot - 1]
+                slot -= 1
+            distances[row, slot] = distance
+            neighbors[row, slot] = column
+
+
+@compiled
+def push_tied(rows, block, columns, codes, neighbors, distances, tied_votes, has_tied):
+    """Insert new objects into the sorted lists of the k nearest, by (distance, index), and count ties of the last one.
+
+    ``tied_votes`` counts, by class, the objects at the distance of the last neighbour that are not in the list;
+    ``has_tied`` says which rows have such objects.
+    """
+    k = neighbors.shape[1]
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        for c in range(columns.shape[0]):
+            distance, column = block[r, c], columns[c]
+            last = neighbors[row, k - 1]
+            if distance > distances[row, k - 1] or column == row:
+                continue
+            if distance == distances[row, k - 1] and last >= 0 and column > last:
+                tied_votes[row, codes[column]] += 1
+                has_tied[row] = True
+                continue
+            evicted_distance = distances[row, k - 1]
             slot = k - 1
             while slot > 0 and (
                 neighbors[row, slot - 1] < 0
@@ -114,3 +152,131 @@ def push_nearer(rows, block, columns, neighbors, distances):
                 slot -= 1
             distances[row, slot] = distance
             neighbors[row, slot] = column
+            if last >= 0 and distances[row, k - 1] == evicted_distance:
+                tied_votes[row, codes[last]] += 1
+                has_tied[row] = True
+            elif has_tied[row]:
+                tied_votes[row, :] = 0
+                has_tied[row] = False
+
+
+@compiled
+def majority_of_tied(rows, codes, class_totals, neighbors, distances, tied_votes, has_tied):
+    """Class that wins the vote of the neighbours of each row and of the objects that tie with the last one."""
+    n_classes, k = class_totals.shape[0], neighbors.shape[1]
+    winners = np.empty(rows.shape[0], np.int64)
+    votes, first = np.zeros(n_classes, np.int64), np.empty(n_classes)
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        leader = np.int64(-1)
+        if k == 1 and not has_tied[row]:
+            winners[r] = -1 if neighbors[row, 0] < 0 else codes[neighbors[row, 0]]
+            continue
+        for position in range(k):
+            if neighbors[row, position] < 0:
+                break
+            code = codes[neighbors[row, position]]
+            if votes[code] == 0:
+                first[code] = distances[row, position]
+            votes[code] += 1
+        if has_tied[row]:
+            for code in range(n_classes):
+                if votes[code] == 0:
+                    first[code] = distances[row, k - 1]
+                votes[code] += tied_votes[row, code]
+        for code in range(n_classes):
+            if votes[code] > 0 and (leader < 0 or _is_ahead(code, leader, votes, first, class_totals)):
+                leader = code
+        votes[:] = 0
+        winners[r] = leader
+    return winners
+
+
+@compiled
+def outvoted_listed(
+    indptr, indices, distances, closed, rows, is_member, own, k, codes, class_totals, n_others, every
+):  # fmt: skip
+    """Whether the k nearest listed members of each row vote for another class than ``own``: 0 for no, 1 for yes.
+
+    With ``every`` the votes of the nearest, the two nearest, ... and the k nearest are all taken. 2 where the list is
+    too short: lists end with all objects at the distance of the last entry if they are ``closed``, and with all objects
+    if they have ``n_others`` entries.
+    """
+    outcome = np.zeros(rows.shape[0], np.int8)
+    n_classes = class_totals.shape[0]
+    votes, first, present = np.zeros(n_classes, np.int64), np.empty(n_classes), np.empty(n_classes, np.int64)
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        entry, end = indptr[row], indptr[row + 1]
+        count, n_present = 0, 0
+        while entry < end and count < k:
+            distance = distances[entry]
+            before = count
+            while entry < end and distances[entry] == distance:
+                other = indices[entry]
+                if is_member[other]:
+                    code = codes[other]
+                    if votes[code] == 0:
+                        first[code], present[n_present] = distance, code
+                        n_present += 1
+                    votes[code] += 1
+                    count += 1
+                entry += 1
+            if entry == end and not closed[row] and end - indptr[row] < n_others:
+                outcome[r] = 2
+                break
+            if count > before and (every or count >= k):
+                leader = _leader(present[:n_present], votes, first, class_totals)
+                if leader != own[r]:
+                    outcome[r] = 1
+                    break
+        if outcome[r] == 0 and count < k:
+            if end - indptr[row] < n_others:
+                outcome[r] = 2
+            elif n_present > 0 and _leader(present[:n_present], votes, first, class_totals) != own[r]:
+                outcome[r] = 1
+        for position in range(n_present):
+            votes[present[position]] = 0
+    return outcome
+
+
+@compiled
+def order_ties(indptr, indices, distances, codes, priority):
+    """Order equally near entries of each list by the ``priority`` of their class, lowest first; changes ``indices``.
+
+    Entries of one class stay in their order.
+    """
+    for entry in range(1, indices.shape[0]):
+        if distances[entry] != distances[entry - 1]:
+            continue
+        row_start = indptr[np.searchsorted(indptr, entry, side="right") - 1]
+        moved, hole = indices[entry], entry
+        while (
+            hole > row_start
+            and distances[hole - 1] == distances[entry]
+            and priority[codes[indices[hole - 1]]] > priority[codes[moved]]
+        ):
+            indices[hole] = indices[hole - 1]
+            hole -= 1
+        indices[hole] = moved
+
+
+@compiled
+def _leader(present, votes, first, class_totals):
+    leader = present[0]
+    for position in range(1, present.shape[0]):
+        if _is_ahead(present[position], leader, votes, first, class_totals):
+            leader = present[position]
+    return leader
+
+
+@compiled
+def _is_ahead(code, leader, votes, first, class_totals):
+    """Whether a class wins against another one: by votes, by the nearest neighbour, by its size, by its code."""
+    if votes[code] != votes[leader]:
+        return votes[code] > votes[leader]
+    if first[code] != first[leader]:
+        return first[code] < first[leader]
+    if class_totals[code] != class_totals[leader]:
+        return class_totals[code] > class_totals[leader]
+    return code < leader

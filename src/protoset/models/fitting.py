@@ -73,7 +73,13 @@ def fit_model(
     if callback is not None:
         # Model files hold no functions.
         selector.set_params(**{name: None for name in selector.get_params() if name.endswith("callback")})
-    return DataModel(preparation, classifier)
+    kept = classifier.sample_indices_
+    return DataModel(
+        preparation,
+        classifier,
+        None if dataset.ids is None else np.array(dataset.ids[rows[kept]], dtype=object),
+        preparation.attribute_values(take(training, kept).objects),
+    )
 
 
 def training_rows(dataset: Dataset) -> np.ndarray:

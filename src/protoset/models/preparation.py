@@ -22,8 +22,10 @@ import numpy as np
 
 from protoset._validation import check_choice, did_you_mean
 from protoset.datasets import Attribute, Dataset, take
-from protoset.datasets.base import KINDS, Kind
+from protoset.datasets.base import ATTRIBUTE_TYPES, KINDS, Kind
+from protoset.datasets.csv_tables import CSV_DELIMITERS
 from protoset.spaces import DISSIMILARITIES
+from protoset.spaces.automatic import warn_of_columns
 
 Scaling = Literal["z", "minmax", "raw"]
 SCALINGS: tuple[Scaling, ...] = ("z", "minmax", "raw")
@@ -69,6 +71,12 @@ class Preparation:
         Name of the column of labels, where there is one.
     target_position : int
         Its position among all columns.
+    id_column : str or None
+        Name of the column of ids, where there is one.
+    columns : tuple of str
+        Names of all columns of the file, where some of them were left out; else empty.
+    separator : str or None
+        What is between the fields of the file, where it is not a comma, a semicolon or a tab.
     """
 
     kind: Kind
@@ -80,6 +88,9 @@ class Preparation:
     attributes: tuple[Attribute, ...] = ()
     target: str | None = None
     target_position: int = 0
+    id_column: str | None = None
+    columns: tuple[str, ...] = ()
+    separator: str | None = None
 
     def __call__(self, objects: Any) -> Any:
         """Return objects as the metric takes them."""
@@ -89,6 +100,24 @@ class Preparation:
             # A data set has channels as columns, a space as rows.
             return [np.asarray(series).T for series in _check_iterable(objects)]
         return objects
+
+    def attribute_values(self, objects: Any) -> np.ndarray | None:
+        """Return the values of the attributes as a data set has them, a row per object.
+
+        Numbers, or an array of objects where there are categories; None where the metric compares no attributes.
+        """
+        if DISSIMILARITIES[self.metric].kind not in ("vectors", "mixed attributes"):
+            return None
+        if self.kind == "mixed":
+            return np.asarray(objects, object)
+        return as_rows(objects) if self.kind == "series" else _as_floats(objects)
+
+    def attribute_names(self, n_attributes: int) -> tuple[str, ...]:
+        """Return the names of the attributes; of series that are compared as vectors, the points."""
+        if self.attributes:
+            return tuple(attribute.name for attribute in self.attributes)
+        first, name = (0, "point") if self.kind == "series" else (1, "column")
+        return tuple(f"{name} {position}" for position in range(first, first + n_attributes))
 
     def _as_vectors(self, objects: Any) -> Any:
         if self.kind == "mixed":
@@ -108,24 +137,35 @@ class Preparation:
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the content of a file: values for JSON, and arrays."""
-        values = {
+        values: dict[str, Any] = {
             "kind": self.kind,
             "metric": self.metric,
             "metric_params": self.metric_params,
             "scaling": self.scaling,
-            "attributes": [[column.name, column.type, list(column.values)] for column in self.attributes],
+            "attributes": [
+                [column.name, column.type, list(column.values), *([column.form] if column.form else [])]
+                for column in self.attributes
+            ],
             "target": self.target,
             "target_position": self.target_position,
         }
+        # Files of tables without left-out columns stay readable for older versions.
+        more = {"id_column": self.id_column, "columns": list(self.columns), "separator": self.separator}
+        values |= {name: value for name, value in more.items() if value}
         arrays = {"centre": self.centre, "width": self.width}
         return values, {name: array for name, array in arrays.items() if array is not None}
 
     @classmethod
     def from_state(cls, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Preparation:
         """Make a preparation of the content of a file; raises ``ValueError`` where the content is inconsistent."""
-        attributes = tuple(Attribute(name, type_, tuple(texts)) for name, type_, texts in values["attributes"])
-        plain = {name: value for name, value in values.items() if name != "attributes"}
-        preparation = cls(**plain, centre=arrays.get("centre"), width=arrays.get("width"), attributes=attributes)
+        attributes = tuple(
+            Attribute(name, type_, tuple(texts), *form) for name, type_, texts, *form in values["attributes"]
+        )
+        columns = tuple(values.get("columns", ()))
+        plain = {name: value for name, value in values.items() if name not in ("attributes", "columns")}
+        preparation = cls(
+            **plain, centre=arrays.get("centre"), width=arrays.get("width"), attributes=attributes, columns=columns
+        )
         _check_state(preparation)
         return preparation
 
@@ -164,8 +204,12 @@ def prepare(
     -------
     Preparation
     """
+    is_automatic = isinstance(metric, str) and metric == "auto"
     metric = metric_of_dataset(check_dataset(dataset), metric, nominal)
     kind = DISSIMILARITIES[metric].kind
+    if is_automatic and kind == "mixed attributes":
+        objects = np.asarray(dataset.objects, object)
+        warn_of_columns(((dataset.attributes[at].name, objects[:, at]) for at in dataset.categorical), stacklevel=3)
     params = check_parameters("metric_params", metric_params)
     if scaling is not None:
         check_choice("scaling", scaling, SCALINGS)
@@ -178,14 +222,28 @@ def prepare(
         scaling = "raw" if dataset.kind == "series" else "z"
     if kind == "mixed attributes":
         params.setdefault("categorical", dataset.categorical)
-    layout = dataset.layout if dataset.attributes else None
-    columns = {} if layout is None else {"target": layout.target_name, "target_position": layout.target}
-    plain = Preparation(dataset.kind, metric, params, scaling, attributes=dataset.attributes, **columns)  # type: ignore[arg-type]
+    plain = Preparation(
+        dataset.kind, metric, params, scaling, attributes=dataset.attributes, **_columns_of_file(dataset)
+    )
     if scaling in (None, "raw"):
         return plain
     training = dataset.objects if train is None else take(dataset, train).objects
     centre, width = learn_scaling(np.asarray(plain(training), np.float64), scaling)
     return replace(plain, centre=centre, width=width)
+
+
+def _columns_of_file(dataset: Dataset) -> dict[str, Any]:
+    """What a preparation says about the columns of the file that a data set was read from."""
+    layout = dataset.layout
+    if layout is None or not dataset.attributes:
+        return {}
+    return {
+        "target": layout.target_name,
+        "target_position": layout.target,
+        "id_column": dataset.id_column,
+        "columns": dataset.columns if dataset.left_out else (),
+        "separator": None if layout.delimiter in CSV_DELIMITERS else layout.delimiter,
+    }
 
 
 def check_dataset(dataset: Any) -> Dataset:
@@ -319,11 +377,13 @@ def _check_state(preparation: Preparation) -> None:
         if getattr(preparation, name) not in choices:
             raise ValueError(f"{name} {getattr(preparation, name)!r} is not known; expected one of {list(choices)}")
     texts = [text for column in preparation.attributes for text in (column.name, *column.values)]
-    texts += [] if preparation.target is None else [preparation.target]
+    texts += [column.form for column in preparation.attributes]
+    texts += [text for text in (preparation.target, preparation.id_column, preparation.separator) if text is not None]
+    texts += preparation.columns
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("names or values of attributes are not texts")
     position = preparation.target_position
-    if type(position) is not int or not 0 <= position <= len(preparation.attributes):
+    if type(position) is not int or not 0 <= position <= max(len(preparation.attributes), len(preparation.columns)):
         raise ValueError(f"target_position {position!r} is not a position among its attributes")
     if not isinstance(preparation.metric_params, dict):
         raise ValueError("metric_params is not a dict")
@@ -331,8 +391,8 @@ def _check_state(preparation: Preparation) -> None:
     if compared not in (*COMPARABLE_AS[kind], *(["vectors"] if kind == "mixed" and preparation.attributes else [])):
         without = " without attributes" if kind == "mixed" and compared == "vectors" else ""
         raise ValueError(f"metric {preparation.metric!r} does not compare the kind {kind!r}{without}")
-    if any(column.type not in ("real", "integer", "nominal") for column in preparation.attributes):
-        raise ValueError("types of attributes are not known; expected 'real', 'integer' or 'nominal'")
+    if any(column.type not in ATTRIBUTE_TYPES for column in preparation.attributes):
+        raise ValueError(f"types of attributes are not known; expected one of {list(ATTRIBUTE_TYPES)}")
     centre, width = preparation.centre, preparation.width
     if (centre is None) != (width is None) or (centre is not None) != (preparation.scaling in ("z", "minmax")):
         raise ValueError(f"scaling {preparation.scaling!r} does not fit the arrays centre and width")

@@ -232,6 +232,32 @@ class NeighborLists:
         raw = RawLists(np.diff(indptr), indices, distances, self.closed[members], recall=self.recall)
         return NeighborLists.from_raw(raw, self.ties)
 
+    def merged(self, rows: np.ndarray, position: np.ndarray) -> NeighborLists:
+        """Lists of some rows, in which each neighbour stands for an object that several rows are copies of.
+
+        ``position`` has the number of the object of each row, the rows of ``rows`` from 0 on; -1 leaves a row out. The
+        nearest copy of an object is listed, and never the object itself.
+        """
+        indptr, indices, distances = kernels.lists.restrict(self.indptr, self.indices, self.distances, rows, position)
+        row = row_numbers(indptr)
+        _, first = np.unique(row.astype(np.int64) * len(rows) + indices, return_index=True)
+        kept = np.sort(first[indices[first] != row[first]])
+        counts, indices, distances = np.bincount(row[kept], minlength=len(rows)), indices[kept], distances[kept]
+        indptr = row_pointers(counts)
+        kernels.lists.sort_rows(indptr, indices, distances)
+        return NeighborLists.from_raw(
+            RawLists(counts, indices, distances, self.closed[rows], recall=self.recall), self.ties
+        )
+
+    def nearest_members(self, rows: np.ndarray, member: np.ndarray, vote: Any) -> np.ndarray:
+        """Nearest member of each of ``rows``, an own member at distance 0; -1 where the list does not tell.
+
+        ``vote`` has the class and the count of each object and the totals of the classes, by which ties are decided.
+        """
+        return kernels.lists.nearest_members(
+            self.indptr, self.indices, self.distances, self.closed, rows, member, *vote
+        )
+
     def best_ranks(self) -> np.ndarray:
         """Smallest rank at which each object is listed by another, infinity where by none."""
         return kernels.lists.best_ranks(self.indices, self.ranks, self.n_objects)

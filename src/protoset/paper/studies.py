@@ -114,6 +114,7 @@ def mixture_document(rates: Mapping[str, Mapping[str, float]], data: Sequence[st
     return {
         "name": REPS_OF_MIXTURE,
         "folds": vectors["folds"],
+        "order": vectors["order"],
         "distances": [{"scaling": "z", "nominal": "index"}],
         "data": vectors["data"],
         "methods": plain + refined,

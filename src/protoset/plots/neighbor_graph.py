@@ -28,9 +28,10 @@ def plot_neighbor_graph(
     """Draw the nearest-neighbour graph: an edge from every object to its nearest neighbour.
 
     Kept objects are filled, dropped objects hollow and dotted. Colour and shape show the class; edges between classes
-    are dark. A cross marks objects that 1-NN with the kept objects misclassifies, leave-one-out. Of equally near
-    neighbours the first counts. Coordinates come from classical scaling, and are moved apart so that objects do not
-    overlap: near objects are similar, but far objects need not be different.
+    are dark. A cross marks training objects that 1-NN with the kept objects misclassifies, leave-one-out; they took
+    part in the selection, so their share is no error of the set. Of equally near neighbours the first counts.
+    Coordinates come from classical scaling, and are moved apart so that objects do not overlap: near objects are
+    similar, but far objects need not be different.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ def plot_neighbor_graph(
     at = points[wrong] + ([0, 0] if series is None else [0.42, 0.36])
     crossed = ax.scatter(at[:, 0], at[:, 1], marker="x", s=18, color=INK, linewidths=1, zorder=5)
     if wrong.any():
-        handles, names = [*handles, crossed], [*names, f"misclassified ({int(wrong.sum())})"]
+        handles, names = [*handles, crossed], [*names, "misclassified training object (leave-one-out)"]
     low, high = points.min(axis=0) - 0.8, points.max(axis=0) + 0.8
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])

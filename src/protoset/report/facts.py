@@ -54,9 +54,7 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
     method = [["method", type(inner).__name__], ["rule", inputs.rule], *_parameters(inner)]
     if isinstance(selector, Refined):
         method += _parameters(selector)
-        refinement = selector.refinement_
-        change = f"{refinement.objective_before:.4g} → {refinement.objective_after:.4g}"
-        method += [["swaps of the refinement", f"{refinement.n_swaps:,}"], ["objective of the refinement", change]]
+        method.append(["swaps of the refinement", f"{selector.refinement_.n_swaps:,}"])
     method.append(["distances asked for", f"{selector.n_distances_:,}"])
     versions = [
         ["protoset", __version__],

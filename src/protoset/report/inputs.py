@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._validation import check_callable
-from protoset.classifier import PrototypeClassifier
+from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset
 from protoset.models.preparation import check_dataset
 from protoset.report.stops import inner_selector
@@ -23,19 +23,21 @@ class ReportInputs:
     """The checked inputs of a report.
 
     ``queries`` is the space from the test objects to the training objects. ``classes`` has the classes of the training
-    set, then the classes of test objects only; codes are positions in it. Without a transform its name is empty.
+    set, then the classes of test objects only; codes are positions in it. ``has_names`` says whether the ids are
+    names, not positions. Without a transform its name is empty.
     """
 
     train: Dataset
     test: Dataset | None
     selector: BaseSelector
-    rule: str
+    rule: Rule
     space: TrainingSpace
     queries: Dissimilarities | None
     classes: list[str]
     codes: np.ndarray
     test_codes: np.ndarray
     ids: list[str]
+    has_names: bool
     test_ids: list[str]
     transform_name: str
 
@@ -76,6 +78,11 @@ def check_inputs(
     test_labels = labels[:0] if test is None else np.asarray(test.labels)
     classes = [*fitted.classes_.tolist(), *sorted(set(test_labels.tolist()) - set(fitted.classes_.tolist()))]
     code_of = {label: code for code, label in enumerate(classes)}
+    codes = np.array([code_of[label] for label in labels.tolist()], int)
+    if ids is None and dataset.ids is not None:
+        ids = dataset.ids.tolist()
+    if test_ids is None and test is not None and test.ids is not None:
+        test_ids = test.ids.tolist()
     return ReportInputs(
         train=dataset,
         test=test,
@@ -84,9 +91,10 @@ def check_inputs(
         space=space,
         queries=queries,
         classes=[str(label) for label in classes],
-        codes=np.array([code_of[label] for label in labels.tolist()], int),
+        codes=codes,
         test_codes=np.array([code_of[label] for label in test_labels.tolist()], int),
         ids=_check_ids("ids", ids, dataset.n_objects),
+        has_names=ids is not None,
         test_ids=_check_ids("test_ids", test_ids, len(test_labels)),
         transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
     )
@@ -98,8 +106,9 @@ def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
     objects, test_objects = dataset.objects[:n], dataset.objects[n:]
     if dataset.kind == "matrix":
         objects, test_objects = objects[:, :n], test_objects[:, :n]
-    train = replace(dataset, objects=objects, labels=dataset.labels[:n], n_train=None)
-    return train, replace(dataset, objects=test_objects, labels=dataset.labels[n:], n_train=None)
+    ids, test_ids = (None, None) if dataset.ids is None else (dataset.ids[:n], dataset.ids[n:])
+    train = replace(dataset, objects=objects, labels=dataset.labels[:n], n_train=None, ids=ids)
+    return train, replace(dataset, objects=test_objects, labels=dataset.labels[n:], n_train=None, ids=test_ids)
 
 
 def _training_space(objects: Any, labels: np.ndarray, selector: BaseSelector) -> TrainingSpace:
@@ -113,7 +122,7 @@ def _training_space(objects: Any, labels: np.ndarray, selector: BaseSelector) ->
     return space
 
 
-def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
+def _fitted_selector(selector: Any) -> tuple[BaseSelector, Rule]:
     if isinstance(selector, PrototypeClassifier):
         check_is_fitted(selector, "classes_")
         if not hasattr(selector, "selector_"):

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from protoset._validation import check_count
-from protoset.evaluation import ErrorEstimate, distances_per_query, estimate_error, selection_rate
+from protoset.evaluation import distances_per_query, no_better_than, selection_rate
 from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
+from protoset.report.errors import measure_references, measure_set
 from protoset.report.facts import state_facts
 from protoset.report.inputs import ReportInputs
-from protoset.report.nearest import NearestPrototypes, find_nearest, nearest_others
+from protoset.report.nearest import NearestPrototypes, PrototypeSet, count_members, find_nearest
 from protoset.report.objects import describe_objects, significant
-from protoset.report.stops import Stop, find_stops, inner_selector
+from protoset.report.stops import Stop, curve_measure, find_stops, inner_selector
 from protoset.selectors import Refined
+from protoset.selectors.ties import vote_of
 from protoset.spaces import TrainingSpace
 
 N_EXPLAINED = 5
 """Prototypes that the page lists for a test object at each stop."""
-
-MAX_LEAVE_ONE_OUT = 10_000
-"""Objects on which leave-one-out errors are measured at most."""
 
 MAP_UNITS = 1000
 """Largest coordinate on the map."""
@@ -32,19 +31,26 @@ MAP_UNITS = 1000
 def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
     """Compute all values that the page shows. ``most_objects`` limits the training objects on the page."""
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
-    stops = find_stops(inputs.selector, inputs.train.n_objects)
+    stops = find_stops(
+        inputs.selector, inputs.rule, inputs.space, inputs.train.labels, has_test=inputs.queries is not None
+    )
     shown = choose_shown(stops, inputs.train.n_objects, most_objects)
-    jobs = inputs.selector.n_jobs
-    nearest = find_nearest(inputs.space, shown, stops, n_nearest=1, leave_out_self=True, n_jobs=jobs)
     share = 1.0 if inputs.queries is None else 2 / 3
-    objects, notes = describe_objects(inputs.train, shown, share=share)
-    queries, answers = _queries(inputs, stops, shown, share, max(1, most_objects // 2))
-    errors = _measure(inputs, stops, answers)
+    values, notes = describe_objects(inputs.train, shown, share=share)
+    nearest = find_nearest(
+        inputs.space,
+        shown,
+        [_prototype_set(inputs, stop) for stop in stops if stop.kept is not None],
+        n_nearest=1,
+        leave_out_self=True,
+        n_jobs=inputs.selector.n_jobs,
+    )
+    queries, winners = _queries(inputs, stops, shown, share, max(1, most_objects // 2))
     if len(shown) < inputs.train.n_objects:
         notes.insert(
             0,
             f"The page holds {len(shown):,} of {inputs.train.n_objects:,} training objects: the prototypes and a "
-            "random sample. The objects that a prototype stands for are counted among these.",
+            "random sample. The numbers of objects that a prototype stands for count all training objects.",
         )
     if queries is not None and len(queries["ids"]) < len(inputs.test_ids):
         notes.append(
@@ -57,9 +63,9 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         "rule": inputs.rule,
         "classes": inputs.classes,
         "class_sizes": np.bincount(inputs.codes, minlength=len(inputs.classes)).tolist(),
-        "summary": _summary(inputs, stops, errors),
-        "stops": [_stop(stop, estimate, shown) for stop, estimate in zip(stops, errors.stops, strict=True)],
-        "objects": _objects(inputs, shown, nearest) | {"values": objects},
+        "summary": _summary(inputs, stops, winners),
+        "stops": _stops(inputs, stops, shown, nearest.winners),
+        "objects": _objects(inputs, shown) | _nearest(nearest, stops, shown) | {"values": values},
         "queries": queries,
         "facts": state_facts(inputs, created),
         "notes": notes,
@@ -71,57 +77,25 @@ def choose_shown(stops: Sequence[Stop], n_objects: int, max_objects: int) -> np.
     if n_objects <= max_objects:
         return np.arange(n_objects)
     rng = np.random.default_rng(0)
-    prototypes = [stop.kept for stop in sorted(stops, key=lambda stop: (not stop.chosen, stop.size))]
+    by_importance = sorted(stops, key=lambda stop: (not stop.chosen, stop.size))
+    prototypes = [stop.kept for stop in by_importance if stop.kept is not None]
     order = np.concatenate([*prototypes, rng.permutation(n_objects)])
     _, first_positions = np.unique(order, return_index=True)
     return np.sort(order[np.sort(first_positions)[:max_objects]])
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Errors of 1-NN on all training objects, and of the prototypes at every stop."""
-
-    one_nn: ErrorEstimate
-    stops: list[ErrorEstimate]
-
-
-def _measure(inputs: ReportInputs, stops: Sequence[Stop], answers: NearestPrototypes | None) -> Errors:
-    jobs = inputs.selector.n_jobs
-    if inputs.queries is not None and answers is not None:
-        codes, winners = inputs.test_codes, answers.winners
-        nearest, _ = inputs.queries.nearest(n_jobs=jobs)
-    else:
-        n = inputs.train.n_objects
-        rows = np.arange(n)
-        if n > MAX_LEAVE_ONE_OUT:
-            rows = np.sort(np.random.default_rng(0).choice(n, MAX_LEAVE_ONE_OUT, replace=False))
-        codes, nearest = inputs.codes[rows], nearest_others(inputs.space, rows, n_jobs=jobs)
-        winners = find_nearest(
-            inputs.space, rows, stops, n_nearest=1, leave_out_self=True, degradations=_degradations(inputs), n_jobs=jobs
-        ).winners
-    wrong = (winners < 0) | (inputs.codes[winners] != codes)
-    return Errors(
-        estimate_error(int((inputs.codes[nearest] != codes).sum()), len(codes)),
-        [estimate_error(int(row.sum()), len(codes)) for row in wrong],
-    )
+def _prototype_set(inputs: ReportInputs, stop: Stop, *, degradations: np.ndarray | None = None) -> PrototypeSet:
+    """The set of a stop, which has one; ``degradations`` of all training objects if the adjusted rule decides."""
+    kept, counts = np.asarray(stop.kept), np.asarray(stop.counts)
+    vote = replace(vote_of(inputs.selector, inputs.codes), codes=inputs.codes[kept], counts=counts)
+    return PrototypeSet(kept, vote, None if degradations is None else degradations[kept])
 
 
-def _degradations(inputs: ReportInputs) -> np.ndarray | None:
-    """Degradations that adjust the ranks; None if the rule takes the nearest prototype."""
-    return getattr(inputs.selector, "degradations_", None) if inputs.rule == "adjusted" else None
-
-
-def _cross_validated(inputs: ReportInputs) -> dict[str, float] | None:
-    """Cross-validated error of the chosen size, measured by the automatic size on held-out objects."""
-    curve = getattr(inputs.selector, "size_curve_", None)
-    if curve is None or inputs.rule != "nearest":
-        return None
-    return {"error": float(curve.errors[curve.chosen]), "standard_error": float(curve.standard_errors[curve.chosen])}
-
-
-def _summary(inputs: ReportInputs, stops: Sequence[Stop], errors: Errors) -> dict[str, Any]:
+def _summary(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray | None) -> dict[str, Any]:
     chosen = next(number for number, stop in enumerate(stops) if stop.chosen)
-    n, kept = inputs.train.n_objects, stops[chosen].size
+    n, kept = inputs.train.n_objects, len(inputs.selector.sample_indices_)
+    error, references = measure_set(inputs, stops, winners), measure_references(inputs)
+    compared = references["test"] or references["leave_one_out"]
     return {
         "n_train": n,
         "n_test": len(inputs.test_ids),
@@ -129,32 +103,40 @@ def _summary(inputs: ReportInputs, stops: Sequence[Stop], errors: Errors) -> dic
         "selection_rate": selection_rate(kept, n),
         "distances_per_query": distances_per_query(kept),
         "distances_saved": n - distances_per_query(kept),
-        "measured_on": "leave-one-out" if inputs.queries is None else "test",
-        "n_measured": errors.one_nn.n_test,
-        "confidence": errors.one_nn.confidence,
-        "everything": _estimate(errors.one_nn),
-        "prototypes": _estimate(errors.stops[chosen]),
-        "cross_validated": _cross_validated(inputs),
+        "error": error,
+        "references": references,
+        "no_better_than_guessing": no_better_than(error["error"], error["standard_error"], compared["guess"]),
         "chosen_stop": chosen,
+        "measure": curve_measure(inputs.selector, inputs.rule) or "error",
         "refined": isinstance(inputs.selector, Refined),
     }
 
 
-def _estimate(estimate: ErrorEstimate) -> dict[str, Any]:
-    return {
-        "error": estimate.error,
-        "lower": significant(estimate.lower, 6),
-        "upper": significant(estimate.upper, 6),
-        "n_errors": estimate.n_errors,
-    }
+def _stops(inputs: ReportInputs, stops: Sequence[Stop], shown: np.ndarray, winners: np.ndarray) -> list[dict[str, Any]]:
+    """The stops, each with its prototypes on the page and the training objects that they stand for."""
+    of_sets = iter(winners)
+    described: list[dict[str, Any]] = []
+    for stop in stops:
+        described.append(
+            {"size": stop.size, "chosen": stop.chosen, "error": stop.error, "standard_error": stop.standard_error}
+        )
+        if stop.kept is None:
+            described[-1] |= {"n_kept": None, "kept": None, "members": None}
+            continue
+        jobs = inputs.selector.n_jobs
+        members = count_members(
+            inputs.space, inputs.codes, _prototype_set(inputs, stop), shown, next(of_sets), n_jobs=jobs
+        )
+        on_page = np.isin(stop.kept, shown)
+        described[-1] |= {
+            "n_kept": len(stop.kept),
+            "kept": np.searchsorted(shown, stop.kept[on_page]).tolist(),
+            "members": [members[slot] for slot in np.flatnonzero(on_page)],
+        }
+    return described
 
 
-def _stop(stop: Stop, estimate: ErrorEstimate, shown: np.ndarray) -> dict[str, Any]:
-    kept = np.flatnonzero(np.isin(shown, stop.kept))
-    return {"size": stop.size, "chosen": stop.chosen, "kept": kept.tolist()} | _estimate(estimate)
-
-
-def _objects(inputs: ReportInputs, shown: np.ndarray, nearest: NearestPrototypes) -> dict[str, Any]:
+def _objects(inputs: ReportInputs, shown: np.ndarray) -> dict[str, Any]:
     learned: dict[str, Any] = {}
     for name in ("weights", "degradations"):
         values = getattr(inner_selector(inputs.selector), f"{name}_", None)
@@ -162,54 +144,62 @@ def _objects(inputs: ReportInputs, shown: np.ndarray, nearest: NearestPrototypes
     points = lay_out(inputs.space, shown)
     return {
         "ids": [inputs.ids[row] for row in shown],
+        "rows": shown.tolist() if inputs.has_names else None,
         "codes": inputs.codes[shown].tolist(),
         "x": points[:, 0].tolist(),
         "y": points[:, 1].tolist(),
         **learned,
-    } | _nearest(nearest, shown)
+    }
 
 
 def _queries(
     inputs: ReportInputs, stops: Sequence[Stop], shown: np.ndarray, share: float, max_queries: int
-) -> tuple[dict[str, Any] | None, NearestPrototypes | None]:
-    """Test objects as the page shows them, and the nearest prototypes of all; None without test objects."""
+) -> tuple[dict[str, Any] | None, np.ndarray | None]:
+    """Test objects as the page shows them, and the prototypes that decide about all; None without test objects."""
     if inputs.test is None or inputs.queries is None:
         return None, None
+    degradations = getattr(inputs.selector, "degradations_", None) if inputs.rule == "adjusted" else None
     n = len(inputs.test_codes)
     answers = find_nearest(
         inputs.queries,
         np.arange(n),
-        stops,
+        [_prototype_set(inputs, stop, degradations=degradations) for stop in stops if stop.kept is not None],
         n_nearest=N_EXPLAINED,
         leave_out_self=False,
-        degradations=_degradations(inputs),
         n_jobs=inputs.selector.n_jobs,
     )
+    winners = answers.winners[[stop.chosen for stop in stops if stop.kept is not None].index(True)]
     rows = np.arange(n) if n <= max_queries else np.sort(np.random.default_rng(0).choice(n, max_queries, replace=False))
-    values, _ = describe_objects(inputs.test, rows, share=1 - share)
-    kept = NearestPrototypes(
+    explained = NearestPrototypes(
         answers.winners[:, rows],
         answers.ranks[:, rows],
+        answers.n_tied[:, rows],
         [answers.nearest[row] for row in rows],
         [answers.distances[row] for row in rows],
     )
-    decided = None
-    if inputs.rule == "adjusted":
-        decided = {"winners": [_page_indices(row, shown) for row in kept.winners], "ranks": kept.ranks.tolist()}
+    values, _ = describe_objects(inputs.test, rows, share=1 - share)
     described = {
         "ids": [inputs.test_ids[row] for row in rows],
         "codes": inputs.test_codes[rows].tolist(),
-        "decided": decided,
+        "ranks": _by_stop(explained.ranks, stops),
+        "n_tied": _by_stop(explained.n_tied, stops),
         "values": values,
-    } | _nearest(kept, shown)
-    return described, answers
+    }
+    return described | _nearest(explained, stops, shown), winners
 
 
-def _nearest(nearest: NearestPrototypes, shown: np.ndarray) -> dict[str, Any]:
+def _nearest(nearest: NearestPrototypes, stops: Sequence[Stop], shown: np.ndarray) -> dict[str, Any]:
     return {
+        "winners": _by_stop(np.array([_page_indices(row, shown) for row in nearest.winners]), stops),
         "nearest": [_page_indices(row, shown) for row in nearest.nearest],
         "distances": [[significant(value, 7) for value in row.tolist()] for row in nearest.distances],
     }
+
+
+def _by_stop(rows: np.ndarray, stops: Sequence[Stop]) -> list[list[int] | None]:
+    """Rows of stops with a set, and None for the others."""
+    remaining = iter(rows.tolist())
+    return [None if stop.kept is None else next(remaining) for stop in stops]
 
 
 def _page_indices(positions: np.ndarray, shown: np.ndarray) -> list[int]:

@@ -1,7 +1,7 @@
 """The nearest prototypes of objects at every stop of the slider, from one pass over the dissimilarities.
 
-The sets of the stops share most of their members, so an object has few nearest prototypes over all stops. They are
-listed once, nearest first. At any stop, the first listed prototype that is kept is the nearest.
+Among equally near prototypes the majority of the labels decides, as in the classifier. The sets of the stops share many
+of their members, so an object has few nearest prototypes over all stops. They are listed once, nearest first.
 """
 
 from __future__ import annotations
@@ -14,24 +14,48 @@ from joblib import delayed
 
 from protoset._blocks import in_threads
 from protoset.classifier import decide
-from protoset.report.stops import Stop
-from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace
+from protoset.selectors.ties import MajorityVote, nearest_prototypes
+from protoset.spaces import Dissimilarities, TrainingSpace
 
 ROWS_PER_TASK = 250
 """Rows of dissimilarities that a worker computes at once."""
 
 
 @dataclass(frozen=True, eq=False)
-class NearestPrototypes:
-    """The nearest prototypes of some objects (rows) at every stop.
+class PrototypeSet:
+    """Prototypes, and all that decides among them.
 
-    ``winners`` (n_stops, n_rows) are the prototypes that decide, as positions in the training set, -1 if there is none;
-    ``ranks`` are their ranks among the prototypes. ``nearest`` lists for each row all prototypes that are among the
-    nearest at some stop, nearest first, and ``distances`` the dissimilarities to them.
+    ``kept`` are positions in the training set, ``vote`` is the rule of ties. ``degradations`` are None if the rule is
+    "nearest".
+    """
+
+    kept: np.ndarray
+    vote: MajorityVote
+    degradations: np.ndarray | None = None
+
+    def decide(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Slot of the prototype that decides in each row of dissimilarities, its rank, and the number of tied ones."""
+        if self.degradations is None:
+            is_nearest = block == block.min(axis=1, keepdims=True)
+            return self.vote(block), np.ones(len(block), int), is_nearest.sum(axis=1)
+        decision = decide(block, self.degradations, self.vote)
+        ranks = decision.ranks[decision.order == decision.winners[:, None]]
+        return decision.winners, ranks.astype(int), decision.tied.sum(axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestPrototypes:
+    """The nearest prototypes of some objects (rows), in every set.
+
+    ``winners`` (n_sets, n_rows) are the prototypes that decide, as positions in the training set, -1 if there is none;
+    ``ranks`` are their ranks among the prototypes, ``n_tied`` is the number of prototypes that vote. ``nearest``
+    lists for each row the prototypes that are among the nearest of some set, nearest first, and ``distances`` the
+    dissimilarities to them.
     """
 
     winners: np.ndarray
     ranks: np.ndarray
+    n_tied: np.ndarray
     nearest: list[np.ndarray]
     distances: list[np.ndarray]
 
@@ -39,84 +63,89 @@ class NearestPrototypes:
 def find_nearest(
     space: Dissimilarities,
     rows: np.ndarray,
-    stops: Sequence[Stop],
+    sets: Sequence[PrototypeSet],
     *,
     n_nearest: int,
     leave_out_self: bool,
-    degradations: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> NearestPrototypes:
-    """Find the nearest prototypes of rows at every stop.
+    """Find the prototypes that decide about rows, in every set, and list them with the ``n_nearest`` nearest.
 
-    ``leave_out_self`` is for rows that are training objects, which are not their own neighbours. Degradations of all
-    training objects are passed if the adjusted ranks decide.
+    ``leave_out_self`` is for rows that are training objects, which are not their own neighbours.
     """
-    columns = np.unique(np.concatenate([stop.kept for stop in stops]))
+    columns = np.unique(np.concatenate([prototypes.kept for prototypes in sets]))
 
     def search(some: np.ndarray) -> NearestPrototypes:
         block = np.array(space.block(some, columns), float)
         if leave_out_self:
             block[some[:, None] == columns[None, :]] = np.inf
-        return _search_block(block, columns, stops, n_nearest, degradations)
+        return _search_block(block, columns, sets, n_nearest)
 
     tasks = [rows[start : start + ROWS_PER_TASK] for start in range(0, len(rows), ROWS_PER_TASK)]
     results = in_threads(n_jobs)(delayed(search)(some) for some in tasks)
     return NearestPrototypes(
         np.concatenate([result.winners for result in results], axis=1),
         np.concatenate([result.ranks for result in results], axis=1),
+        np.concatenate([result.n_tied for result in results], axis=1),
         [row for result in results for row in result.nearest],
         [row for result in results for row in result.distances],
     )
 
 
-def nearest_others(space: TrainingSpace, rows: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-    """Nearest other object of each of the given training objects; the first one if several are equally near."""
-    # The search of series shares its lower bounds among all rows, so that a search of some rows is not faster.
-    if len(rows) == space.shape[0] or space.partial or DISSIMILARITIES[space.metric].kind == "series":
-        return _first_neighbors(space, n_jobs)[0][rows]
-    others = np.setdiff1d(np.arange(space.shape[0]), rows)
-    inside, inside_distances = _first_neighbors(space.subset(rows), n_jobs)
-    outside, outside_distances = space.nearest(rows, others, n_jobs=n_jobs)
-    inside, outside = rows[inside], others[outside]
-    is_outside = (outside_distances < inside_distances) | ((outside_distances == inside_distances) & (outside < inside))
-    return np.where(is_outside, outside, inside)
+def count_members(
+    space: TrainingSpace,
+    codes: np.ndarray,
+    prototypes: PrototypeSet,
+    known_rows: np.ndarray,
+    known_winners: np.ndarray,
+    *,
+    n_jobs: int | None = None,
+) -> list[list[list[int]]]:
+    """Count the training objects that each prototype stands for: pairs of class and number, the largest number first.
 
-
-def _first_neighbors(space: TrainingSpace, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
-    lists = space.kneighbors(1, limit=1, n_jobs=n_jobs)
-    first = np.cumsum(lists.counts) - lists.counts
-    return lists.indices[first], lists.distances[first]
+    A prototype stands for itself and for all objects whose nearest prototype it is. So the numbers add up to the number
+    of training objects. ``known_winners`` are the nearest prototypes of ``known_rows``; the others are searched.
+    """
+    kept = prototypes.kept
+    winners = np.empty(len(codes), int)
+    winners[known_rows] = known_winners
+    others = np.setdiff1d(np.arange(len(codes)), known_rows)
+    if len(others):
+        vote = prototypes.vote
+        slots, distances = nearest_prototypes(
+            space, vote.codes, vote.counts, vote.class_totals, others, kept, n_jobs=n_jobs
+        )
+        winners[others] = np.where(np.isfinite(distances), kept[slots], -1)
+    winners[kept] = kept
+    near, n_classes = winners >= 0, int(codes.max()) + 1
+    pairs, counts = np.unique(winners[near] * n_classes + codes[near], return_counts=True)
+    members: dict[int, list[list[int]]] = {position: [] for position in kept.tolist()}
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        members[pair // n_classes].append([pair % n_classes, count])
+    return [sorted(shares, key=lambda share: (-share[1], share[0])) for shares in members.values()]
 
 
 def _search_block(
-    block: np.ndarray, columns: np.ndarray, stops: Sequence[Stop], n_nearest: int, degradations: np.ndarray | None
+    block: np.ndarray, columns: np.ndarray, sets: Sequence[PrototypeSet], n_nearest: int
 ) -> NearestPrototypes:
-    winners, ranks = np.full((len(stops), len(block)), -1), np.ones((len(stops), len(block)), int)
+    every_row, shape = np.arange(len(block)), (len(sets), len(block))
+    winners, ranks, n_tied = np.empty(shape, int), np.empty(shape, int), np.empty(shape, int)
     listed = np.zeros(block.shape, bool)
-    for number, stop in enumerate(stops):
-        slots = np.searchsorted(columns, stop.kept)
-        shown = slots[_smallest(block[:, slots], n_nearest)]
-        np.put_along_axis(listed, shown, True, axis=1)
-        winner = shown[:, 0]
-        if degradations is not None:
-            decision = decide(block[:, slots], degradations[stop.kept])
-            first = decision.adjusted_ranks.argmin(axis=1)[:, None]
-            winner = slots[np.take_along_axis(decision.order, first, axis=1)[:, 0]]
-            ranks[number] = np.take_along_axis(decision.ranks, first, axis=1)[:, 0]
-        is_known = np.isfinite(block[np.arange(len(block)), winner])
-        winners[number] = np.where(is_known, columns[winner], -1)
+    for number, prototypes in enumerate(sets):
+        slots = np.searchsorted(columns, prototypes.kept)
+        distances = block[:, slots]
+        winner, ranks[number], n_tied[number] = prototypes.decide(distances)
+        nearest_slots = (
+            np.argsort(distances, axis=1, kind="stable")[:, :n_nearest] if n_nearest > 1 else winner[:, None]
+        )
+        np.put_along_axis(listed, slots[nearest_slots], True, axis=1)
+        listed[every_row, slots[winner]] = True
+        winners[number] = np.where(np.isfinite(distances[every_row, winner]), prototypes.kept[winner], -1)
     listed &= np.isfinite(block)
-    nearest, distances = [], []
+    nearest, nearest_distances = [], []
     for row, mask in zip(block, listed, strict=True):
         slots = np.flatnonzero(mask)
         slots = slots[np.argsort(row[slots], kind="stable")]
         nearest.append(columns[slots])
-        distances.append(row[slots])
-    return NearestPrototypes(winners, ranks, nearest, distances)
-
-
-def _smallest(block: np.ndarray, n_nearest: int) -> np.ndarray:
-    """Columns of the smallest entries of each row, smallest first; ties in the order of columns."""
-    if n_nearest == 1:
-        return block.argmin(axis=1)[:, None]
-    return np.argsort(block, axis=1, kind="stable")[:, :n_nearest]
+        nearest_distances.append(row[slots])
+    return NearestPrototypes(winners, ranks, n_tied, nearest, nearest_distances)

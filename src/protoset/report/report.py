@@ -88,12 +88,12 @@ def build_report(
         Fitted on these training objects.
     test : Dataset, optional
         Test objects of the same kind; for a matrix, rows of dissimilarities to all training objects. Without test
-        objects, the page shows leave-one-out errors on the training set.
+        objects, the error of the set is cross-validated on the training objects.
     transform : callable, optional
         Transform of the objects before the fit, for example ``scaler.transform``. The page shows the objects before
         the transform.
     ids, test_ids : sequence, optional
-        Names of the objects; by default their positions, from 0 on.
+        Names of the objects; by default ``ids`` of the data sets, or positions from 0 on.
     title : str, optional
     created : date, datetime or str, optional
         Date of the report, by default the current time. With the same date, the same report has the same bytes.
@@ -107,6 +107,14 @@ def build_report(
     Returns
     -------
     Report
+
+    Notes
+    -----
+    No error of the set is measured on objects that took part in its selection. With ``n_prototypes="auto"`` the slider
+    has the sizes of ``size_curve_`` and their cross-validated errors. The set of another size comes from the same
+    method: a cut of the ranking of REPS, or a set that is refined when the report is built (up to 2,000 objects and 500
+    prototypes). Without a curve the error of the set is measured by
+    :func:`protoset.models.cross_validated_error`, unless there are test objects.
 
     Examples
     --------

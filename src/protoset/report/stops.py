@@ -1,31 +1,42 @@
-"""The stops of the slider: prototype sets of growing size from one fit."""
+"""The stops of the slider: the sizes whose errors were cross-validated, and the set of prototypes at each size."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from protoset.classifier import Rule
+from protoset.models import cross_validated_error
+from protoset.models.cross_validation import at_size
 from protoset.selectors import REPS, BaseSelector, Refined
+from protoset.selectors.size import SAMPLE_OBJECTS
+from protoset.selectors.ties import counts_of
+from protoset.spaces import TrainingSpace, make_space
 
-N_STOPS = 30
-"""Stops of the slider at most, without the chosen set."""
+MAX_SET_SIZE = 500
+"""Prototypes of the largest set that the page shows, unless the fit kept more."""
 
-MAX_SLIDER_SIZE = 500
-"""Size of the largest set on the slider, unless the fit kept more."""
+CURVE_MEASURES = {"accuracy": "error", "balanced_accuracy": "balanced error"}
+"""Names of the errors along the slider, by the scoring of the automatic size. Other scorings have no slider."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stop:
-    """A stop of the slider: prototypes as ascending positions in the training set, and whether the fit kept them."""
+    """A stop of the slider.
 
-    kept: np.ndarray
+    ``size`` is the budget. ``kept`` are the prototypes as ascending positions in the training set; a refined set may
+    have fewer than the budget allows. ``counts`` says how many objects stand behind each. Both are None for a large set
+    that the fit did not keep. ``error`` and ``standard_error`` are cross-validated, None where they were not measured.
+    """
+
+    size: int
+    kept: np.ndarray | None
+    counts: np.ndarray | None
     chosen: bool = False
-
-    @property
-    def size(self) -> int:
-        """Number of prototypes."""
-        return len(self.kept)
+    error: float | None = None
+    standard_error: float | None = None
 
 
 def inner_selector(selector: BaseSelector) -> BaseSelector:
@@ -33,23 +44,59 @@ def inner_selector(selector: BaseSelector) -> BaseSelector:
     return selector.selector_ if isinstance(selector, Refined) else selector
 
 
-def find_stops(selector: BaseSelector, n_objects: int) -> list[Stop]:
-    """Sets of growing size from the ranking of REPS; only the set that the fit kept for other methods.
+def curve_measure(selector: BaseSelector, rule: Rule) -> str | None:
+    """What the errors along the slider are; None without a slider.
 
-    The sizes grow in equal ratios, from one prototype per class to half of the objects or to the size that the fit
-    kept. A refined set comes after the cut of the ranking with the same size.
+    The automatic size measures errors of the rule "nearest", or the measure that the user chose.
     """
-    chosen = Stop(selector.sample_indices_, chosen=True)
-    ranking = inner_selector(selector)
-    if not isinstance(ranking, REPS):
-        return [chosen]
-    refined = isinstance(selector, Refined)
-    least = min(max(len(selector.classes_), 1), chosen.size)
-    most = max(chosen.size, min(n_objects // 2, MAX_SLIDER_SIZE))
-    sizes = {round(size) for size in np.geomspace(least, most, N_STOPS).tolist()}
-    if refined:
-        sizes.add(chosen.size)
-    stops = [Stop(ranking.select(size)) for size in sizes]
-    if not refined:
-        stops = [stop for stop in stops if stop.size != chosen.size]
-    return sorted([*stops, chosen], key=lambda stop: (stop.size, stop.chosen))
+    curve = getattr(selector, "size_curve_", None)
+    if curve is None or rule != "nearest":
+        return None
+    return CURVE_MEASURES.get(getattr(curve, "scoring", "accuracy"))
+
+
+def find_stops(
+    selector: BaseSelector, rule: Rule, space: TrainingSpace, labels: np.ndarray, *, has_test: bool
+) -> list[Stop]:
+    """The sizes of the cross-validated curve; without a curve, the set that the fit kept.
+
+    The error of a set without a curve is measured here, unless there are test objects.
+    """
+    kept = selector.sample_indices_
+    counts = counts_of(selector, kept)
+    if curve_measure(selector, rule) is None:
+        if has_test:
+            return [Stop(len(kept), kept, counts, chosen=True)]
+        measured = cross_validated_error(selector, space, labels, rule=rule)
+        return [Stop(len(kept), kept, counts, True, measured.error, measured.standard_error)]
+    curve = selector.size_curve_
+    sizes = curve.sizes.tolist()
+    sets = sets_at(selector, [size for size in sizes if size != sizes[curve.chosen]], space, labels)
+    sets[sizes[curve.chosen]] = kept, counts
+    stops = []
+    for position, size in enumerate(sizes):
+        members, behind = sets.get(size, (None, None))
+        error, standard_error = float(curve.errors[position]), float(curve.standard_errors[position])
+        stops.append(Stop(size, members, behind, position == curve.chosen, error, standard_error))
+    return stops
+
+
+def sets_at(
+    selector: BaseSelector, sizes: list[int], space: TrainingSpace, labels: np.ndarray
+) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Sets of the method at other sizes, as far as the page shows them: cuts of the ranking, or refined sets."""
+    sizes = [size for size in sizes if size <= MAX_SET_SIZE]
+    if isinstance(selector, REPS):
+        return {size: (kept := selector.select(size), counts_of(selector, kept)) for size in sizes}
+    if space.shape[0] > SAMPLE_OBJECTS or not sizes:
+        return {}
+    # Every refinement needs all dissimilarities.
+    known = make_space(space.block(slice(None), slice(None)), "precomputed")
+    sets = {}
+    with warnings.catch_warnings():
+        # The fit of the chosen set has warned already.
+        warnings.simplefilter("ignore")
+        for size in sizes:
+            refined = at_size(selector, size).fit(known, labels)
+            sets[size] = refined.sample_indices_, counts_of(refined, refined.sample_indices_)
+    return sets

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from protoset import _blocks, kernels
-from protoset.selectors._voting import NearestMembers
+from protoset.selectors._voting import NearestMembers, TieRule, object_priority
 from protoset.spaces import TrainingSpace
 
 COLUMN_CACHE_BYTES = 256 * 2**20
@@ -36,11 +36,18 @@ class Climber:
         One member more than vote, so that the next voter is known.
     """
 
-    def __init__(self, space: TrainingSpace, codes: np.ndarray, start: np.ndarray, n_neighbors: int):
+    def __init__(
+        self,
+        space: TrainingSpace,
+        codes: np.ndarray,
+        start: np.ndarray,
+        n_neighbors: int,
+        tie_rule: TieRule = "majority",
+    ):
         self._space, self._codes = space, codes
         objects = np.arange(len(codes))
         self.members, self.outsiders = start.copy(), np.setdiff1d(objects, start)
-        self.nearest = NearestMembers(space, n_neighbors + 1)
+        self.nearest = NearestMembers(space, n_neighbors + 1, object_priority(codes, tie_rule))
         self.nearest.add(np.sort(start), objects)
         self.is_hit = kernels.voting.majority(self.nearest.neighbors[:, :-1], codes) == codes
         self._columns = DistanceColumns(space)
@@ -72,6 +79,7 @@ class Climber:
             outgoing[first:],
             self.nearest.neighbors,
             self.nearest.distances,
+            self.nearest.priority,
             self._codes,
             self.is_hit,
         )

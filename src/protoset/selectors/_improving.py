@@ -3,7 +3,8 @@
     sum over objects i of  1 / (1 + exp(-s (d+ - d-) / (d+ + d-)))
 
 d+ is the distance of object i to the nearest prototype of its class other than i itself, d- the distance to the nearest
-prototype of another class. With a large steepness s the sum is the number of leave-one-out errors; with a small s it
+prototype of another class. An object with several copies counts several times; the other copies of a prototype have it
+at distance 0. With a large steepness s the sum is the number of leave-one-out errors; with a small s it
 measures margins. So s rises in steps. Each step makes moves until no move helps: a prototype is swapped for another
 object, a prototype is removed, or an object takes a free slot.
 
@@ -70,7 +71,7 @@ class Refinement:
     indices : ndarray of int
         The prototypes, ascending.
     objective_before, objective_after : float
-        Mean loss per object at the last steepness, of the given set and of the refined one.
+        Mean loss per object, by weight, at the last steepness, of the given set and of the refined one.
     n_swaps : int
         Moves made, over all starts: swaps, removed prototypes, objects that took a free slot.
     n_passes : int
@@ -78,7 +79,7 @@ class Refinement:
     n_distances : int
         Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
     n_objects : int
-        Objects that were looked at, and that the objectives are means over: all, or a sample of many.
+        Distinct objects that were looked at, and that the objectives are means over: all, or a sample of many.
     """
 
     indices: np.ndarray
@@ -98,20 +99,32 @@ def improve(
     schedule: Schedule,
     random_state: np.random.RandomState,
     *,
+    counts: np.ndarray | None = None,
+    costs: np.ndarray | None = None,
     limits: SearchLimits | None = None,
     n_jobs: int | None = None,
 ) -> Refinement:
-    """Improve a set of prototypes; :func:`protoset.refine` without its checks and defaults."""
+    """Improve a set of prototypes; :func:`protoset.refine` without its checks and defaults.
+
+    Each object stands for ``counts`` copies, and an error on each costs ``costs``; both are 1 by default. A copy of a
+    prototype has that prototype as its neighbour, and the prototype itself has not.
+    """
     n, steps = len(codes), schedule.steepness
+    counts, costs = (np.ones(n) if values is None else values for values in (counts, costs))
+    repeated = np.flatnonzero(counts > 1)
+    weights = np.concatenate([costs * np.minimum(counts, 1), costs[repeated] * (counts[repeated] - 1)])
+    total = float(weights.sum())
     limits = SearchLimits() if limits is None else limits
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
-    candidates = CandidateDistances(counted, n_neighbors=-(-LIST_REACH * n // len(start)), n_jobs=n_jobs)
+    candidates = CandidateDistances(
+        counted, n_neighbors=-(-LIST_REACH * n // len(start)), n_jobs=n_jobs, repeated=repeated
+    )
     search = _Search(schedule, limits, random_state)
     tolerance = min(schedule.tolerance, schedule.share / budget)
 
     def make(members: np.ndarray, steepness: float) -> RefinableSet:
-        return RefinableSet(candidates, codes, members, budget, steepness, tolerance)
+        return RefinableSet(candidates, codes, members, budget, steepness, tolerance, weights)
 
     given = make(start, steps[-1])
     best = (given.objective, start)
@@ -131,8 +144,8 @@ def improve(
     limits.warn(search.n_done, search.n_steps)
     return Refinement(
         np.sort(indices),
-        given.objective / n,
-        lowest / n,
+        given.objective / total,
+        lowest / total,
         search.n_swaps,
         search.n_passes,
         counted.n_distances - before,

@@ -12,6 +12,8 @@ from protoset._storage import Storage
 from protoset.neighbors import NeighborLists, NeighborSearch, build_lists
 from protoset.neighbors.lists import Ties
 from protoset.neighbors.search import LISTED_BYTES
+from protoset.selectors._distinct import DistinctObjects
+from protoset.selectors._weights import ClassWeight
 from protoset.selectors.allocation import Allocation, cut, resolve_size
 from protoset.spaces import RawLists, TrainingSpace
 
@@ -27,12 +29,13 @@ def overlap_bytes(n_objects: int, n_neighbors: int, object_bytes: int) -> int:
 
 def prototype_overlap(
     space: TrainingSpace,
-    codes: np.ndarray,
+    objects: DistinctObjects,
     rate: float,
     allocation: Allocation,
     recall: float,
-    rank: Callable[[NeighborLists, np.ndarray], np.ndarray],
+    rank: Callable[[NeighborLists, DistinctObjects], np.ndarray],
     *,
+    class_weight: ClassWeight = None,
     search: NeighborSearch,
     beta: float,
     ties: Ties,
@@ -45,11 +48,12 @@ def prototype_overlap(
     and the lists of an approximate search in the sample. The approximate search misses neighbours across a border more
     often, but fewer of them in a sample than among all objects.
 
-    ``rank`` maps lists and the codes of their objects to a ranking, best first; ``rate`` is the part that is kept.
+    ``rank`` maps lists and their objects to a ranking, best first; ``rate`` is the part that is kept.
     """
+    codes = objects.codes
     order, n_classes = np.random.default_rng(0).permutation(len(codes)), int(codes.max()) + 1
     sample = cut(order, codes, min(len(codes), max(COMPARED_OBJECTS, n_classes)), "proportional")
-    sample_codes = codes[sample]
+    sampled_objects = objects.take(sample)
     long, short = (search.length(beta, kind) for kind in ("exact", "approximate"))
     sampled = space.subset(sample)
     exact = build_lists(sampled, long, ties=ties, search="exact", n_jobs=n_jobs)
@@ -58,8 +62,11 @@ def prototype_overlap(
     if not space.remote and sampled.approximate_search is not None:
         raw = sampled.approximate_search(short, storage=Storage(), n_jobs=n_jobs)
         rough.append(NeighborLists.from_raw(raw, ties))
-    size = resolve_size(rate, np.bincount(sample_codes), allocation)
-    true, *others = (cut(rank(lists, sample_codes), sample_codes, size, allocation) for lists in (exact, *rough))
+    size = resolve_size(rate, sampled_objects.class_sizes, allocation)
+    masses = sampled_objects.class_masses(class_weight)
+    true, *others = (
+        cut(rank(lists, sampled_objects), sampled_objects.codes, size, allocation, masses) for lists in (exact, *rough)
+    )
     return min(float(np.isin(true, kept).mean()) for kept in others)
 
 

@@ -45,21 +45,44 @@ def plan_candidates(n_objects: int, n_neighbors: int) -> tuple[int, int]:
     return (0, matrix) if matrix <= max(MATRIX_BYTES, lists) else (length, lists)
 
 
-class CandidateDistances:
-    """Distances to the candidates: a matrix of all, or those in neighbour lists."""
+def _with_further_copies(lists: sparse.csc_array, repeated: np.ndarray) -> sparse.csc_array:
+    """Add rows for the further copies of the repeated objects, which list their object at distance 0 too."""
+    further = lists.tocsr()[repeated].tocoo()
+    own = np.arange(len(repeated))
+    entries = (
+        np.concatenate([further.data, np.zeros(len(own))]),
+        (np.concatenate([further.coords[0], own]), np.concatenate([further.coords[1], repeated])),
+    )
+    rows = sparse.coo_array(entries, shape=(len(repeated), lists.shape[1]))
+    both = sparse.vstack([lists.tocoo(), rows]).tocoo()
+    order = np.lexsort((both.row, both.col))
+    indptr = row_pointers(np.bincount(both.col, minlength=lists.shape[1])).astype(np.int32)
+    return sparse.csc_array((both.data[order], both.row[order].astype(np.int32), indptr), shape=both.shape)
 
-    def __init__(self, space: TrainingSpace, *, n_neighbors: int, n_jobs: int | None):
-        n = space.shape[0]
-        length, _ = plan_candidates(n, n_neighbors)
-        self._space = space
+
+class CandidateDistances:
+    """Distances to the candidates: a matrix of all, or those in neighbour lists.
+
+    ``repeated`` are the objects with several copies. Their further copies have rows of their own, after all objects.
+    """
+
+    def __init__(
+        self, space: TrainingSpace, *, n_neighbors: int, n_jobs: int | None, repeated: np.ndarray | None = None
+    ):
+        n, repeated = space.shape[0], np.empty(0, np.int64) if repeated is None else repeated
+        length, _ = plan_candidates(n + len(repeated), n_neighbors)
+        self._space, self.object_of_row = space, np.concatenate([np.arange(n), repeated])
+        self.n_objects, self._further = n, n + np.arange(len(repeated))
         if length == 0:
-            columns = np.empty((n, n))
+            columns = np.empty((n, n + len(repeated)))
 
             def fill(start: int) -> None:
                 block = slice(start, min(start + MATRIX_COLUMNS, n))
-                columns[block] = space.block(slice(None), block).T
+                columns[block, :n] = space.block(slice(None), block).T
+                columns[block, n:] = columns[block, repeated]
 
             in_threads(n_jobs)(delayed(fill)(start) for start in range(0, n, MATRIX_COLUMNS))
+            columns[repeated, self._further] = 0.0
             no_lists = np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0)
             self.arrays = kernels.refining.CandidateArrays(columns, *no_lists)
             return
@@ -71,19 +94,29 @@ class CandidateDistances:
         else:
             raw = space.kneighbors(length, limit=length, n_jobs=n_jobs)
         lists = sparse.csr_array((raw.distances, raw.indices, row_pointers(raw.counts)), shape=(n, n)).tocsc()
+        if len(repeated):
+            lists = _with_further_copies(lists, repeated)
         self.arrays = kernels.refining.CandidateArrays(np.empty((0, 0)), lists.indptr, lists.indices, lists.data)
 
     def distances_to(self, candidate: int) -> np.ndarray:
-        """Distances of all objects to a candidate."""
+        """Distances of all rows to a candidate."""
         if len(self.arrays.columns):
             return self.arrays.columns[candidate]
-        return self._space.distances_to(candidate)
+        distances = self._space.distances_to(candidate)
+        if len(self._further) == 0:
+            return distances
+        distances = distances[self.object_of_row]
+        distances[self._further[self.object_of_row[self._further] == candidate]] = 0.0
+        return distances
 
     def columns_of(self, members: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns with the distances of objects to members, the column of each member, the position of each object."""
         if len(self.arrays.columns):
             return self.arrays.columns, members, rows
-        columns = np.ascontiguousarray(self._space.block(rows, members).T)
+        objects = self.object_of_row[rows]
+        columns = np.ascontiguousarray(self._space.block(objects, members).T)
+        if len(self._further):
+            columns[(members[:, None] == objects) & (rows >= self.n_objects)] = 0.0
         return columns, np.arange(len(members)), np.arange(len(rows))
 
 
@@ -97,7 +130,7 @@ class RefinableSet:
     members : ndarray of int64, shape (budget,)
         The prototype in each slot; -1 for a free slot.
     objective : float
-        Sum of the losses.
+        Sum of the losses, by the ``weights`` of the rows of ``candidates``.
     """
 
     def __init__(
@@ -108,7 +141,9 @@ class RefinableSet:
         budget: int,
         steepness: float,
         tolerance: float,
+        weights: np.ndarray | None = None,
     ):
+        codes = codes[candidates.object_of_row]
         kernel, n, n_spares = kernels.refining, len(codes), 2 * kernels.refining.SPARES
         self._candidates, self._codes, self._all_rows, self._tolerance = candidates, codes, np.arange(n), tolerance
         self.members = np.full(budget, -1, np.int64)
@@ -124,15 +159,16 @@ class RefinableSet:
             bounds=np.empty((n, 2)),
         )
         self._losses = kernel.Losses(
-            per_object=np.zeros((n, 3)), reach=np.zeros((n, 2)), removal=np.zeros(budget), table=np.empty(0)
+            per_object=np.zeros((n, 4)), reach=np.zeros((n, 2)), removal=np.zeros(budget), table=np.empty(0)
         )
+        self._losses.per_object[:, 3] = 1.0 if weights is None else weights
         self._find_nearest(self._all_rows)
         self.set_steepness(steepness)
 
     @property
     def n_objects(self) -> int:
-        """Number of training objects."""
-        return len(self._codes)
+        """Number of distinct training objects."""
+        return self._candidates.n_objects
 
     @property
     def size(self) -> int:
@@ -146,15 +182,16 @@ class RefinableSet:
 
     @property
     def accuracy(self) -> float:
-        """Share of the objects that are nearer to a prototype of their class, leave-one-out."""
-        return float(np.mean(self._nearest.distances[:, 0] < self._nearest.distances[:, 2]))
+        """Share of the objects, by weight, that are nearer to a prototype of their class, leave-one-out."""
+        is_right = self._nearest.distances[:, 0] < self._nearest.distances[:, 2]
+        return float(np.average(is_right, weights=self._losses.per_object[:, 3]))
 
     def set_steepness(self, steepness: float) -> None:
         """Change the steepness of the loss."""
         self._steepness = steepness
         self._losses = self._losses._replace(table=kernels.refining.loss_table(steepness))
         kernels.refining.update_losses(self._all_rows, self._nearest, steepness, self._losses)
-        self.objective = float(self._losses.per_object[:, 0].sum())
+        self.objective = float((self._losses.per_object[:, 0] * self._losses.per_object[:, 3]).sum())
         self.least = max(NEGLIGIBLE, self._tolerance * self.objective)
 
     def next_move(self, order: np.ndarray, start: int) -> tuple[int, int]:

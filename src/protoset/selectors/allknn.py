@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from protoset import kernels
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import VotingSelector, nearest_listed
+from protoset.selectors._voting import TieRule, VotingSelector, outvoted
 from protoset.spaces import TrainingSpace
 
 
-def all_knn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3) -> np.ndarray:
+def all_knn(
+    space: TrainingSpace,
+    lists: NeighborLists,
+    codes: np.ndarray,
+    *,
+    n_neighbors: int = 3,
+    tie_rule: TieRule = "majority",
+) -> np.ndarray:
     """Return the objects whose class wins the votes of 1, 2, ... and ``n_neighbors`` nearest neighbours, ascending."""
-    objects = np.arange(len(codes))
-    nearest = nearest_listed(space, lists, objects, objects, n_neighbors)
-    return np.flatnonzero(kernels.voting.wins_every_vote(nearest, codes, codes))
+    return np.flatnonzero(~outvoted(space, lists, codes, np.arange(len(codes)), n_neighbors, tie_rule, every=True))
 
 
 class AllKNN(VotingSelector):
@@ -26,6 +30,9 @@ class AllKNN(VotingSelector):
     ----------
     n_neighbors : int, default=3
         Largest number of neighbours that vote. A tied vote goes to the class of the nearest neighbour.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -45,9 +52,9 @@ class AllKNN(VotingSelector):
     >>> from protoset.selectors import AllKNN
     >>> X, y = load_iris(return_X_y=True)
     >>> len(AllKNN().fit(X, y).sample_indices_)
-    144
+    143
     """
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         lists, k = self._search_lists(space)
-        return all_knn(space, lists, codes, n_neighbors=k)
+        return all_knn(space, lists, codes, n_neighbors=k, tie_rule=self.tie_rule)

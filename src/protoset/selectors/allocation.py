@@ -26,16 +26,25 @@ def check_size(n_prototypes: Any, *, automatic: bool = False) -> int | float:
     raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate; {remedy}")
 
 
-def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocation, *, remedy: str = "") -> int:
-    """Turn a count or a rate into a number of prototypes.
+def resolve_size(
+    n_prototypes: Any,
+    class_sizes: np.ndarray,
+    allocation: Allocation,
+    *,
+    n_objects: int | None = None,
+    remedy: str = "",
+) -> int:
+    """Turn a count or a rate into a number of prototypes; ``class_sizes`` are numbers of distinct objects.
 
     A rate keeps at least one object of each class (one object with ``allocation="global"``). A count is taken as it is
-    and refused where it cannot be kept; ``remedy`` names another way out than a larger count.
+    and refused where it cannot be kept; ``remedy`` names another way out than a larger count. A count up to the number
+    of training objects ``n_objects``, but above that of the distinct ones, keeps all distinct ones.
     """
-    n = int(class_sizes.sum())
+    distinct = int(class_sizes.sum())
+    n = distinct if n_objects is None else n_objects
     least = 1 if allocation == "global" else int((class_sizes > 0).sum())
     if not is_count(n_prototypes):
-        return min(n, max(least, round(float(n_prototypes) * n)))
+        return min(distinct, max(least, round(float(n_prototypes) * distinct)))
     if n_prototypes > n:
         raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
     if n_prototypes < least:
@@ -43,21 +52,21 @@ def resolve_size(n_prototypes: Any, class_sizes: np.ndarray, allocation: Allocat
             f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
             f"pass at least {least}{remedy}"
         )
-    return int(n_prototypes)
+    return min(int(n_prototypes), distinct)
 
 
-def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation) -> np.ndarray:
-    """Share the prototypes among the classes; each class with members gets at least one.
+def allocate(
+    n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation, masses: np.ndarray | None = None
+) -> np.ndarray:
+    """Share the prototypes among the classes; each class with members gets at least one, and at most its members.
 
-    ``"proportional"`` shares by the class sizes with largest remainders, ``"equal"`` as far as the members go.
-    A prototype left over goes to the larger class, then to the earlier one.
+    ``"proportional"`` shares by the masses of the classes (by default their sizes) with largest remainders, ``"equal"``
+    equally, both as far as the members go. A prototype left over goes to the heavier class, then to the earlier one.
     """
-    if allocation == "equal":
-        quota = _level(n_prototypes, class_sizes)
-    else:
-        quota = n_prototypes * class_sizes / class_sizes.sum()
+    masses = class_sizes if masses is None else masses
+    quota = _level(n_prototypes, class_sizes, masses if allocation == "proportional" else np.ones(len(class_sizes)))
     counts = np.minimum(np.maximum(np.floor(quota).astype(int), 1), class_sizes)
-    preference = np.lexsort((np.arange(len(class_sizes)), -class_sizes))
+    preference = np.lexsort((np.arange(len(class_sizes)), -masses))
     while (missing := n_prototypes - int(counts.sum())) != 0:
         claim = (quota - counts) * np.sign(missing)
         claim[counts >= class_sizes if missing > 0 else counts <= 1] = -np.inf
@@ -66,16 +75,16 @@ def allocate(n_prototypes: int, class_sizes: np.ndarray, allocation: Allocation)
     return counts
 
 
-def _level(n_prototypes: int, class_sizes: np.ndarray) -> np.ndarray:
-    """Equal shares, where the small classes give all they have and the rest is shared on."""
+def _level(n_prototypes: int, class_sizes: np.ndarray, masses: np.ndarray) -> np.ndarray:
+    """Shares by the masses, where classes with too few members give all they have and the rest is shared on."""
     quota = np.zeros(len(class_sizes))
     open_classes = class_sizes > 0
     remaining = float(n_prototypes)
     while open_classes.any():
-        share = remaining / open_classes.sum()
+        share = remaining * masses / masses[open_classes].sum()
         full = open_classes & (class_sizes <= share)
         if not full.any():
-            quota[open_classes] = share
+            quota[open_classes] = share[open_classes]
             break
         quota[full] = class_sizes[full]
         remaining -= class_sizes[full].sum()
@@ -83,11 +92,17 @@ def _level(n_prototypes: int, class_sizes: np.ndarray) -> np.ndarray:
     return quota
 
 
-def cut(ranking: np.ndarray, codes: np.ndarray, n_prototypes: int, allocation: Allocation) -> np.ndarray:
+def cut(
+    ranking: np.ndarray,
+    codes: np.ndarray,
+    n_prototypes: int,
+    allocation: Allocation,
+    masses: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the best objects of a ranking, within the allocation, in ascending order."""
     if allocation == "global":
         return np.sort(ranking[:n_prototypes])
-    counts = allocate(n_prototypes, np.bincount(codes), allocation)
+    counts = allocate(n_prototypes, np.bincount(codes), allocation, masses)
     by_class = np.argsort(codes[ranking], kind="stable")
     ordered = codes[ranking][by_class]
     position = np.arange(len(ranking)) - np.searchsorted(ordered, ordered)

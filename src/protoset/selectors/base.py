@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
@@ -16,13 +17,25 @@ from sklearn.utils.validation import validate_data
 
 from protoset._cluster import column_names_of, gathered_labels, is_dask
 from protoset._estimators import CheckedEstimator
+from protoset._frames import is_frame, is_polars, is_series, take_rows
 from protoset._progress import report
-from protoset._validation import check_count, check_jobs, check_labels, check_seed, check_verbose
+from protoset._validation import check_count, check_jobs, check_seed, check_verbose
+from protoset.exceptions import DoubtfulDataWarning
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._medoids import medoid
 from protoset.spaces import DISSIMILARITIES, CountedSpace, TrainingSpace, as_space, make_space
 
 SPARSE_METRICS = {"auto"} | {name for name, record in DISSIMILARITIES.items() if record.sparse}
 """Metrics that take sparse matrices."""
+
+DOUBTFUL_CLASSES = 1000
+"""So many classes are doubtful, however many objects they have."""
+
+FEWEST_JUDGED_CLASSES = 11
+"""Number of classes below which classes with one object are not doubtful."""
+
+FEWEST_JUDGED_LABELS = 21
+"""Number of objects below which classes with one object are not doubtful."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -51,6 +64,11 @@ class BaseSelector(CheckedEstimator, ABC):
         The labels, sorted.
     fallback_classes_ : ndarray
         The labels of which the method kept nothing, so that the medoid of the class was added.
+    sample_counts_ : ndarray of float
+        How many training objects, by weight, are identical to each object kept and of its class. No two of the objects
+        kept are.
+    class_counts_ : ndarray of float
+        Number of training objects of each class, by weight.
     n_distances_ : int
         Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
     metric_ : str
@@ -59,11 +77,17 @@ class BaseSelector(CheckedEstimator, ABC):
         Number of features, or of training objects with ``metric="precomputed"``; missing where objects have none.
     """
 
+    sample_indices_: np.ndarray
+
     _takes_graphs: ClassVar[bool] = False
     """Whether the distances to some neighbours are enough, as a sparse graph holds them."""
 
     _takes_lists: ClassVar[bool] = False
     """Whether ready neighbour lists may take the place of a search."""
+
+    _takes_weights: ClassVar[bool] = False
+    """Whether the method works on distinct objects with counts; all others work on all objects, and copies are dropped
+    from their sets."""
 
     def __init__(
         self,
@@ -95,7 +119,9 @@ class BaseSelector(CheckedEstimator, ABC):
         self._fit(X, y)
         return self
 
-    def _fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> tuple[TrainingSpace, np.ndarray]:
+    def _fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, lists: Any = None, client: Any = None
+    ) -> tuple[TrainingSpace, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``.
 
         ``lists`` are ready neighbour lists, ``client`` is the Dask client to work on.
@@ -103,6 +129,10 @@ class BaseSelector(CheckedEstimator, ABC):
         with self._fitting() as plain:
             if lists is not None and not plain._takes_lists:
                 raise ValueError(f"lists=... is for REPS, and the selector is {plain!r}; leave lists out")
+            if sample_weight is not None and not plain._takes_weights:
+                raise ValueError(
+                    f"sample_weight=... is for REPS and Refined, and the selector is {plain!r}; leave sample_weight out"
+                )
             options = {} if lists is None else {"lists": lists}
             client = plain._resolve_client(client, X, options)
             y = gathered_labels(y, client)
@@ -111,27 +141,63 @@ class BaseSelector(CheckedEstimator, ABC):
                 report(plain.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
             if space.n_features is not None:
                 note_features(plain, X, space.n_features)
-            codes = plain._fit_space(space, y, **options)
+            codes = plain._fit_space(space, y, sample_weight, warn=not isinstance(X, TrainingSpace), **options)
         return space, codes
 
-    def _fit_space(self, space: TrainingSpace, y: Any, **options: Any) -> np.ndarray:
-        """Fit to a space and ignore the parameter ``metric``; return the classes as positions in ``classes_``."""
-        self.metric_ = space.metric
-        self.classes_, codes = check_labels(y, space.shape[0])
+    def _fit_space(
+        self, space: TrainingSpace, y: Any, sample_weight: Any = None, *, warn: bool = False, **options: Any
+    ) -> np.ndarray:
+        """Fit to a space and ignore the parameter ``metric``; return the classes as positions in ``classes_``.
+
+        With ``warn``, warn of labels that can hardly be learned.
+        """
         if space.partial and not self._takes_graphs:
             raise ValueError(
                 f"{type(self).__name__} asks for dissimilarities that a sparse graph does not hold; "
                 "pass X as a dense matrix"
             )
+        training = TrainingSet.of(space, y, sample_weight)
+        objects, codes = training.objects, training.codes
+        if warn:
+            warn_of_classes(codes[training.position >= 0], stacklevel=4)
+        if self._takes_weights:
+            if "lists" in options:
+                options["lists"] = training.distinct_lists(options["lists"])
+            self._fit_distinct(training.distinct_space(space), objects, **options)
+            self._spread(training)
+        else:
+            self._fit_distinct(space, DistinctObjects.once_each(codes, objects.classes))
+            # In the order of the rows, as KEEL goes, copies are objects like any other.
+            if getattr(self, "tie_rule", "majority") != "row_order":
+                _, first = np.unique(training.position[self.sample_indices_], return_index=True)
+                self.sample_indices_ = self.sample_indices_[np.sort(first)]
+        self._count(training)
+        report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
+        return codes
+
+    def _fit_distinct(self, space: TrainingSpace, objects: DistinctObjects, **options: Any) -> None:
+        """Fit to a space of distinct objects; ``sample_indices_`` and all arrays are of these until ``_spread``."""
+        codes, self.metric_, self.classes_ = objects.codes, space.metric, objects.classes
         counted = CountedSpace(space)
+        if self._takes_weights:
+            options["objects"] = objects
         kept = self._select(counted, codes, **options)
         missing = np.setdiff1d(codes, codes[kept]) if self._keeps_every_class() else np.empty(0, int)
         medoids = [medoid(counted, np.flatnonzero(codes == code)) for code in missing]
         self.sample_indices_ = np.sort(np.concatenate([kept, np.array(medoids, np.int64)]))
         self.fallback_classes_ = self.classes_[missing]
         self.n_distances_ = counted.n_distances
-        report(self.verbose, "kept %d of %d objects", len(self.sample_indices_), space.shape[0])
-        return codes
+
+    def _spread(self, training: TrainingSet) -> None:
+        """Turn attributes that ``_fit_distinct`` left for the distinct objects into those of all training objects."""
+        self.sample_indices_ = np.sort(training.rows[self.sample_indices_])
+
+    def _count(self, training: TrainingSet) -> None:
+        """Note how many training objects stand behind the objects kept, and behind each class."""
+        position = training.position[self.sample_indices_]
+        # Copies that are kept share the count of their object.
+        self.sample_counts_ = training.objects.counts[position] / np.bincount(position)[position]
+        self.class_counts_ = training.objects.class_counts
 
     def _resolve_client(self, client: Any, X: Any, options: dict[str, Any]) -> Any:
         """Return the Dask client to work on; most methods work in this process alone."""
@@ -168,7 +234,8 @@ class BaseSelector(CheckedEstimator, ABC):
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Select prototypes and return them with their labels.
 
-        Rows of a DataFrame stay a DataFrame with their index, labels in a Series stay a Series.
+        Rows of a DataFrame, of pandas or polars, stay a DataFrame, in pandas with their index; labels in a Series
+        stay a Series.
         With ``metric="precomputed"`` the dissimilarities between the prototypes are returned. If ``X`` is a space, the
         space of the prototypes is returned.
 
@@ -178,16 +245,16 @@ class BaseSelector(CheckedEstimator, ABC):
         """
         self.fit(X, y)
         kept = self.sample_indices_
-        y_kept = _safe_indexing(y if hasattr(y, "iloc") else np.asarray(y), kept)
+        y_kept = take_rows(y, kept) if is_series(y) or is_frame(y) else np.asarray(y)[kept]
         if isinstance(X, TrainingSpace):
             return X.subset(kept), y_kept
         if sparse.issparse(X):
             rows = X.tocsr()[kept]
             return rows[:, kept] if self.metric == "precomputed" else rows, y_kept
         if self.metric != "precomputed":
-            return _safe_indexing(X, kept), y_kept
-        if hasattr(X, "iloc"):
-            return X.iloc[kept, kept], y_kept
+            return take_rows(X, kept) if is_polars(X) else _safe_indexing(X, kept), y_kept
+        if is_frame(X):
+            return take_rows(X, kept, kept), y_kept
         X = np.asarray(X)
         if X.ndim == 1:
             return squareform(make_space(X, "precomputed").block(kept, kept), checks=False), y_kept
@@ -203,6 +270,28 @@ class BaseSelector(CheckedEstimator, ABC):
             tags.input_tags.sparse = self._takes_graphs
         tags.input_tags.positive_only = self.metric == "precomputed"
         return tags
+
+
+def warn_of_classes(codes: np.ndarray, stacklevel: int = 2) -> None:
+    """Warn of very many classes, and of many classes with hardly any objects; ``codes`` are the classes of objects."""
+    counts = np.unique(codes, return_counts=True)[1]
+    n_classes, n_single = len(counts), int((counts == 1).sum())
+    are_judged = n_classes >= FEWEST_JUDGED_CLASSES and len(codes) >= FEWEST_JUDGED_LABELS
+    if are_judged and (2 * n_single > n_classes or len(codes) < 2 * n_classes):
+        message = (
+            f"y has {n_classes:,} classes in {len(codes):,} objects, and {n_single:,} of the classes have one object; "
+            "such an object has no neighbour of its class, so that its error cannot be measured, and it can only be "
+            "kept; if the labels are ids or texts, choose another column, else merge or remove the rare classes"
+        )
+    elif n_classes >= DOUBTFUL_CLASSES:
+        message = (
+            f"y has {n_classes:,} classes; at least one prototype is kept of each class, and one class among so many "
+            "is hard to tell from the others; if the labels are ids or numbers, choose another column or bin them, "
+            "else merge classes"
+        )
+    else:
+        return
+    warnings.warn(message, DoubtfulDataWarning, stacklevel=stacklevel + 1)
 
 
 def check_selector(selector: Any) -> BaseSelector:

@@ -27,16 +27,29 @@ inside its class. Errors are leave-one-out errors on the training set.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from protoset._blocks import row_slices
 from protoset._progress import report
+from protoset._validation import check_choice
 from protoset.selectors._class_neighbors import ClassNeighbors
-from protoset.selectors._voting import NearestMembers
+from protoset.selectors._voting import TIE_RULES, NearestMembers, TieRule
 from protoset.selectors.base import BaseSelector
+from protoset.selectors.ties import MajorityVote
 from protoset.spaces import TrainingSpace
 
 
-def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, verbose: int = 0) -> np.ndarray:
+def ccis(
+    space: TrainingSpace,
+    codes: np.ndarray,
+    *,
+    tie_rule: TieRule = "majority",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> np.ndarray:
     """Return the objects kept, ascending; ``codes`` are numbered without gaps.
 
     A class may lose all its objects. The result is empty if every class has a single member.
@@ -45,10 +58,10 @@ def ccis(space: TrainingSpace, codes: np.ndarray, *, n_jobs: int | None = None, 
     graph = ClassNeighbors.search(space, codes, n_jobs)
     degrees = graph.in_degrees()
     pairs = paired_classes(degrees, codes)
-    most_errors = int((codes[graph.nearest()] != codes).sum())
-    grown = _grow(space, codes, degrees, pairs, most_errors)
+    most_errors = _errors_of_all(space, graph, tie_rule)
+    grown = _grow(space, codes, degrees, pairs, most_errors, tie_rule)
     report(verbose, "grew a set of %d objects from %d pairs of classes", len(grown), len(pairs))
-    return _thin_out(space, graph.restrict(space, grown), pairs) if len(grown) else grown
+    return _thin_out(space, graph.restrict(space, grown), pairs, tie_rule) if len(grown) else grown
 
 
 def paired_classes(degrees: np.ndarray, codes: np.ndarray) -> list[tuple[int, int]]:
@@ -82,12 +95,17 @@ def _within(degrees: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _grow(
-    space: TrainingSpace, codes: np.ndarray, degrees: np.ndarray, pairs: list[tuple[int, int]], most_errors: int
+    space: TrainingSpace,
+    codes: np.ndarray,
+    degrees: np.ndarray,
+    pairs: list[tuple[int, int]],
+    most_errors: int,
+    tie_rule: TieRule,
 ) -> np.ndarray:
     """Take the best objects of each pair of classes until the set is as accurate as the whole training set."""
     within = _within(degrees, codes)
     n_first = max(degrees.shape[1], -(-most_errors // 2))
-    nearest = NearestMembers(space, 1)
+    nearest = NearestMembers.of(space, codes, 1, tie_rule)
     is_member = np.zeros(len(codes), bool)
     every_row = np.arange(len(codes))
     for a, b in pairs:
@@ -103,20 +121,22 @@ def _grow(
             # A candidate that joined with another pair lowers nothing.
             if errors <= most_errors or is_member[candidate]:
                 break
-            before = nearest.neighbors.copy(), nearest.distances.copy()
+            before = nearest.snapshot()
             nearest.add(np.array([candidate]), every_row)
             errors_before, errors = errors, _errors(nearest, codes)
             if errors >= errors_before:
-                nearest.neighbors, nearest.distances = before
+                nearest.restore(before)
                 break
             is_member[candidate] = True
     return np.flatnonzero(is_member)
 
 
-def _thin_out(space: TrainingSpace, graph: ClassNeighbors, pairs: list[tuple[int, int]]) -> np.ndarray:
+def _thin_out(
+    space: TrainingSpace, graph: ClassNeighbors, pairs: list[tuple[int, int]], tie_rule: TieRule
+) -> np.ndarray:
     """Keep the members at the border between paired classes, and add more while the number of errors falls."""
     codes, members = graph.codes, graph.members
-    every_row, nearest = np.arange(len(codes)), NearestMembers(space, 1)
+    every_row, nearest = np.arange(len(codes)), NearestMembers.of(space, codes, 1, tie_rule)
     has_within, has_between = _edges(graph, pairs)
     kept = has_between
     nearest.add(members[kept], every_row)
@@ -145,6 +165,22 @@ def _edges(graph: ClassNeighbors, pairs: list[tuple[int, int]]) -> tuple[np.ndar
     return _within(degrees, codes) > 0, ((degrees > 0) & is_pair[codes]).any(axis=1)
 
 
+def _errors_of_all(space: TrainingSpace, graph: ClassNeighbors, tie_rule: TieRule) -> int:
+    """Leave-one-out errors of 1-NN on all objects."""
+    codes, distances = graph.codes, graph.distances
+    winners = codes[graph.nearest()]
+    if tie_rule == "majority":
+        # Ties matter only between classes.
+        tied = np.flatnonzero((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1)
+        vote = MajorityVote(codes, np.ones(len(codes)), np.bincount(codes).astype(float))
+        for block in row_slices(len(tied), len(codes) * 8):
+            rows = tied[block]
+            to_others = np.array(space.block(rows, slice(None)))
+            to_others[np.arange(len(rows)), rows] = np.inf
+            winners[rows] = codes[vote(to_others)]
+    return int((winners != codes).sum())
+
+
 def _errors(nearest: NearestMembers, codes: np.ndarray) -> int:
     """Number of objects whose nearest member has another class, or that have no nearest member."""
     return int((nearest.votes(np.arange(len(codes)), codes) != codes).sum())
@@ -157,6 +193,9 @@ class CCIS(BaseSelector):
 
     Parameters
     ----------
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which member classifies an object where several are equally near. "majority": the majority of their labels,
+        then the more frequent class. "row_order": the first row.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -192,5 +231,20 @@ class CCIS(BaseSelector):
     3
     """
 
+    def __init__(
+        self,
+        *,
+        tie_rule: TieRule = "majority",
+        metric: str | Callable[..., float] = "auto",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
+        self.tie_rule = tie_rule
+
+    def _check_parameters(self) -> dict[str, Any]:
+        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES)}
+
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        return ccis(space, codes, n_jobs=self.n_jobs, verbose=self.verbose)
+        return ccis(space, codes, tie_rule=self.tie_rule, n_jobs=self.n_jobs, verbose=self.verbose)

@@ -12,20 +12,21 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset.selectors._voting import NearestMembers
+from protoset._validation import check_choice
+from protoset.selectors._voting import TIE_RULES, NearestMembers, TieRule
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
 
-def cnn(space: TrainingSpace, codes: np.ndarray, order: np.ndarray) -> np.ndarray:
+def cnn(space: TrainingSpace, codes: np.ndarray, order: np.ndarray, *, tie_rule: TieRule = "majority") -> np.ndarray:
     """Visit all objects in ``order``, whose first object starts the set; return the objects kept, ascending."""
-    nearest = NearestMembers(space, 1)
+    nearest = NearestMembers.of(space, codes, 1, tie_rule)
     is_member = np.zeros(len(codes), bool)
     added, position = order[0], 0
     while True:
         is_member[added] = True
         nearest.add(np.array([added]), np.flatnonzero(~is_member))
-        wrong = (codes[nearest.neighbors[order, 0]] != codes[order]) & ~is_member[order]
+        wrong = (nearest.votes(order, codes) != codes[order]) & ~is_member[order]
         if not wrong.any():
             return np.flatnonzero(is_member)
         # The next misclassified object of this round; if there is none, the first of the next round.
@@ -42,6 +43,9 @@ class CNN(BaseSelector):
 
     Parameters
     ----------
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        neighbour vote. "row_order": objects in earlier rows count as nearer.
     n_jobs : int, optional
         Not used: this method does no parallel work.
     random_state : int or RandomState, optional
@@ -71,6 +75,7 @@ class CNN(BaseSelector):
     def __init__(
         self,
         *,
+        tie_rule: TieRule = "majority",
         metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -78,10 +83,14 @@ class CNN(BaseSelector):
         verbose: int = 0,
     ):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
+        self.tie_rule = tie_rule
         self.random_state = random_state
+
+    def _check_parameters(self) -> dict[str, Any]:
+        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         order = np.arange(len(codes))
         if self.random_state is not None:
             order = check_random_state(self.random_state).permutation(order)
-        return cnn(space, codes, order)
+        return cnn(space, codes, order, tie_rule=self.tie_rule)

@@ -17,9 +17,11 @@ import numpy as np
 
 from protoset import kernels
 from protoset._blocks import row_slices
+from protoset._validation import check_choice
 from protoset.neighbors import NeighborLists
 from protoset.selectors import _voting
 from protoset.selectors._enemies import nearest_enemies
+from protoset.selectors._voting import TieRule
 from protoset.selectors.base import BaseSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
@@ -33,13 +35,20 @@ CANDIDATE_BYTES = 256 * 2**20
 
 
 def drop3(
-    space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 1, n_jobs: int | None = None
+    space: TrainingSpace,
+    lists: NeighborLists,
+    codes: np.ndarray,
+    *,
+    n_neighbors: int = 1,
+    tie_rule: TieRule = "majority",
+    n_jobs: int | None = None,
 ) -> np.ndarray:
     """Reduce a training set; return the objects kept, ascending. A class may lose all its objects."""
-    edited = enn(space, lists, codes, n_neighbors=n_neighbors)
+    edited = enn(space, lists, codes, n_neighbors=n_neighbors, tie_rule=tie_rule)
     _, distances = nearest_enemies(space, lists, codes, edited, edited, n_jobs=n_jobs)
     order = edited[np.argsort(-distances, kind="stable")]
-    candidates = CandidateLists(space, lists, edited, n_neighbors + 1)
+    ordered = _voting.with_ordered_ties(lists, codes, tie_rule)
+    candidates = CandidateLists(space, ordered, edited, n_neighbors + 1, codes if tie_rule == "majority" else None)
     neighbors = candidates.listed[:, : n_neighbors + 1].astype(np.int64)
     head, following = np.empty(len(neighbors), np.int64), np.empty(neighbors.size, np.int64)
     kernels.associates.link_associates(edited, neighbors, head, following)
@@ -57,6 +66,8 @@ def drop3(
 class CandidateLists:
     """Present and future neighbours of each object of the edited set, nearest first.
 
+    If ``codes`` are given, equally near objects are ordered by the size of their class, else by index.
+
     Attributes
     ----------
     kept : ndarray of bool
@@ -69,8 +80,19 @@ class CandidateLists:
         Position of the next neighbour in the list of each object.
     """
 
-    def __init__(self, space: TrainingSpace, lists: NeighborLists, edited: np.ndarray, n_neighbors: int):
+    def __init__(
+        self,
+        space: TrainingSpace,
+        lists: NeighborLists,
+        edited: np.ndarray,
+        n_neighbors: int,
+        codes: np.ndarray | None = None,
+    ):
         n = space.shape[0]
+        # Of equally near objects, those that come first here are nearer.
+        self._by_priority = np.arange(n)
+        if codes is not None:
+            self._by_priority = np.argsort(_voting.class_priority(codes)[codes], kind="stable")
         self._space, self._edited, self._n_neighbors = space, edited, n_neighbors
         self._n_distances = 0
         length = max(2 * n_neighbors, _voting.LIST_LENGTH)
@@ -86,7 +108,7 @@ class CandidateLists:
     def fill(self, least: int) -> None:
         """Fill the lists that have fewer than ``least`` candidates left."""
         short = kernels.dropping.running_out(self._edited, self.listed, self.complete, self.cursors, self.kept, least)
-        rows, members = self._edited[short], np.flatnonzero(self.kept)
+        rows, members = self._edited[short], self._by_priority[self.kept[self._by_priority]]
         self._lengthen(len(rows) * len(members))
         for block in row_slices(len(rows), len(members) * 8):
             self._fill(rows[block], members)
@@ -107,7 +129,9 @@ class CandidateLists:
     def _fill(self, rows: np.ndarray, members: np.ndarray) -> None:
         """List the nearest kept objects (``members``) of each row."""
         length = self.listed.shape[1]
-        own = np.where(self.kept[rows], np.searchsorted(members, rows), -1)
+        column_of = np.full(len(self.kept), -1)
+        column_of[members] = np.arange(len(members))
+        own = column_of[rows]
         nearest = smallest_of(self._space.block(rows, members), own, min(length, len(members)), length)
         filled = np.full((len(rows), length), -1, np.int32)
         filled[np.arange(length) < nearest.counts[:, None]] = members[nearest.indices]
@@ -130,6 +154,9 @@ class DROP3(BaseSelector):
     ----------
     n_neighbors : int, default=1
         Number of neighbours that vote. The publication uses 3. A tied vote goes to the class of the nearest neighbour.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which of several equally near objects are neighbours. "majority": all of them vote in the editing; after it,
+        those of the more frequent class come first. "row_order": those in earlier rows come first.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -163,6 +190,7 @@ class DROP3(BaseSelector):
         self,
         n_neighbors: int = 1,
         *,
+        tie_rule: TieRule = "majority",
         metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -170,8 +198,12 @@ class DROP3(BaseSelector):
     ):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_neighbors = n_neighbors
+        self.tie_rule = tie_rule
+
+    def _check_parameters(self) -> dict[str, Any]:
+        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, _voting.TIE_RULES)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)
         lists = _voting.search_lists(space, k + 1, self.n_jobs, self.verbose)
-        return drop3(space, lists, codes, n_neighbors=k, n_jobs=self.n_jobs)
+        return drop3(space, lists, codes, n_neighbors=k, tie_rule=self.tie_rule, n_jobs=self.n_jobs)

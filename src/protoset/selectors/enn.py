@@ -5,13 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import VotingSelector, outvoted
+from protoset.selectors._voting import TieRule, VotingSelector, outvoted
 from protoset.spaces import TrainingSpace
 
 
-def enn(space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3) -> np.ndarray:
+def enn(
+    space: TrainingSpace,
+    lists: NeighborLists,
+    codes: np.ndarray,
+    *,
+    n_neighbors: int = 3,
+    tie_rule: TieRule = "majority",
+) -> np.ndarray:
     """Return the objects that their neighbours do not outvote, ascending. A class may lose all its objects."""
-    return np.flatnonzero(~outvoted(space, lists, codes, np.arange(len(codes)), n_neighbors))
+    return np.flatnonzero(~outvoted(space, lists, codes, np.arange(len(codes)), n_neighbors, tie_rule))
 
 
 class ENN(VotingSelector):
@@ -24,6 +31,9 @@ class ENN(VotingSelector):
     ----------
     n_neighbors : int, default=3
         Number of neighbours that vote. A tied vote goes to the class of the nearest neighbour.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -43,9 +53,9 @@ class ENN(VotingSelector):
     >>> from protoset.selectors import ENN
     >>> X, y = load_iris(return_X_y=True)
     >>> len(ENN().fit(X, y).sample_indices_)
-    144
+    143
     """
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         lists, k = self._search_lists(space)
-        return enn(space, lists, codes, n_neighbors=k)
+        return enn(space, lists, codes, n_neighbors=k, tie_rule=self.tie_rule)

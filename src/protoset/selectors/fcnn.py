@@ -13,7 +13,7 @@ import numpy as np
 
 from protoset._validation import check_choice
 from protoset.selectors._medoids import medoid
-from protoset.selectors._voting import NearestMembers
+from protoset.selectors._voting import TIE_RULES, NearestMembers, TieRule
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
 
@@ -23,13 +23,18 @@ STARTS: tuple[Start, ...] = ("auto", "centroid", "medoid")
 
 
 def fcnn(
-    space: TrainingSpace, codes: np.ndarray, *, n_neighbors: int = 1, start: Start = "auto"
+    space: TrainingSpace,
+    codes: np.ndarray,
+    *,
+    n_neighbors: int = 1,
+    start: Start = "auto",
+    tie_rule: TieRule = "majority",
 ) -> tuple[np.ndarray, int]:
     """Condense a training set.
 
     Returns the objects kept, ascending, and the number of rounds with the last one, which adds nothing.
     """
-    nearest, n_iter = NearestMembers(space, n_neighbors), 0
+    nearest, n_iter = NearestMembers.of(space, codes, n_neighbors, tie_rule), 0
     is_member = np.zeros(len(codes), bool)
     added = class_centres(space, codes, start)
     while len(added):
@@ -76,6 +81,9 @@ class FCNN(BaseSelector):
     start : {"auto", "centroid", "medoid"}, default="auto"
         First prototype of each class: the object nearest to the class mean ("centroid") or the medoid of
         the class. "auto" is "centroid" for objects with coordinates and "medoid" for all others.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        neighbour vote. "row_order": objects in earlier rows count as nearer.
     n_jobs : int, optional
         Not used: this method does no parallel work.
     metric, metric_params, verbose
@@ -107,6 +115,7 @@ class FCNN(BaseSelector):
         n_neighbors: int = 1,
         *,
         start: Start = "auto",
+        tie_rule: TieRule = "majority",
         metric: str | Callable[..., float] = "auto",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
@@ -115,11 +124,16 @@ class FCNN(BaseSelector):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_neighbors = n_neighbors
         self.start = start
+        self.tie_rule = tie_rule
 
     def _check_parameters(self) -> dict[str, Any]:
-        return super()._check_parameters() | {"start": check_choice("start", self.start, STARTS)}
+        return {
+            **super()._check_parameters(),
+            "start": check_choice("start", self.start, STARTS),
+            "tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES),
+        }
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)
-        kept, self.n_iter_ = fcnn(space, codes, n_neighbors=k, start=self.start)
+        kept, self.n_iter_ = fcnn(space, codes, n_neighbors=k, start=self.start, tie_rule=self.tie_rule)
         return kept

@@ -114,7 +114,7 @@ class HMNEI(BaseSelector):
     >>> from protoset.selectors import HMNEI
     >>> X, y = load_iris(return_X_y=True)
     >>> len(HMNEI().fit(X, y).sample_indices_)
-    89
+    88
     """
 
     def __init__(

@@ -12,20 +12,26 @@ from protoset import kernels
 from protoset._blocks import row_slices
 from protoset.neighbors import NeighborLists
 from protoset.selectors._enemies import nearest_enemies
-from protoset.selectors._voting import VotingSelector
+from protoset.selectors._voting import TieRule, VotingSelector
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
 
 
 def icf(
-    space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3, n_jobs: int | None = None
+    space: TrainingSpace,
+    lists: NeighborLists,
+    codes: np.ndarray,
+    *,
+    n_neighbors: int = 3,
+    tie_rule: TieRule = "majority",
+    n_jobs: int | None = None,
 ) -> tuple[np.ndarray, int]:
     """Filter a training set.
 
     Returns the objects kept, ascending, and the number of rounds with the last one, which drops nothing. A class may
     lose all its objects.
     """
-    members = enn(space, lists, codes, n_neighbors=n_neighbors)
+    members = enn(space, lists, codes, n_neighbors=n_neighbors, tie_rule=tie_rule)
     enemies, radii = np.full(len(codes), -1), np.full(len(codes), np.inf)
     outdated, n_iter = members, 0
     while True:
@@ -83,6 +89,9 @@ class ICF(VotingSelector):
     ----------
     n_neighbors : int, default=3
         Number of neighbours that vote in the editing. A tied vote goes to the class of the nearest neighbour.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -109,5 +118,5 @@ class ICF(VotingSelector):
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         lists, k = self._search_lists(space)
-        kept, self.n_iter_ = icf(space, lists, codes, n_neighbors=k, n_jobs=self.n_jobs)
+        kept, self.n_iter_ = icf(space, lists, codes, n_neighbors=k, tie_rule=self.tie_rule, n_jobs=self.n_jobs)
         return kept

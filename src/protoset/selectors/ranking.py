@@ -72,6 +72,9 @@ def rank_prototypes(
     reading: Reading = "consistent",
     solver: str = "auto",
     tol: float = 1e-6,
+    counts: np.ndarray | None = None,
+    costs: np.ndarray | None = None,
+    order: np.ndarray | None = None,
 ) -> RankedPrototypes:
     """Score every object as a prototype.
 
@@ -83,6 +86,12 @@ def rank_prototypes(
         Class of each object.
     beta, C, loss, reading, solver, tol
         As in :class:`REPS`.
+    counts : ndarray of float, optional
+        How many copies of itself each object stands for; by default 1. The result is that of all copies.
+    costs : ndarray of float, optional
+        Cost of an error on a copy of each object; by default 1.
+    order : ndarray of int, optional
+        Order of objects whose scores and supports are equal; by default their own.
 
     Returns
     -------
@@ -91,8 +100,18 @@ def rank_prototypes(
     if isinstance(lists, WorkerLists):
         constraints = rank_exponential_on_workers(lists, codes, beta)
     else:
-        constraints = rank_exponential(lists, codes, beta)
-    solution = solve(constraints.features, constraints.rho, C, loss=loss, solver=solver, tol=tol, weight_tol=WEIGHT_TOL)
+        constraints = rank_exponential(lists, codes, beta, counts=_unless_ones(counts), costs=_unless_ones(costs))
+    n_copies = lists.n_objects if counts is None else float(counts.sum())
+    solution = solve(
+        constraints.features,
+        constraints.rho,
+        C,
+        loss=loss,
+        solver=solver,
+        tol=tol,
+        weight_tol=WEIGHT_TOL,
+        n_objects=n_copies,
+    )
     if not solution.weight_error <= WEIGHT_WARNING and solution.gap <= tol:
         warnings.warn(
             f"the solver {solution.solver!r} proves the weights only to a relative error of "
@@ -100,13 +119,14 @@ def rank_prototypes(
             SolverConvergenceWarning,
             stacklevel=2,
         )
-    weights = proven_weights(solution)
+    weights = proven_weights(solution, 1.0 if counts is None else np.sqrt(counts))
     alpha = degradations(weights, beta)
     best_ranks = constraints.best_ranks
     scores = alpha + best_ranks if reading == "consistent" else _literal_scores(weights, best_ranks, beta)
-    # Scores are rounded, so that ties up to rounding errors are ordered by support too; then by index.
-    ranking = np.lexsort((-np.round(constraints.support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
-    bound = constraints.truncation_bound(dual_bound(C, loss, lists.n_objects))
+    # Scores are rounded, so that ties up to rounding errors are ordered by support too.
+    order = np.arange(lists.n_objects) if order is None else order
+    ranking = np.lexsort((order, -np.round(constraints.support, SCORE_DECIMALS), np.round(scores, SCORE_DECIMALS)))
+    bound = constraints.truncation_bound(dual_bound(C, loss, n_copies))
     return RankedPrototypes(weights, alpha, scores, ranking, solution, bound if loss == "mean" else 2 * bound)
 
 
@@ -120,14 +140,21 @@ def solving_bytes_on_workers(n_objects: int) -> int:
     return 8 * 64 * n_objects
 
 
-def proven_weights(solution: Solution) -> np.ndarray:
+def _unless_ones(values: np.ndarray | None) -> np.ndarray | None:
+    """Return values that differ from 1; None where none does, which is computed in a shorter way."""
+    return None if values is None or (values == 1).all() else values
+
+
+def proven_weights(solution: Solution, roots: np.ndarray | float = 1.0) -> np.ndarray:
     """Weights of a solution; 0 where the certificate does not tell a weight from 0.
+
+    The variables of the problem are the weights times ``roots``, the square roots of the numbers of copies.
 
     A class far from all others gets weights many orders of magnitude below the largest. The values that the
     solver leaves there depend on its path; ordered by them, the row order would decide.
     """
-    weights = solution.weights
-    blur = solution.weight_error * float(np.linalg.norm(weights))
+    weights = solution.weights / roots
+    blur = solution.weight_error * float(np.linalg.norm(solution.weights))
     return np.where(weights > min(blur, LARGEST_BLUR * float(weights.max())), weights, 0.0)
 
 

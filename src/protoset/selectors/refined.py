@@ -8,6 +8,7 @@ The refinement itself is the function ``refine`` of ``protoset.selectors.refinem
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +17,11 @@ from sklearn.utils import Tags, check_random_state, get_tags
 
 from protoset._memory import MemoryEstimate
 from protoset._progress import report, reporter
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._limits import Callback, check_limits
-from protoset.selectors.allocation import resolve_size
+from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
-from protoset.selectors.refinement import check_max_objects, check_schedule, refine, refining_bytes
+from protoset.selectors.refinement import check_max_objects, check_schedule, refine_distinct, refining_bytes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
@@ -40,6 +42,9 @@ class Refined(BaseSelector):
     n_starts : int, optional
         How many sets to refine: the selector's and random ones. The best refined set is kept. By default 8 up to
         2,048 objects, else 1.
+    class_weight : dict, "balanced" or None, default=None
+        What an error on an object of each class costs in the refinement, as in :class:`REPS`; by default what the
+        selector has, else 1.
     max_objects : int, optional
         Objects to refine on: the prototypes and a random sample. By default 50,000, or 16 per prototype if these are
         more.
@@ -68,7 +73,7 @@ class Refined(BaseSelector):
         Degradations that the selector learned, if it learns any.
     memory_estimate_ : MemoryEstimate or None
         Memory that the fit was expected to need beyond ``X``, where the selector estimates its own.
-    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, sample_counts_, classes_, class_counts_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`; ``fallback_classes_`` is always empty.
 
     Examples
@@ -81,12 +86,15 @@ class Refined(BaseSelector):
     15
     """
 
+    _takes_weights = True
+
     def __init__(
         self,
         selector: BaseSelector | None = None,
         *,
         steepness: float | Sequence[float] | None = None,
         n_starts: int | None = None,
+        class_weight: ClassWeight = None,
         max_objects: int | None = None,
         max_time: float | None = None,
         callback: Callback | None = None,
@@ -97,6 +105,7 @@ class Refined(BaseSelector):
         self.selector = selector
         self.steepness = steepness
         self.n_starts = n_starts
+        self.class_weight = class_weight
         self.max_objects = max_objects
         self.max_time = max_time
         self.callback = callback
@@ -115,7 +124,7 @@ class Refined(BaseSelector):
         return getattr(self._inner(), "metric_params", None)
 
     @refuse_old_names(neighbors="lists=")
-    def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, lists: Any = None, client: Any = None) -> Self:
         """Select prototypes, and refine them.
 
         Parameters
@@ -124,6 +133,9 @@ class Refined(BaseSelector):
             The training objects, of the kind that the selector's metric takes, or their space.
         y : array-like of shape (n_objects,)
             Their labels, of at least two classes. A class may have a single member.
+        sample_weight : array-like of shape (n_objects,), optional
+            How many objects each stands for, see :meth:`REPS.fit`. A selector that takes no weights chooses among the
+            distinct objects with a weight above 0.
         lists : (indices, distances), sparse graph or NeighborLists, optional
             Ready neighbour lists for :meth:`REPS.fit`.
         client : distributed.Client, optional
@@ -133,10 +145,12 @@ class Refined(BaseSelector):
         -------
         self
         """
-        self._fit(X, y, lists=lists, client=client)
+        self._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
         return self
 
-    def _select(self, space: TrainingSpace, codes: np.ndarray, **options: Any) -> np.ndarray:
+    def _select(  # type: ignore[override]
+        self, space: TrainingSpace, codes: np.ndarray, *, objects: DistinctObjects, **options: Any
+    ) -> np.ndarray:
         """Fit the selector on the space, then refine its set; ``options`` are passed on to the selector."""
         selector: Any = clone(self._inner())
         if space.partial:
@@ -144,23 +158,26 @@ class Refined(BaseSelector):
                 "Refined asks for dissimilarities that a sparse graph does not hold; pass X as a dense matrix, or use "
                 f"{type(selector).__name__} without Refined"
             )
+        refuse_unknown_labels(self._refining_class_weight(), objects.classes)
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         known = space
         self.memory_estimate_: MemoryEstimate | None = None
         with selector._fitting() as plain:
             if isinstance(plain, REPS):
-                self._check_memory(plain, space, codes, options)
+                self._check_memory(plain, space, objects, options)
                 if plain.n_prototypes == "auto":
                     if space.shape[0] <= SAMPLE_OBJECTS:
                         # The automatic size and the refinement both need all distances.
                         known = make_space(space.block(slice(None), slice(None)), "precomputed")
-                    options["measure_sizes"] = lambda *_: self._size_curve(plain, known, codes, random_state)
-            plain._fit_space(space, self.classes_[codes], **options)
+                    options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state)
+            plain._fit_distinct(space, objects, **options)
         report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
-        self.refinement_ = refine(
+        self.refinement_ = refine_distinct(
             known,
-            codes,
+            objects,
             selector.sample_indices_,
+            len(selector.sample_indices_),
+            class_weight=self._refining_class_weight(),
             steepness=self.steepness,
             n_starts=self.n_starts,
             max_objects=self.max_objects,
@@ -172,28 +189,43 @@ class Refined(BaseSelector):
         )
         self.selector_ = selector
         self.size_curve_ = getattr(selector, "size_curve_", None)
-        self.degradations_ = getattr(selector, "degradations_", None)
         return self.refinement_.indices
 
+    def _spread(self, training: TrainingSet) -> None:
+        super()._spread(training)
+        self.selector_._spread(training)
+        self.selector_._count(training)
+        self.refinement_ = replace(self.refinement_, indices=self.sample_indices_)
+        self.degradations_ = getattr(self.selector_, "degradations_", None)
+
+    def _refining_class_weight(self) -> ClassWeight:
+        """Class weights of the refinement: the own ones, or those of the selector."""
+        return getattr(self._inner(), "class_weight", None) if self.class_weight is None else self.class_weight
+
     def _size_curve(
-        self, selector: REPS, space: TrainingSpace, codes: np.ndarray, random_state: np.random.RandomState | None
+        self, selector: REPS, space: TrainingSpace, objects: DistinctObjects, random_state: np.random.RandomState | None
     ) -> SizeCurve:
         """Measure the error of refined sets at each size."""
         return refined_size_curve(
             space,
-            codes,
+            objects,
             selector._rank_space,
             allocation=selector.allocation,
             rule=selector.size_rule,
+            class_weight=selector.class_weight,
+            refining_class_weight=self._refining_class_weight(),
+            scoring=selector.scoring,
             random_state=check_random_state(0) if random_state is None else random_state,
             progress=reporter(self.verbose, "folds of the cross-validation"),
         )
 
-    def _check_memory(self, selector: REPS, space: TrainingSpace, codes: np.ndarray, options: dict[str, Any]) -> None:
+    def _check_memory(
+        self, selector: REPS, space: TrainingSpace, objects: DistinctObjects, options: dict[str, Any]
+    ) -> None:
         """Estimate the memory of the selector and of the refinement, and refuse a fit that does not fit."""
+        selector._check_fit(space, objects, options.get("lists"))
         rate = REFINED_RATES[-1] if selector.n_prototypes == "auto" else selector.n_prototypes
-        n_prototypes = resolve_size(rate, np.bincount(codes), selector.allocation)
-        selector._check_fit(space, codes, options.get("lists"))
+        n_prototypes = selector._size(rate, objects, selector.allocation)
         estimate = selector._estimate_memory(space, given="lists" in options, sized=False)
         refining = refining_bytes(space.shape[0], n_prototypes, space.object_bytes, self.max_objects)
         self.memory_estimate_ = estimate = estimate.with_stage("refine", refining)
@@ -210,6 +242,7 @@ class Refined(BaseSelector):
             **super()._check_parameters(),
             "selector": inner,
             **check_schedule(self.steepness, self.n_starts),
+            "class_weight": check_class_weight(self.class_weight),
             "max_objects": check_max_objects(self.max_objects),
             **check_limits(self.max_time, self.callback),
         }

@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from protoset._validation import (
     check_count,
     check_jobs,
-    check_labels,
     check_positions,
     check_real,
     check_seed,
@@ -24,9 +23,11 @@ from protoset._validation import (
     is_count,
     name_rows,
 )
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._improving import CROWDED, HASTY, LIST_REACH, PATIENT, Refinement, improve
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, plan_candidates
+from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.spaces import TrainingSpace, as_space
 from protoset.spaces._approximate import approximate_search_bytes
 
@@ -51,6 +52,8 @@ def refine(
     y: Any,
     indices: Any,
     *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
     metric: Any = "auto",
     metric_params: Mapping[str, Any] | None = None,
     n_prototypes: int | None = None,
@@ -72,7 +75,11 @@ def refine(
     y : array-like of shape (n_objects,)
         Their labels.
     indices : array-like of int
-        The prototypes to start from, at least one of each class.
+        The prototypes to start from, at least one of each class. Of identical objects of one class, one is used.
+    sample_weight : array-like of shape (n_objects,), optional
+        How many objects each stands for: a weight of 2 is the object twice, an object of weight 0 takes no part.
+    class_weight : dict, "balanced" or None, default=None
+        What an error on an object of each class costs, as in :class:`REPS`.
     metric, metric_params
         Dissimilarity between objects, as in :class:`REPS`.
     n_prototypes : int, optional
@@ -112,7 +119,48 @@ def refine(
     True
     """
     space = as_space(X, metric, metric_params, y=y)
-    codes, start, budget = _check_set(space, y, indices, n_prototypes)
+    if space.partial:
+        raise ValueError("refine asks for dissimilarities that a sparse graph does not hold; pass a dense matrix")
+    class_weight = check_class_weight(class_weight)
+    training = TrainingSet.of(space, y, sample_weight)
+    refuse_unknown_labels(class_weight, training.objects.classes)
+    start, budget = _check_set(training, indices, n_prototypes)
+    refined = refine_distinct(
+        training.distinct_space(space),
+        training.objects,
+        start,
+        budget,
+        class_weight=class_weight,
+        steepness=steepness,
+        n_starts=n_starts,
+        max_objects=max_objects,
+        max_time=max_time,
+        callback=callback,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        verbose=verbose,
+    )
+    return replace(refined, indices=np.sort(training.rows[refined.indices]))
+
+
+def refine_distinct(
+    space: TrainingSpace,
+    objects: DistinctObjects,
+    start: np.ndarray,
+    budget: int,
+    *,
+    class_weight: ClassWeight,
+    steepness: Any,
+    n_starts: Any,
+    max_objects: Any,
+    max_time: Any,
+    callback: Any,
+    n_jobs: Any,
+    random_state: Any,
+    verbose: Any,
+) -> Refinement:
+    """Improve a set of distinct objects; see :func:`refine`."""
+    codes, costs = objects.codes, objects.costs(class_weight)
     hasty = HASTY if len(codes) <= MANY_OBJECTS else CROWDED
     default = PATIENT if len(codes) <= FEW_OBJECTS else hasty
     given = {name: value for name, value in check_schedule(steepness, n_starts).items() if value is not None}
@@ -127,11 +175,22 @@ def refine(
             f"max_objects={max_objects!r} leaves no other object beside the {budget} prototypes to refine them on; "
             "pass about ten times as many"
         )
-    if n_sampled == len(codes) and not space.remote:
-        return improve(space, codes, start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
-    members = sample_with(start, codes, n_sampled, generator)
-    sample, start = space.subset(members), np.searchsorted(members, start)
-    refined = improve(sample, codes[members], start, budget, schedule, generator, limits=limits, n_jobs=n_jobs)
+    members = np.arange(len(codes))
+    if n_sampled < len(codes) or space.remote:
+        members = sample_with(start, codes, n_sampled, generator)
+        space, start = space.subset(members), np.searchsorted(members, start)
+    refined = improve(
+        space,
+        codes[members],
+        start,
+        budget,
+        schedule,
+        generator,
+        counts=objects.counts[members],
+        costs=costs[members],
+        limits=limits,
+        n_jobs=n_jobs,
+    )
     return replace(refined, indices=members[refined.indices])
 
 
@@ -160,11 +219,9 @@ def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state:
     return np.sort(np.concatenate([members, drawn]))
 
 
-def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) -> tuple[np.ndarray, np.ndarray, int]:
-    n = space.shape[0]
-    if space.partial:
-        raise ValueError("refine asks for dissimilarities that a sparse graph does not hold; pass a dense matrix")
-    classes, codes = check_labels(y, n)
+def _check_set(training: TrainingSet, indices: Any, n_prototypes: Any) -> tuple[np.ndarray, int]:
+    """Return the distinct objects to start from, and the budget."""
+    n, classes, codes = len(training.codes), training.objects.classes, training.codes
     start = np.asarray(indices)
     if start.dtype.kind == "b":
         raise ValueError("indices must be positions of training objects; of a mask, np.flatnonzero gives them")
@@ -174,7 +231,10 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
     positions, counts = np.unique(start, return_counts=True)
     if (counts > 1).any():
         raise ValueError(f"indices hold {name_rows(positions[counts > 1])} more than once; pass each once")
-    missing = np.setdiff1d(codes, codes[start])
+    absent = positions[training.position[positions] < 0]
+    if len(absent):
+        raise ValueError(f"indices hold {name_rows(absent)}, whose sample_weight is zero; leave them out")
+    missing = np.setdiff1d(training.objects.codes, codes[start])
     if len(missing):
         raise ValueError(
             f"indices hold no object of the classes {classes[missing].tolist()}; add one of each, "
@@ -186,7 +246,9 @@ def _check_set(space: TrainingSpace, y: Any, indices: Any, n_prototypes: Any) ->
             f"n_prototypes={n_prototypes!r} must be a count from the {len(start)} prototypes given to the {n} "
             "training objects"
         )
-    return codes, start, int(budget)
+    # Of copies the first, in the order given.
+    _, first = np.unique(training.position[start], return_index=True)
+    return training.position[start[np.sort(first)]], min(int(budget), len(training.rows))
 
 
 def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:

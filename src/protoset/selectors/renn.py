@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import VotingSelector, outvoted
+from protoset.selectors._voting import TieRule, VotingSelector, outvoted
 from protoset.spaces import TrainingSpace
 
 
 def renn(
-    space: TrainingSpace, lists: NeighborLists, codes: np.ndarray, *, n_neighbors: int = 3
+    space: TrainingSpace,
+    lists: NeighborLists,
+    codes: np.ndarray,
+    *,
+    n_neighbors: int = 3,
+    tie_rule: TieRule = "majority",
 ) -> tuple[np.ndarray, int]:
     """Edit until the votes of the remaining objects drop no object.
 
@@ -18,7 +23,7 @@ def renn(
     """
     kept, n_iter = np.arange(len(codes)), 0
     while True:
-        dropped = outvoted(space, lists, codes, kept, n_neighbors)
+        dropped = outvoted(space, lists, codes, kept, n_neighbors, tie_rule)
         kept, n_iter = kept[~dropped], n_iter + 1
         if not dropped.any():
             return kept, n_iter
@@ -31,6 +36,9 @@ class RENN(VotingSelector):
     ----------
     n_neighbors : int, default=3
         Number of remaining neighbours that vote. A tied vote goes to the class of the nearest neighbour.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -52,10 +60,10 @@ class RENN(VotingSelector):
     >>> from protoset.selectors import RENN
     >>> X, y = load_iris(return_X_y=True)
     >>> len(RENN().fit(X, y).sample_indices_)
-    144
+    143
     """
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         lists, k = self._search_lists(space)
-        kept, self.n_iter_ = renn(space, lists, codes, n_neighbors=k)
+        kept, self.n_iter_ = renn(space, lists, codes, n_neighbors=k, tie_rule=self.tie_rule)
         return kept

@@ -23,7 +23,10 @@ from protoset._validation import check_choice, check_real
 from protoset.neighbors import NeighborLists, NeighborSearch, as_lists, build_lists
 from protoset.neighbors.lists import TIES, Ties
 from protoset.neighbors.on_workers import WorkerLists, build_lists_on_workers
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._overlap import overlap_bytes, prototype_overlap
+from protoset.selectors._scoring import Scoring, check_scoring
+from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
 from protoset.selectors.base import BaseSelector, refuse_old_names
 from protoset.selectors.ranking import (
@@ -48,8 +51,8 @@ SMALLEST_C = 1e-100
 LARGEST_C = 1e100
 """Largest cost of violated constraints."""
 
-MeasureSizes = Callable[[TrainingSpace, np.ndarray], SizeCurve]
-"""Maps a space and the codes of its objects to the error at each size."""
+MeasureSizes = Callable[[], SizeCurve]
+"""Measures the error at each size."""
 
 
 class REPS(BaseSelector):
@@ -62,8 +65,9 @@ class REPS(BaseSelector):
     ----------
     n_prototypes : int, float or "auto", default="auto"
         How many objects to keep. An int is a count, at least the number of classes. A float in
-        (0, 1] is a rate; it always keeps at least one object per class. ``"auto"`` measures a grid of rates by
-        cross-validation, with the rule "nearest"; see ``size_rule``.
+        (0, 1] is a rate of the distinct objects, of which identical objects of one class count once, whatever their
+        weights; it always keeps at least one object per class. ``"auto"`` measures a grid of rates by
+        cross-validation, with the rule "nearest"; see ``size_rule``. No two identical objects of a class are kept.
     metric : str or callable, default="auto"
         Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, a function of two objects, or
         ``"auto"``, which looks at the objects: "euclidean" for rows of numbers, "gower" for a DataFrame with other
@@ -81,7 +85,7 @@ class REPS(BaseSelector):
         ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"`` w.w + C * sum of violations.
     ties : {"min", "average", "ordinal"}, default="min"
         Ranks of equal distances. Only ``"ordinal"`` makes them depend on the row order. Objects with equal scores
-        and supports are kept in row order.
+        and supports are kept in the order of their contents, where the metric knows these, else in row order.
     reading : {"consistent", "literal"}, default="consistent"
         Reading of the paper's formula for the score. ``"consistent"`` keeps the smallest degradation + best rank.
         ``"literal"`` keeps the largest log w + best rank, as the paper prints it.
@@ -91,6 +95,13 @@ class REPS(BaseSelector):
     size_rule : {"one_standard_error", "lowest_error"}, default="one_standard_error"
         Size that ``n_prototypes="auto"`` chooses: the smallest whose error is within one standard error of the
         lowest error, or the size of the lowest error.
+    scoring : {"accuracy", "balanced_accuracy"} or callable, default="accuracy"
+        What ``n_prototypes="auto"`` measures at each size. A function is called as ``scoring(y_true, y_pred)``, with
+        ``sample_weight=`` if it takes that, and returns a number that is larger for better predictions.
+    class_weight : dict, "balanced" or None, default=None
+        What an error on an object of each class costs, as a dict from labels to numbers above 0 (labels that are not
+        named cost 1). ``"balanced"``: all classes cost the same in all, as in scikit-learn. The shares of the classes
+        in a proportional allocation are their sizes times these numbers.
     search : {"auto", "exact", "approximate"} or NeighborSearch, default="auto"
         How the neighbours are found; see :class:`NeighborSearch`, which also sets the length of the lists, a limit of
         memory and a folder for the lists.
@@ -102,8 +113,8 @@ class REPS(BaseSelector):
     n_jobs : int, optional
         Workers of the neighbour search. Changes no result.
     random_state : int or RandomState, optional
-        Shuffles the folds of ``n_prototypes="auto"``. With None the folds are made in row order, so that a fit has no
-        randomness.
+        Shuffles the folds of ``n_prototypes="auto"``. With None the folds are made in the order of the contents of the
+        objects, so that a fit has no randomness and does not depend on the order of the rows.
     verbose : int, default=0
         Above 0, print the stages to stderr. The logger ``protoset`` gets them at INFO in any case.
 
@@ -117,7 +128,8 @@ class REPS(BaseSelector):
         Scores of the objects; the smallest are kept. Equal scores (to six decimals) are ordered by support, the sum of
         an object's features over all objects.
     ranking_ : ndarray of shape (n_objects,)
-        All objects, best first; the prototypes for any budget are a cut of it (see :meth:`select`).
+        All objects, best first; the prototypes for any budget are a cut of it (see :meth:`select`). Copies of an object
+        come after the first of them, objects without weight last.
     duality_gap_ : float
         Relative gap between the objective and its lower bound.
     weight_error_ : float
@@ -142,11 +154,14 @@ class REPS(BaseSelector):
         Iterations of the solver; 0 where the closed form was exact.
     solver_ : str
         Name of the solver that found the weights.
-    sample_indices_, classes_, fallback_classes_, metric_, n_distances_, n_features_in_
+    sample_indices_, sample_counts_, classes_, class_counts_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`; ``fallback_classes_`` is always empty.
 
     Notes
     -----
+    Identical objects of one class are one object with a count: the result is that of all copies, and it keeps the first
+    of them at most. Copies of an object are at distance 0 from each other, whatever a metric makes of missing values.
+
     A function as metric is called as ``metric(object, prototype)`` on the items of a list or the rows of an array, and
     returns a finite number of at least 0. It is never called on a training object and itself. With ``n_jobs`` it is
     called in processes where it and the objects can be pickled, else in threads. ``"symmetric": True`` says that
@@ -166,8 +181,14 @@ class REPS(BaseSelector):
     6
     """
 
+    weights_: np.ndarray
+    degradations_: np.ndarray
+    scores_: np.ndarray
+    ranking_: np.ndarray
+
     _takes_graphs = True
     _takes_lists = True
+    _takes_weights = True
 
     @refuse_old_names(
         score="reading='consistent' or reading='literal'",
@@ -192,6 +213,8 @@ class REPS(BaseSelector):
         reading: Reading = "consistent",
         allocation: Allocation = "proportional",
         size_rule: SizeRule = "one_standard_error",
+        scoring: Scoring = "accuracy",
+        class_weight: ClassWeight = None,
         search: str | NeighborSearch = "auto",
         solver: str = "auto",
         tol: float = 1e-6,
@@ -208,13 +231,15 @@ class REPS(BaseSelector):
         self.reading = reading
         self.allocation = allocation
         self.size_rule = size_rule
+        self.scoring = scoring
+        self.class_weight = class_weight
         self.search = search
         self.solver = solver
         self.tol = tol
         self.random_state = random_state
 
     @refuse_old_names(neighbors="lists=")
-    def fit(self, X: Any, y: Any, *, lists: Any = None, client: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, lists: Any = None, client: Any = None) -> Self:
         """Select prototypes.
 
         Parameters
@@ -223,18 +248,24 @@ class REPS(BaseSelector):
             The training objects, of the kind that ``metric`` takes, or their space.
         y : array-like of shape (n_objects,)
             Their labels, of at least two classes. A class may have a single member.
+        sample_weight : array-like of shape (n_objects,), optional
+            How many objects each stands for: a weight of 2 is the object twice, an object of weight 0 takes no part.
+            Weights may be fractions; they are counts, so leave their mean at about 1. Ranges and variances that a
+            metric learns are of all objects, whatever their weights.
         lists : (indices, distances), sparse graph or NeighborLists, optional
-            Ready neighbour lists of the training objects, in place of a search.
+            Ready neighbour lists of the training objects, in place of a search; or of the distinct ones, as a fit with
+            ``NeighborSearch(folder=...)`` leaves them.
         client : distributed.Client, optional
             Dask client whose workers search the neighbours; by default the client of
             ``joblib.parallel_config("dask")``, or for a Dask array or DataFrame the current one. After an exact
-            search the prototypes are those of one process. docs/scaling.md says what runs where.
+            search the prototypes are those of one process, but objects with equal scores and supports are kept in row
+            order, and identical ones are not one object with a count. docs/scaling.md says what runs where.
 
         Returns
         -------
         self
         """
-        self._fit(X, y, lists=lists, client=client)
+        self._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
         return self
 
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
@@ -260,33 +291,44 @@ class REPS(BaseSelector):
                 f"n_prototypes={n_prototypes!r} must be a count (int) or a rate in (0, 1] (float); "
                 "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
             )
-        return self._cut(check_size(n_prototypes), self._codes, allocation)
+        return np.sort(self._rows[self._cut(check_size(n_prototypes), allocation)])
 
-    def _select(
-        self, space: TrainingSpace, codes: np.ndarray, *, lists: Any = None, measure_sizes: MeasureSizes | None = None
+    def _select(  # type: ignore[override]
+        self,
+        space: TrainingSpace,
+        codes: np.ndarray,
+        *,
+        objects: DistinctObjects,
+        lists: Any = None,
+        measure_sizes: MeasureSizes | None = None,
     ) -> np.ndarray:
         """Rank all objects and cut the ranking.
 
         ``measure_sizes`` replaces the own size curve where the size is automatic.
         """
         automatic = self.n_prototypes == "auto"
-        self._check_fit(space, codes, lists)
+        self._check_fit(space, objects, lists)
         estimate = self._estimate_memory(space, given=lists is not None, sized=automatic and measure_sizes is None)
         self._check_memory(space, estimate)
         neighbor_lists = self._find_lists(space, lists)
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
-        self._store(self._rank(neighbor_lists, codes), codes)
+        self._store(self._rank(neighbor_lists, objects), objects)
         self.size_curve_ = None
         n_prototypes: Any = self.n_prototypes
         if automatic:
             report(self.verbose, "measuring the error at each size by cross-validation")
-            if measure_sizes is None:
-                curve = self._size_curve(space, neighbor_lists, codes)
-            else:
-                curve = measure_sizes(space, codes)
+            curve = self._size_curve(space, neighbor_lists, objects) if measure_sizes is None else measure_sizes()
             self.size_curve_, n_prototypes = curve, int(curve.sizes[curve.chosen])
-        self.prototype_overlap_ = self._overlap(space, codes, n_prototypes)
-        return self._cut(n_prototypes, codes, self.allocation)
+        self.prototype_overlap_ = self._overlap(space, objects, n_prototypes)
+        return self._cut(n_prototypes, self.allocation)
+
+    def _spread(self, training: TrainingSet) -> None:
+        super()._spread(training)
+        self._rows = training.rows
+        self.weights_ = training.spread(self.weights_, 0.0)
+        self.degradations_ = training.spread(self.degradations_, np.inf)
+        self.scores_ = training.spread(self.scores_, np.inf)
+        self.ranking_ = training.spread_ranking(self.ranking_)
 
     def _find_lists(self, space: TrainingSpace, given: Any) -> NeighborLists | WorkerLists:
         """Find the neighbour lists, or take the given ones, and note how they were found."""
@@ -307,13 +349,16 @@ class REPS(BaseSelector):
         self.search_counters_ = lists.counters
         return lists
 
-    def _rank(self, lists: NeighborLists | WorkerLists, codes: np.ndarray) -> RankedPrototypes:
+    def _rank(self, lists: NeighborLists | WorkerLists, objects: DistinctObjects) -> RankedPrototypes:
         """Rank all objects as prototypes."""
         # A sample in this process is solved in this process.
         is_local = self.solver == "distributed" and isinstance(lists, NeighborLists)
         return rank_prototypes(
             lists,
-            codes,
+            objects.codes,
+            counts=objects.counts,
+            costs=objects.costs(self.class_weight),
+            order=objects.order,
             beta=self.beta,
             C=self.C,
             loss=self.loss,
@@ -322,63 +367,69 @@ class REPS(BaseSelector):
             tol=self.tol,
         )
 
-    def _rank_space(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
+    def _rank_space(self, space: TrainingSpace, objects: DistinctObjects) -> np.ndarray:
         """Rank the objects of another space, by exact lists."""
         k = NeighborSearch.of(self.search).length(self.beta, "exact")
         lists = build_lists(space, k, ties=self.ties, search="exact", n_jobs=self.n_jobs)
-        return self._ranking(lists, codes)
+        return self._ranking(lists, objects)
 
-    def _ranking(self, lists: NeighborLists, codes: np.ndarray) -> np.ndarray:
+    def _ranking(self, lists: NeighborLists, objects: DistinctObjects) -> np.ndarray:
         """Return all objects, best first."""
-        return self._rank(lists, codes).ranking
+        return self._rank(lists, objects).ranking
 
-    def _store(self, ranked: RankedPrototypes, codes: np.ndarray) -> None:
-        self._codes = codes
+    def _store(self, ranked: RankedPrototypes, objects: DistinctObjects) -> None:
+        self._objects, self._ranked = objects, ranked.ranking
+        self._rows = np.arange(len(objects))
         self.weights_, self.degradations_ = ranked.weights, ranked.degradations
         self.scores_, self.ranking_ = ranked.scores, ranked.ranking
         self.duality_gap_, self.weight_error_ = ranked.solution.gap, ranked.solution.weight_error
         self.n_iter_ = ranked.solution.n_iter
         self.solver_, self.truncation_bound_ = ranked.solution.solver, ranked.truncation_bound
 
-    def _size_curve(self, space: TrainingSpace, lists: Any, codes: np.ndarray) -> SizeCurve:
+    def _size_curve(self, space: TrainingSpace, lists: Any, objects: DistinctObjects) -> SizeCurve:
         """Measure the error at each size."""
         return size_curve(
             space,
             lists,
-            codes,
+            objects,
             self._ranking,
             allocation=self.allocation,
             rule=self.size_rule,
+            class_weight=self.class_weight,
+            scoring=self.scoring,
             random_state=None if self.random_state is None else check_random_state(self.random_state),
             n_jobs=self.n_jobs,
             progress=reporter(self.verbose, "folds of the cross-validation"),
         )
 
-    def _overlap(self, space: TrainingSpace, codes: np.ndarray, n_prototypes: int | float) -> float:
+    def _overlap(self, space: TrainingSpace, objects: DistinctObjects, n_prototypes: int | float) -> float:
         """Part of the prototypes that exact lists would give too."""
         if self.neighbor_search_ != "approximate":
             return 1.0 if self.neighbor_search_ == "exact" else float("nan")
         report(self.verbose, "comparing with prototypes of exact lists, on a sample")
         return prototype_overlap(
             space,
-            codes,
-            self._size(n_prototypes, codes, self.allocation) / len(codes),
+            objects,
+            self._size(n_prototypes, objects, self.allocation) / len(objects),
             self.allocation,
             self.neighbor_recall_,
             self._ranking,
+            class_weight=self.class_weight,
             search=NeighborSearch.of(self.search),
             beta=self.beta,
             ties=self.ties,
             n_jobs=self.n_jobs,
         )
 
-    def _cut(self, n_prototypes: int | float, codes: np.ndarray, allocation: Allocation) -> np.ndarray:
-        """Keep the best objects of the ranking, within the allocation."""
-        return cut(self.ranking_, codes, self._size(n_prototypes, codes, allocation), allocation)
+    def _cut(self, n_prototypes: int | float, allocation: Allocation) -> np.ndarray:
+        """Keep the best distinct objects of the ranking, within the allocation."""
+        objects, masses = self._objects, self._objects.class_masses(self.class_weight)
+        return cut(self._ranked, objects.codes, self._size(n_prototypes, objects, allocation), allocation, masses)
 
-    def _size(self, n_prototypes: Any, codes: np.ndarray, allocation: Allocation) -> int:
+    def _size(self, n_prototypes: Any, objects: DistinctObjects, allocation: Allocation) -> int:
         remedy = ", or allocation='global' if classes may go without"
-        return resolve_size(n_prototypes, np.bincount(codes), allocation, remedy=remedy)
+        n_copies = max(len(objects), int(objects.counts.sum()))
+        return resolve_size(n_prototypes, objects.class_sizes, allocation, n_objects=n_copies, remedy=remedy)
 
     def _estimate_memory(self, space: TrainingSpace, *, given: bool, sized: bool) -> MemoryEstimate:
         """Estimate the memory of a fit, stage by stage; ``sized`` says whether the own size curve is measured."""
@@ -430,14 +481,22 @@ class REPS(BaseSelector):
             "solver": check_choice("solver", self.solver, SOLVERS),
             "size_rule": check_choice("size_rule", self.size_rule, SIZE_RULES),
             "search": NeighborSearch.of(self.search),
+            "class_weight": check_class_weight(self.class_weight),
+            "scoring": check_scoring(self.scoring),
         }
 
-    def _check_fit(self, space: TrainingSpace, codes: np.ndarray, lists: Any) -> None:
-        """Refuse a size, lists or a solver that do not go with these objects, before any work is done."""
+    def _check_fit(self, space: TrainingSpace, objects: DistinctObjects, lists: Any) -> None:
+        """Refuse a size, lists, weights or a solver that do not go with these objects, before any work is done."""
+        refuse_unknown_labels(self.class_weight, objects.classes)
+        is_weighted = self.class_weight is not None or not objects.are_single
+        if self.solver == "distributed" and is_weighted:
+            raise ValueError(
+                "solver='distributed' does not take sample_weight or class_weight; leave them out, or use solver='auto'"
+            )
         if self.solver == "distributed" and (lists is not None or space.cluster is None):
             raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
         if self.n_prototypes != "auto":
-            self._size(self.n_prototypes, codes, self.allocation)
+            self._size(self.n_prototypes, objects, self.allocation)
         elif space.partial:
             raise ValueError(
                 "n_prototypes='auto' asks for dissimilarities that a sparse graph does not hold; pass a count or a "

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset._validation import check_count
+from protoset._validation import check_choice, check_count
 from protoset.selectors import _hill_climbing
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
+from protoset.selectors._voting import TIE_RULES, TieRule
 from protoset.selectors.allocation import check_size, resolve_size
 from protoset.selectors.base import BaseSelector
 from protoset.spaces import TrainingSpace
@@ -49,12 +50,13 @@ def rmhc(
     *,
     n_neighbors: int = 1,
     max_iter: int = 10_000,
+    tie_rule: TieRule = "majority",
     random_state: np.random.RandomState,
     limits: SearchLimits | None = None,
 ) -> Climb:
     """Improve the set ``start`` by random swaps; ``limits`` may end the search early, with the best set so far."""
     limits = SearchLimits() if limits is None else limits
-    climber = _hill_climbing.Climber(space, codes, start, n_neighbors)
+    climber = _hill_climbing.Climber(space, codes, start, n_neighbors, tie_rule)
     best = (np.sort(start), climber.n_hits, 0)
     n_tried = 0
     with limits.interruptible():
@@ -105,6 +107,9 @@ class RMHC(BaseSelector):
         Number of nearest prototypes that vote.
     max_iter : int, default=10_000
         Number of mutations to try.
+    tie_rule : {"majority", "row_order"}, default="majority"
+        Which of several equally near prototypes votes first. "majority": the one of the more frequent class.
+        "row_order": the one in the earlier row.
     max_time : float, optional
         Seconds after which the search stops with the best set so far and a ``SearchStoppedWarning``.
         Ctrl-C also stops the search.
@@ -156,6 +161,7 @@ class RMHC(BaseSelector):
         *,
         n_neighbors: int = 1,
         max_iter: int = 10_000,
+        tie_rule: TieRule = "majority",
         max_time: float | None = None,
         callback: Callback | None = None,
         metric: str | Callable[..., float] = "auto",
@@ -168,6 +174,7 @@ class RMHC(BaseSelector):
         self.n_prototypes = n_prototypes
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
+        self.tie_rule = tie_rule
         self.max_time = max_time
         self.callback = callback
         self.random_state = random_state
@@ -177,6 +184,7 @@ class RMHC(BaseSelector):
             **super()._check_parameters(),
             "n_prototypes": check_size(self.n_prototypes),
             "max_iter": check_count("max_iter", self.max_iter, least=1, remedy="pass the number of mutations to try"),
+            "tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES),
             **check_limits(self.max_time, self.callback),
         }
 
@@ -189,6 +197,7 @@ class RMHC(BaseSelector):
             random_state.permutation(len(codes))[:size],
             n_neighbors=min(self.n_neighbors, len(codes) - 1),
             max_iter=self.max_iter,
+            tie_rule=self.tie_rule,
             random_state=random_state,
             limits=SearchLimits(self.max_time, self.callback, self.verbose, "mutations"),
         )

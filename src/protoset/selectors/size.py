@@ -11,9 +11,13 @@ import numpy as np
 from protoset._progress import ProgressCallback
 from protoset.neighbors import NeighborLists
 from protoset.neighbors.search import LISTED_BYTES
+from protoset.selectors._distinct import DistinctObjects
 from protoset.selectors._improving import HASTY, improve
+from protoset.selectors._scoring import Scoring, name_of_scoring, scored_error
+from protoset.selectors._weights import ClassWeight
 from protoset.selectors.allocation import Allocation, cut, resolve_size
 from protoset.selectors.ranking import solving_bytes
+from protoset.selectors.ties import MajorityVote, nearest_prototypes
 from protoset.spaces import TrainingSpace, make_space
 
 SizeRule = Literal["one_standard_error", "lowest_error"]
@@ -31,6 +35,9 @@ N_SIZE_FOLDS = 5
 SAMPLE_OBJECTS = 2000
 """Objects on which the errors of refined sets are measured; a stratified sample of more."""
 
+LEAST_SHARE = 1e-9
+"""Part of an object below which its share in a fold is a rounding error."""
+
 NearestAtSize = Callable[[int], np.ndarray]
 """Maps a size to the nearest prototype of every held-out object, in a set of that size."""
 
@@ -46,12 +53,15 @@ class SizeCurve:
     sizes : ndarray of int
         Prototypes on the whole training set at each rate.
     errors, standard_errors : ndarray
-        Mean error over the folds, and its standard error.
+        Mean error over the folds, and its standard error. With another scoring than accuracy, the error is 1 - balanced
+        accuracy, or minus the score of a function.
     best : int
         Position of the lowest error.
     chosen : int
         Position of the chosen size: the smallest whose error is within one standard error of the best, or the
         best, by the rule.
+    scoring : str
+        What was measured: "accuracy", "balanced_accuracy", or the name of a function.
     """
 
     rates: np.ndarray
@@ -60,6 +70,7 @@ class SizeCurve:
     standard_errors: np.ndarray
     best: int
     chosen: int
+    scoring: str = "accuracy"
 
 
 def sizing_bytes(n_objects: int, n_entries: int) -> int:
@@ -67,23 +78,38 @@ def sizing_bytes(n_objects: int, n_entries: int) -> int:
     return 4 * (n_entries * LISTED_BYTES + solving_bytes(n_objects, n_entries)) // 5
 
 
-def stratified_folds(codes: np.ndarray, n_folds: int, random_state: np.random.RandomState | None) -> np.ndarray:
-    """Fold of each object: the members of a class go to the folds in turn, shuffled if there is a random state."""
-    order = np.arange(len(codes)) if random_state is None else random_state.permutation(len(codes))
-    by_class = order[np.argsort(codes[order], kind="stable")]
-    folds = np.empty(len(codes), int)
-    folds[by_class] = np.arange(len(codes)) % n_folds
-    return folds
+def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.RandomState | None) -> np.ndarray:
+    """Copies of each object that each fold holds out, shape (n_folds, n_objects).
+
+    The copies of the members of a class go to the folds in turn: object by object in the order of their contents,
+    shuffled if there is a random state. Fractions of copies are dealt alike.
+    """
+    order = np.argsort(objects.order) if random_state is None else random_state.permutation(len(objects))
+    by_class = order[np.argsort(objects.codes[order], kind="stable")]
+    ends = np.append(0.0, np.cumsum(objects.counts[by_class] / _unit(objects)))
+    # How much of the first copies, up to each end, goes to each fold.
+    dealt = np.floor(ends / n_folds) + np.clip(ends % n_folds - np.arange(n_folds)[:, None], 0.0, 1.0)
+    shares = np.empty((n_folds, len(objects)))
+    shares[:, by_class] = np.diff(dealt, axis=1) * _unit(objects)
+    shares[shares < LEAST_SHARE * objects.counts] = 0.0
+    return shares
+
+
+def _unit(objects: DistinctObjects) -> float:
+    """How much of an object is dealt at a time: a copy, or less where the weights of objects are less than 1."""
+    return min(1.0, float(objects.counts.mean()))
 
 
 def size_curve(
     space: TrainingSpace,
     lists: NeighborLists,
-    codes: np.ndarray,
-    rank: Callable[[NeighborLists, np.ndarray], np.ndarray],
+    objects: DistinctObjects,
+    rank: Callable[[NeighborLists, DistinctObjects], np.ndarray],
     *,
     allocation: Allocation,
     rule: SizeRule = "one_standard_error",
+    class_weight: ClassWeight = None,
+    scoring: Scoring = "accuracy",
     random_state: np.random.RandomState | None = None,
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
@@ -93,108 +119,120 @@ def size_curve(
     The lists of a fold are the lists of the whole set without the held-out objects. A held-out object finds its
     nearest prototype in its own list; dissimilarities are computed only where the list holds no prototype.
 
-    ``rank`` maps lists and codes of a training part to a ranking of its objects, best first.
+    ``rank`` maps the lists and the objects of a training part to a ranking, best first.
     """
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> NearestAtSize:
-        ranking = rank(lists.restrict(train), train_codes)
+    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> NearestAtSize:
+        ranking, masses = rank(lists.restrict(train), part), part.class_masses(class_weight)
+        counts = np.zeros(len(objects))
+        counts[train] = part.counts
+        totals = np.bincount(objects.codes, counts, minlength=len(objects.classes))
 
         def choose(size: int) -> np.ndarray:
-            prototypes = train[cut(ranking, train_codes, size, allocation)]
-            return _nearest_prototype(space, lists, held_out, prototypes, n_jobs)
+            prototypes = train[cut(ranking, part.codes, size, allocation, masses)]
+            member = np.zeros(len(objects), bool)
+            member[prototypes] = True
+            nearest = lists.nearest_members(held_out, member, (objects.codes, counts, totals))
+            unlisted = np.flatnonzero(nearest < 0)
+            if len(unlisted):
+                vote = objects.codes[prototypes], counts[prototypes], totals
+                positions, _ = nearest_prototypes(space, *vote, held_out[unlisted], prototypes, n_jobs=n_jobs)
+                nearest[unlisted] = prototypes[positions]
+            return nearest
 
         return choose
 
-    sizes = _sizes(RATES, codes, allocation)
-    return _measure(sizes, codes, prepare, allocation, rule, random_state, progress)
+    sizes = _sizes(RATES, objects, allocation)
+    return _measure(sizes, objects, prepare, allocation, rule, scoring, random_state, progress)
 
 
 def refined_size_curve(
     space: TrainingSpace,
-    codes: np.ndarray,
-    rank: Callable[[TrainingSpace, np.ndarray], np.ndarray],
+    objects: DistinctObjects,
+    rank: Callable[[TrainingSpace, DistinctObjects], np.ndarray],
     *,
     allocation: Allocation,
     rule: SizeRule = "one_standard_error",
+    class_weight: ClassWeight = None,
+    refining_class_weight: ClassWeight = None,
+    scoring: Scoring = "accuracy",
     random_state: np.random.RandomState,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
     """Measure the error of refined sets at each of the ``REFINED_RATES``.
 
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
-    ``rank`` maps the space and the codes of a training part to a ranking of its objects, best first.
+    ``rank`` maps the space and the objects of a training part to a ranking, best first.
     """
-    sample = np.arange(len(codes))
-    n_sampled = max(SAMPLE_OBJECTS, int(codes.max()) + 1)
+    sample, sizes = np.arange(len(objects)), _sizes(REFINED_RATES, objects, allocation)
+    n_sampled = max(SAMPLE_OBJECTS, len(objects.classes))
     if len(sample) > n_sampled:
-        sample = cut(random_state.permutation(len(codes)), codes, n_sampled, "proportional")
-    matrix = space.block(sample, sample)
+        sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
+        objects = objects.take(sample)
+    matrix = np.array(space.block(sample, sample))
+    # A copy that is held out may find its object among the prototypes.
+    np.fill_diagonal(matrix, 0.0)
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, train_codes: np.ndarray) -> NearestAtSize:
+    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> NearestAtSize:
         train_space = make_space(matrix[np.ix_(train, train)], "precomputed")
-        ranking = rank(train_space, train_codes)
+        ranking, masses = rank(train_space, part), part.class_masses(class_weight)
+        costs, totals = part.costs(refining_class_weight), part.class_counts
 
         def choose(size: int) -> np.ndarray:
-            prototypes = cut(ranking, train_codes, size, allocation)
-            if train_codes.any():  # with a single class left, all sets answer alike
-                prototypes = improve(train_space, train_codes, prototypes, size, HASTY, random_state).indices
-            prototypes = train[prototypes]
-            return prototypes[matrix[np.ix_(held_out, prototypes)].argmin(axis=1)]
+            kept = cut(ranking, part.codes, size, allocation, masses)
+            if part.codes.any():  # with a single class left, all sets answer alike
+                refined = improve(
+                    train_space, part.codes, kept, size, HASTY, random_state, counts=part.counts, costs=costs
+                )
+                kept = refined.indices
+            vote = MajorityVote(part.codes[kept], part.counts[kept], totals)
+            return train[kept[vote(matrix[np.ix_(held_out, train[kept])])]]
 
         return choose
 
-    sizes = _sizes(REFINED_RATES, codes, allocation)
-    return _measure(sizes, codes[sample], prepare, allocation, rule, random_state, progress)
+    return _measure(sizes, objects, prepare, allocation, rule, scoring, random_state, progress)
 
 
-def _sizes(rates: tuple[float, ...], codes: np.ndarray, allocation: Allocation) -> dict[float, int]:
+def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Allocation) -> dict[float, int]:
     """Number of prototypes at each rate; of rates with the same number, the lowest."""
     sizes: dict[int, float] = {}
     for rate in rates:
-        sizes.setdefault(resolve_size(rate, np.bincount(codes), allocation), rate)
+        sizes.setdefault(resolve_size(rate, objects.class_sizes, allocation), rate)
     return {rate: size for size, rate in sizes.items()}
 
 
 def _measure(
     sizes: dict[float, int],
-    codes: np.ndarray,
-    prepare: Callable[[np.ndarray, np.ndarray, np.ndarray], NearestAtSize],
+    objects: DistinctObjects,
+    prepare: Callable[[np.ndarray, np.ndarray, DistinctObjects], NearestAtSize],
     allocation: Allocation,
     rule: SizeRule,
+    scoring: Scoring,
     random_state: np.random.RandomState | None,
     progress: ProgressCallback | None,
 ) -> SizeCurve:
     """Measure the errors at each rate over the folds.
 
-    ``prepare`` maps the training rows, the held-out rows and the training classes of a fold to a ``NearestAtSize``.
+    ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``NearestAtSize``.
     """
-    n_folds = min(N_SIZE_FOLDS, len(codes))
-    folds = stratified_folds(codes, n_folds, random_state)
+    codes, counts = objects.codes, objects.counts
+    n_folds = min(N_SIZE_FOLDS, round(float(counts.sum()) / _unit(objects)))
     errors = np.empty((n_folds, len(sizes)))
-    for fold in range(n_folds):
-        train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+    for fold, shares in enumerate(deal_copies(objects, n_folds, random_state)):
+        remaining = np.where(counts - shares < LEAST_SHARE * counts, 0.0, counts - shares)
+        train, held_out = np.flatnonzero(remaining), np.flatnonzero(shares)
         # Classes are renumbered: a small class may be missing from the training part.
-        _, train_codes = np.unique(codes[train], return_inverse=True)
-        choose = prepare(train, held_out, train_codes)
+        part = objects.take(train, remaining[train])
+        choose = prepare(train, held_out, part)
         for column, rate in enumerate(sizes):
-            nearest = choose(resolve_size(rate, np.bincount(train_codes), allocation))
-            errors[fold, column] = np.mean(codes[nearest] != codes[held_out])
+            nearest = choose(resolve_size(rate, part.class_sizes, allocation))
+            errors[fold, column] = scored_error(
+                scoring, objects.classes, codes[held_out], codes[nearest], shares[held_out]
+            )
         if progress is not None:
             progress(fold + 1, n_folds)
     mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
     best = int(np.argmin(mean))
     chosen = best if rule == "lowest_error" else int(np.argmax(mean <= mean[best] + deviation[best]))
-    return SizeCurve(np.array(list(sizes)), np.array(list(sizes.values())), mean, deviation, best, chosen)
-
-
-def _nearest_prototype(
-    space: TrainingSpace, lists: NeighborLists, rows: np.ndarray, prototypes: np.ndarray, n_jobs: int | None
-) -> np.ndarray:
-    member = np.zeros(lists.n_objects, bool)
-    member[prototypes] = True
-    nearest = lists.first_members(rows, member, 1)[:, 0]
-    unlisted = np.flatnonzero(nearest < 0)
-    if len(unlisted):
-        positions, _ = space.nearest(rows[unlisted], prototypes, n_jobs=n_jobs)
-        nearest[unlisted] = prototypes[positions]
-    return nearest
+    rates, counts_kept = np.array(list(sizes)), np.array(list(sizes.values()))
+    return SizeCurve(rates, counts_kept, mean, deviation, best, chosen, name_of_scoring(scoring))

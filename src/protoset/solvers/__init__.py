@@ -44,7 +44,7 @@ PATIENCE = 500
 """Passes that ``solver="auto"`` gives the coordinate method."""
 
 
-def dual_bound(C: float, loss: Loss, n_objects: int) -> float:
+def dual_bound(C: float, loss: Loss, n_objects: float) -> float:
     """Limit of each dual variable in the canonical form.
 
     ``loss="mean"`` is 1/2 |w|^2 + C/n * sum of hinges; ``loss="sum"`` is |w|^2 + C * sum of hinges,
@@ -63,11 +63,14 @@ def solve(
     tol: float = 1e-6,
     weight_tol: float = np.inf,
     max_iter: int = 10_000,
+    n_objects: float | None = None,
 ) -> Solution:
     """Find the weights of the prototypes from features (n, m) and thresholds rho (n); in the units of ``loss``.
 
     Parameters
     ----------
+    n_objects : float, optional
+        How many objects the rows stand for; by default as many as there are rows.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}
         ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with L-BFGS-B to finish
         where that is slow. ``"distributed"`` needs nothing but products: the closed form, else L-BFGS-B.
@@ -80,7 +83,7 @@ def solve(
     check_choice("loss", loss, LOSSES)
     # In units of the largest threshold: where the classes lie far apart, all thresholds are tiny.
     unit = float(rho.max()) or 1.0
-    bound, thresholds = dual_bound(C, loss, len(rho)) / unit, rho / unit
+    bound, thresholds = dual_bound(C, loss, len(rho) if n_objects is None else n_objects) / unit, rho / unit
     if solver in ITERATIVE:
         solution = ITERATIVE[solver](features, thresholds, bound, tol=tol, weight_tol=weight_tol, max_iter=max_iter)
     elif (exact := solve_closed_form(features, thresholds, bound)) is not None:

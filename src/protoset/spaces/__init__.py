@@ -13,24 +13,35 @@ from typing import Any
 from protoset._validation import did_you_mean
 from protoset.spaces._counting import CountedSpace
 from protoset.spaces._lists import RawLists, SearchCounters
-from protoset.spaces.automatic import choose_metric
+from protoset.spaces.automatic import choose_metric, warn_of_frame
 from protoset.spaces.base import Dissimilarities, Dissimilarity, PrototypeSpace, Space, TrainingSpace
+from protoset.spaces.comparison import Alignment, Contributions, Edit, EditScript, PairComparison, Segment
 from protoset.spaces.distributed_vectors import DistributedVectorSpace
 
 __all__ = [
     "DISSIMILARITIES",
+    "Alignment",
+    "Contributions",
     "CountedSpace",
     "Dissimilarities",
     "Dissimilarity",
+    "Edit",
+    "EditScript",
+    "PairComparison",
     "PrototypeSpace",
     "RawLists",
     "SearchCounters",
+    "Segment",
     "Space",
     "TrainingSpace",
     "as_space",
     "choose_metric",
     "make_space",
 ]
+
+
+WARNED_CALLER = 6
+"""Calls between a warning about the objects and the code of the user, who called ``fit``."""
 
 
 def _registered() -> dict[str, Dissimilarity]:
@@ -113,7 +124,10 @@ def _check_space(space: TrainingSpace, metric: Any, metric_params: Any) -> None:
 
 def _resolve(X: Any, metric: Any, metric_params: Any) -> tuple[Any, Mapping[str, Any]]:
     """Return the metric that "auto" stands for, and the arguments of the metric, checked."""
-    metric = choose_metric(X) if isinstance(metric, str) and metric == "auto" else metric
+    if isinstance(metric, str) and metric == "auto":
+        metric = choose_metric(X)
+        if metric == "gower":
+            warn_of_frame(X, stacklevel=WARNED_CALLER)
     record, metric_params = _record_of(metric), {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")

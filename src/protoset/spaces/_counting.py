@@ -9,7 +9,7 @@ import numpy as np
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import ApproximateSearch, PrototypeSpace, Rows, TrainingSpace
+from protoset.spaces.base import ApproximateSearch, Choice, PrototypeSpace, Rows, TrainingSpace
 
 
 class CountedSpace(TrainingSpace):
@@ -70,11 +70,16 @@ class CountedSpace(TrainingSpace):
         return self.space.distances_to(column)
 
     def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+        self,
+        rows: Rows = slice(None),
+        columns: Rows = slice(None),
+        *,
+        choose: Choice | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row, as positions and distances."""
         self.n_distances += self._count(rows, columns)
-        return self.space.nearest(rows, columns, n_jobs=n_jobs)
+        return self.space.nearest(rows, columns, choose=choose, n_jobs=n_jobs)
 
     def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
@@ -91,6 +96,10 @@ class CountedSpace(TrainingSpace):
     def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
         """Space without rows whose columns are the given objects."""
         return self.space.prototypes(indices)
+
+    def identical(self) -> np.ndarray | None:
+        """Numbers of the objects by content, without a count, see ``TrainingSpace.identical``."""
+        return self.space.identical()
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where objects have no coordinates."""

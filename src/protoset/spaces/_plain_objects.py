@@ -9,6 +9,7 @@ number of NumPy                        {"array": [dtype, start, null]}
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,15 @@ class Encoder:
         return [name, start, list(array.shape) if isinstance(obj, np.ndarray) else None]
 
 
-def decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Inverse of ``Encoder.encode``; raises ``ValueError``, ``KeyError`` or ``TypeError`` where a value is invalid."""
+def decode(value: Any, arrays: dict[str, np.ndarray], more: Mapping[str, Callable[..., Any]] | None = None) -> Any:
+    """Inverse of ``Encoder.encode``; raises ``ValueError``, ``KeyError`` or ``TypeError`` where a value is invalid.
+
+    ``more`` has a function for each further kind of value, which takes the decoded content.
+    """
     if type(value) in JSON_SCALARS:
         return value
     if isinstance(value, list):
-        return [decode(item, arrays) for item in value]
+        return [decode(item, arrays, more) for item in value]
     if not isinstance(value, dict) or len(value) != 1:
         raise ValueError("it holds an object of an unknown kind")
     [(kind, content)] = value.items()
@@ -78,8 +82,10 @@ def decode(value: Any, arrays: dict[str, np.ndarray]) -> Any:
         name, start, shape = content
         return _take(arrays[name], name, start, shape)
     if kind == "dict":
-        return {decode(key, arrays): decode(item, arrays) for key, item in content}
-    return CONTAINERS[kind](decode(item, arrays) for item in content)
+        return {decode(key, arrays, more): decode(item, arrays, more) for key, item in content}
+    if more is not None and kind in more:
+        return more[kind](decode(content, arrays, more))
+    return CONTAINERS[kind](decode(item, arrays, more) for item in content)
 
 
 def _take(flat: np.ndarray, name: str, start: int, shape: list[int] | None) -> Any:

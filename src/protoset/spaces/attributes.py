@@ -1,8 +1,10 @@
 """Reading of tables into a matrix of numbers and a matrix of categories.
 
-In a DataFrame, columns of an integer or floating dtype are numeric. Columns of the dtypes category, bool, string and
-object are categorical, and so are columns that the user names. In an array or a list of rows, the named columns alone
-are categorical; truth values in other columns are 0 and 1. A column of dates is an error, unless it is named.
+In a DataFrame, of pandas or polars, columns of an integer or floating dtype are numeric, and so are columns of a
+datetime dtype: days since 1970-01-01 (UTC). Columns of the dtypes category, bool, string and object (polars:
+Categorical, Enum, Boolean, String) are categorical, and so are columns that the user names. In an array or a list of
+rows, the named columns alone are categorical; truth values in other columns are 0 and 1. A column of durations is an
+error, unless it is named.
 
 Categories are equal if Python says so: 1, 1.0 and True are one category, "1" is another. They are numbered in the order
 in which they appear and never sorted, because a column may mix types. NaN, None, pandas.NA and NaT are missing values.
@@ -18,6 +20,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from protoset._frames import columns_of, is_frame
 from protoset._validation import LARGEST, did_you_mean, is_count, name_rows, refuse_ambiguous
 from protoset.spaces.base import Rows
 
@@ -138,7 +141,7 @@ def _columns(X: Any, metric: str) -> list[Column]:
     if sparse.issparse(X):
         raise TypeError(f"metric={metric!r} does not take a sparse matrix; pass a DataFrame, or X.toarray()")
     refuse_ambiguous(X)
-    framed = hasattr(X, "iloc") and hasattr(X, "columns")
+    framed = is_frame(X)
     if not framed:
         X = _rectangle(X)
     n_objects, n_columns = X.shape
@@ -146,7 +149,7 @@ def _columns(X: Any, metric: str) -> list[Column]:
         if size == 0:
             raise ValueError(f"Found array with 0 {name}(s) (shape={X.shape}) while a minimum of 1 is required.")
     if framed:
-        return [Column(label, X.iloc[:, position], True) for position, label in enumerate(X.columns)]
+        return [Column(label, values, True) for label, values in columns_of(X)]
     return [Column(position, X[:, position], False) for position in range(n_columns)]
 
 
@@ -222,6 +225,8 @@ def _numbers(column: Column, learn: bool) -> np.ndarray:
     if column.kind in "iufb":
         dense = column.values if isinstance(column.values, np.ndarray) else _dense(column.values)
         values = dense.astype(np.float64)
+    elif column.kind == "M" and column.framed:
+        values = _days(column.values)
     else:
         values = _numbers_among_objects(column, learn)
     large = np.flatnonzero(np.abs(values) > LARGEST)
@@ -231,6 +236,14 @@ def _numbers(column: Column, learn: bool) -> np.ndarray:
             "remove those rows, scale the column, or put NaN for a missing value"
         )
     return values
+
+
+def _days(series: Any) -> np.ndarray:
+    """Days since 1970-01-01 of a column of dates, of pandas or as an array; NaN where missing."""
+    plain = series if isinstance(series.dtype, np.dtype) else series.dt.tz_convert(None)
+    times = np.asarray(plain).astype("datetime64[us]")
+    days = (times - np.datetime64(0, "us")) / np.timedelta64(1, "D")
+    return np.where(np.isnat(times), np.nan, days)
 
 
 def _dense(series: Any) -> np.ndarray:
@@ -244,9 +257,10 @@ def _numbers_among_objects(column: Column, learn: bool) -> np.ndarray:
     values = np.full(len(objects), np.nan)
     wrong = []
     for row, value in enumerate(objects):
-        if isinstance(value, numbers.Real):
+        # NumPy counts durations among the whole numbers.
+        if isinstance(value, numbers.Real) and not isinstance(value, np.timedelta64):
             values[row] = _as_float(value)
-        elif not _is_missing(value):
+        elif not is_missing(value):
             wrong.append(row)
     if wrong:
         remedy = (
@@ -276,7 +290,7 @@ def _codes(column: Column, categories: dict[Any, int], learn: bool) -> np.ndarra
     codes = np.full(len(objects), MISSING, np.int32)
     try:
         for row, value in enumerate(objects):
-            if not _is_missing(value):
+            if not is_missing(value):
                 codes[row] = categories.setdefault(value, len(categories)) if learn else categories.get(value, UNSEEN)
     except TypeError as error:
         raise TypeError(
@@ -290,7 +304,7 @@ def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None
     if not categories or not all(isinstance(category, str) for category in categories):
         return
     objects = column.objects()
-    rows = [row for row, value in enumerate(objects) if isinstance(value, numbers.Real) and not _is_missing(value)]
+    rows = [row for row, value in enumerate(objects) if isinstance(value, numbers.Real) and not is_missing(value)]
     if rows:
         raise ValueError(
             f"X: column {column.label!r} holds numbers such as {objects[rows[0]]!r} in {name_rows(np.array(rows))} "
@@ -299,7 +313,8 @@ def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None
         )
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value is missing: NaN, None, pandas.NA or NaT."""
     # pandas.NA and NaT are recognised by their names: pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
@@ -328,7 +343,7 @@ def _describe(label: Any, categories: dict[Any, int]) -> list[list[Any]]:
 def _restore(pairs: list[list[Any]]) -> dict[Any, int]:
     categories: dict[Any, int] = {}
     for name, value in pairs:
-        if type(value) is not STORED_TYPES[name] or _is_missing(value):
+        if type(value) is not STORED_TYPES[name] or is_missing(value):
             raise ValueError(f"its category {value!r} is not of the type {name}")
         categories[value] = len(categories)
     if len(categories) != len(pairs):

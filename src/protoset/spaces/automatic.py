@@ -5,24 +5,68 @@ The same choice for a data set read from a file is ``protoset.models.prepare``, 
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from protoset._cluster import is_dask
+from protoset._frames import columns_of, is_frame, refuse_other_frames
+from protoset.exceptions import DoubtfulDataWarning
+from protoset.spaces.attributes import is_missing
 
 NUMBER_KINDS = "fiub"
 """Kinds of NumPy data types that hold numbers."""
 
 
+MOST_CATEGORIES = 1000
+"""A column with this many categories is doubtful."""
+
+LARGEST_SHARE_OF_CATEGORIES = 0.5
+"""A column with more categories than this share of its values is doubtful: most values occur once."""
+
+FEWEST_JUDGED_VALUES = 20
+"""Number of values below which a column is not judged."""
+
+
+def warn_of_columns(columns: Iterable[tuple[Any, Iterable[Any]]], stacklevel: int = 2) -> None:
+    """Warn of categorical columns, given by name and values, that tell nothing about which objects are alike."""
+    doubts = []
+    for name, values in columns:
+        known = [value for value in values if not is_missing(value) and isinstance(value, Hashable)]
+        n_categories = len(set(known))
+        is_unique = n_categories > LARGEST_SHARE_OF_CATEGORIES * len(known) and len(known) >= FEWEST_JUDGED_VALUES
+        if is_unique or n_categories >= MOST_CATEGORIES:
+            doubts.append(f"{name!r} ({n_categories:,} categories in {len(known):,} objects)")
+    if doubts:
+        what = "columns" if len(doubts) > 1 else "column"
+        more = f" and {len(doubts) - 3} more" if len(doubts) > 3 else ""
+        warnings.warn(
+            f"metric='auto' takes the {what} {', '.join(doubts[:3])}{more} as categories; hardly any two objects share "
+            "one, so that nearly all distances grow by the same amount and prototypes stand for themselves alone; "
+            f"leave the {what} out, group the values, or compare one column of texts alone by metric='levenshtein'",
+            DoubtfulDataWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def warn_of_frame(X: Any, stacklevel: int = 2) -> None:
+    """Warn of the categorical columns of a DataFrame; see :func:`warn_of_columns`. Dates are numbers."""
+    columns = columns_of(X) if is_frame(X) and not is_dask(X) else []
+    categorical = ((name, list(values)) for name, values in columns if values.dtype.kind not in "fiuM")
+    warn_of_columns(categorical, stacklevel + 1)
+
+
 def choose_metric(X: Any) -> str:
     """Choose the dissimilarity by the look of the objects.
 
-    Rows of numbers of one length are vectors ("euclidean"). A DataFrame with a column that is not numeric has mixed
-    attributes ("gower"). Texts and bytes are strings ("levenshtein"). A 3-D array, or a list of arrays of several
-    lengths or channels, are series ("dtw").
+    Rows of numbers of one length are vectors ("euclidean"). A DataFrame, of pandas or polars, with a column that is not
+    numeric has mixed attributes ("gower"). Texts and bytes are strings ("levenshtein"). A 3-D array, or a list of
+    arrays of several lengths or channels, are series ("dtw").
     """
+    refuse_other_frames(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return "euclidean" if all(_is_numeric(dtype) for dtype in X.dtypes) else "gower"
     if sparse.issparse(X):
@@ -47,6 +91,8 @@ def choose_metric(X: Any) -> str:
 
 
 def _is_numeric(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):
+        return dtype.is_numeric()  # of polars
     # A bool column is categorical. Numeric extension types of pandas have a numeric kind.
     return getattr(dtype, "kind", "O") in "fiu"
 

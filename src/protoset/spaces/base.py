@@ -17,7 +17,7 @@ ones.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -30,9 +30,13 @@ from protoset._storage import Storage
 from protoset._validation import check_count, check_jobs, check_positions
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
+from protoset.spaces.comparison import PairComparison
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
+
+Choice = Callable[[np.ndarray], np.ndarray]
+"""Maps a block of distances to the position of one of the nearest columns of each row."""
 
 
 @dataclass(frozen=True)
@@ -108,14 +112,29 @@ class Dissimilarities(ABC):
         """Dissimilarities of the given rows to the given columns, as float64."""
 
     def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+        self,
+        rows: Rows = slice(None),
+        columns: Rows = slice(None),
+        *,
+        choose: Choice | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row.
+
+        Parameters
+        ----------
+        rows, columns : slice or ndarray of int
+            Which rows, and among which columns.
+        choose : callable, optional
+            Chooses among equally near columns: maps distances of some rows to all ``columns`` to a position for each
+            row. Columns that are certainly not the nearest may be infinite. By default the lowest position is taken.
+        n_jobs : int, optional
+            Workers.
 
         Returns
         -------
         positions : ndarray of int64
-            Position among ``columns``; the lowest position among ties.
+            Position among ``columns``.
         distances : ndarray of float64
         """
         row_numbers = np.arange(self.shape[0])[rows]
@@ -123,11 +142,18 @@ class Dissimilarities(ABC):
 
         def search(some: slice) -> tuple[np.ndarray, np.ndarray]:
             block = self.block(row_numbers[some], columns)
-            positions = block.argmin(axis=1)
+            positions = block.argmin(axis=1) if choose is None else choose(block)
             return positions, block[np.arange(len(block)), positions]
 
         results = map_blocks(search, len(row_numbers), n_columns, n_jobs)
         return np.concatenate([p for p, _ in results]), np.concatenate([d for _, d in results])
+
+    def compare(self, row: int, column: int) -> PairComparison:
+        """Say what makes up the dissimilarity of a row object to a column object, as far as the metric allows."""
+        return PairComparison(self._distance(row, column))
+
+    def _distance(self, row: int, column: int) -> float:
+        return float(self.block(np.array([row]), np.array([column]))[0, 0])
 
 
 class TrainingSpace(Dissimilarities):
@@ -184,6 +210,13 @@ class TrainingSpace(Dissimilarities):
                 f"{name} needs the space of a training set, and this one has {self.shape[0]} queries as rows and "
                 f"{self.shape[1]} other objects as columns; use nearest or block"
             )
+
+    def identical(self) -> np.ndarray | None:
+        """Return a number for each training object: equal numbers mean identical objects; None where that is not known.
+
+        The order of the numbers depends on the content of the objects, not on the order of the rows.
+        """
+        return None
 
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where objects have no coordinates."""
@@ -251,6 +284,11 @@ class TrainingSpace(Dissimilarities):
 
 class PrototypeSpace(Dissimilarities):
     """Dissimilarities to prototypes: all that a classifier and its file may ask."""
+
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """The columns as rows of numbers as they were given; None for other objects, or where they were changed."""
+        return None
 
     @abstractmethod
     def cross(self, queries: Any) -> Dissimilarities:

@@ -21,7 +21,7 @@ from protoset._validation import refuse_ambiguous
 from protoset.spaces._lists import RawLists
 from protoset.spaces._pair_evaluation import PairEvaluator
 from protoset.spaces._plain_objects import Encoder, decode
-from protoset.spaces.base import Dissimilarity, Rows, Space
+from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 
 KNOWN_BYTES = 256 * 2**20
 """Largest memory of the matrix of dissimilarities of a training set."""
@@ -184,10 +184,15 @@ class CallableSpace(Space):
         return cls(metric, [], objects, arguments, symmetric=values["symmetric"])
 
     def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+        self,
+        rows: Rows = slice(None),
+        columns: Rows = slice(None),
+        *,
+        choose: Choice | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row."""
-        return super(CallableSpace, self._at_work(n_jobs)).nearest(rows, columns, n_jobs=1)
+        return super(CallableSpace, self._at_work(n_jobs)).nearest(rows, columns, choose=choose, n_jobs=1)
 
     def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None

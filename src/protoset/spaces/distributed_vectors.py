@@ -30,7 +30,7 @@ from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._regions import ClusterLists, lists_by_region
 from protoset.spaces.automatic import choose_metric
-from protoset.spaces.base import ApproximateSearch, PrototypeSpace, Rows, TrainingSpace
+from protoset.spaces.base import ApproximateSearch, Choice, PrototypeSpace, Rows, TrainingSpace
 from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
@@ -152,13 +152,18 @@ class DistributedVectorSpace(TrainingSpace):
         return ClusterLists(chains)
 
     def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+        self,
+        rows: Rows = slice(None),
+        columns: Rows = slice(None),
+        *,
+        choose: Choice | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns, which come here and go to every worker, to each row."""
         wanted = np.arange(self.shape[0])[rows]
         among = send(self.client, self.fetch(np.arange(self.shape[1])[columns]).images)
         owners = self.by_block(wanted)
-        futures = [submit(self.client, _nearest, self.blocks[b], own, among) for b, _, own in owners]
+        futures = [submit(self.client, _nearest, self.blocks[b], own, among, choose) for b, _, own in owners]
         positions, distances = np.empty(len(wanted), np.int64), np.empty(len(wanted))
         for (_, mask, _), (nearest, far) in zip(owners, gather(self.client, futures), strict=True):
             positions[mask], distances[mask] = nearest, far
@@ -255,8 +260,10 @@ def _extend(
     return raw if lists is None else merge_lists(lists, raw, k, limit)
 
 
-def _nearest(rows: VectorSpace, wanted: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return VectorSpace(rows.metric, rows.images[wanted], among).nearest(n_jobs=1)
+def _nearest(
+    rows: VectorSpace, wanted: np.ndarray, among: np.ndarray, choose: Choice | None
+) -> tuple[np.ndarray, np.ndarray]:
+    return VectorSpace(rows.metric, rows.images[wanted], among).nearest(choose=choose, n_jobs=1)
 
 
 def _rows_of(rows: VectorSpace, wanted: np.ndarray) -> np.ndarray:

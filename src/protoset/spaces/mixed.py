@@ -37,8 +37,10 @@ import numpy as np
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._validation import LARGEST, check_labels
+from protoset.spaces._contents import number_vectors, rank_values
 from protoset.spaces.attributes import MISSING, Attributes, Table
 from protoset.spaces.base import Dissimilarity, Rows, Space
+from protoset.spaces.comparison import Contributions, contributions
 
 Learned = dict[str, np.ndarray]
 """Arrays learned from the training set: "divisors" of the numbers, "shares" of the classes in each category."""
@@ -72,16 +74,52 @@ class MixedSpace(Space):
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities pair by pair."""
-        a, b = self._rows[rows], self._columns[columns]
-        objects = (a.numbers, b.numbers, a.codes, b.codes)
+        return self._block(self._rows[rows], self._columns[columns], slice(None), slice(None))
+
+    def _block(self, a: Table, b: Table, numbers: slice, codes: slice) -> np.ndarray:
+        """Dissimilarities by some of the numeric and some of the categorical attributes."""
+        objects = (a.numbers[:, numbers], b.numbers[:, numbers], a.codes[:, codes], b.codes[:, codes])
+        if self.metric == "overlap":
+            return kernels.mixed.overlap_block(*objects)
+        divisors = self._learned["divisors"][numbers]
         if self.metric == "gower":
-            return kernels.mixed.gower_block(*objects, self._learned["divisors"])
+            return kernels.mixed.gower_block(*objects, divisors)
         if self.metric == "heom":
-            return kernels.mixed.heom_block(*objects, self._learned["divisors"])
-        if self.metric == "hvdm":
-            starts = _starts(self._attributes.sizes())
-            return kernels.mixed.hvdm_block(*objects, self._learned["divisors"], self._learned["shares"], starts)
-        return kernels.mixed.overlap_block(*objects)
+            return kernels.mixed.heom_block(*objects, divisors)
+        starts = _starts(self._attributes.sizes())[codes]
+        return kernels.mixed.hvdm_block(*objects, divisors, self._learned["shares"], starts)
+
+    def compare(self, row: int, column: int) -> Contributions:
+        """Compare by each attribute alone: the dissimilarity is a sum, a mean or a Euclidean length of these."""
+        a, b, none = self._rows[[row]], self._columns[[column]], slice(0, 0)
+        is_number = np.array([categories is None for categories in self._attributes.categories])
+        single = np.empty(len(is_number))
+        single[is_number] = [self._block(a, b, slice(k, k + 1), none)[0, 0] for k in range(a.numbers.shape[1])]
+        single[~is_number] = [self._block(a, b, none, slice(k, k + 1))[0, 0] for k in range(a.codes.shape[1])]
+        distance = self._distance(row, column)
+        if self.metric == "overlap":
+            return contributions(distance, single / len(single))
+        if self.metric != "gower":
+            return contributions(distance, single**2, 2)
+        known = np.empty(len(is_number), bool)
+        known[is_number] = ~np.isnan(a.numbers[0] - b.numbers[0])
+        known[~is_number] = (a.codes[0] != MISSING) & (b.codes[0] != MISSING)
+        return contributions(distance, np.where(known, single, 0.0) / max(known.sum(), 1))
+
+    def identical(self) -> np.ndarray:
+        """Numbers by numbers and categories; missing values are equal to each other."""
+        known = (categories for categories in self._attributes.categories if categories is not None)
+        columns = [self._columns.numbers]
+        for codes, categories in zip(self._columns.codes.T, known, strict=True):
+            # Codes follow the order of the rows. The last entry is for MISSING, which is -1.
+            ranks = np.append(rank_values(categories), -1)
+            columns.append(ranks[codes][:, None].astype(np.float64))
+        return number_vectors(np.hstack(columns))
+
+    def _subset(self, members: np.ndarray) -> MixedSpace:
+        """Space of some of the objects, under what was learned from all of them."""
+        chosen = self._columns[members]
+        return self._like(chosen, chosen)
 
     def cross(self, queries: Any) -> Self:
         """Space from new objects to the columns of this space."""

@@ -23,7 +23,9 @@ from protoset._validation import (
     check_width,
     name_rows,
 )
+from protoset.spaces._contents import number_vectors
 from protoset.spaces.base import Dissimilarity, Rows, Space
+from protoset.spaces.comparison import Contributions, contributions
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 CITYBLOCK = ("cityblock", "manhattan", "l1")
@@ -57,6 +59,11 @@ class PairwiseSpace(Space):
         X = _check(X, metric)
         return cls(metric, X, X, {} if metric != "minkowski" else _check_minkowski(X.shape[1], **parameters))
 
+    @property
+    def vectors(self) -> np.ndarray:
+        """The columns as they were given."""
+        return self._columns
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances from SciPy, scikit-learn for "haversine", our own kernel for "nan_euclidean"."""
         a, b = self._rows[rows], self._columns[columns]
@@ -73,6 +80,11 @@ class PairwiseSpace(Space):
         if self.metric in BOOLEAN or self.metric == "braycurtis":
             block[np.isnan(block)] = 0.0  # two vectors of zeros do not differ
         return block
+
+    def compare(self, row: int, column: int) -> Contributions:
+        """Terms of the sum over the features, where the distance is one."""
+        terms, power = _terms(self.metric, self._rows[row], self._columns[column], self._parameters)
+        return contributions(self._distance(row, column), terms, power)
 
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this space."""
@@ -96,12 +108,37 @@ class PairwiseSpace(Space):
             parameters = _check_minkowski(vectors.shape[1], values["p"], arrays.get("w"))
         return cls(metric, vectors[:0], vectors, parameters)
 
+    def identical(self) -> np.ndarray:
+        """Numbers by the content of the vectors."""
+        return number_vectors(self._columns)
+
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where the metric has no use for a mean."""
         if self.metric in (*BOOLEAN, "hamming", "haversine", "nan_euclidean"):
             return None
         mean = self._columns[members].mean(axis=0, keepdims=True, dtype=np.float64)
         return int(members[self.cross(mean).block(slice(None), members).argmin()])
+
+
+def _terms(metric: str, a: np.ndarray, b: np.ndarray, parameters: dict[str, Any]) -> tuple[np.ndarray | None, float]:
+    """Return the terms of the features, None where the distance is no sum over them, and the power of the distance."""
+    if metric in BOOLEAN or metric in ("chebyshev", "haversine"):
+        return None, 1
+    differences = np.abs(a - b)
+    if metric == "hamming":
+        return (differences > 0) / len(a), 1
+    if metric == "braycurtis":
+        return differences / max((a + b).sum(), np.finfo(np.float64).tiny), 1
+    if metric == "canberra":
+        sums = np.abs(a) + np.abs(b)
+        return differences / np.where(sums > 0, sums, 1.0), 1
+    if metric == "nan_euclidean":
+        known = ~np.isnan(differences)
+        return np.where(known, differences, 0.0) ** 2 * len(a) / max(known.sum(), 1), 2
+    if metric == "minkowski":
+        with np.errstate(over="ignore"):
+            return parameters.get("w", 1.0) * differences ** parameters["p"], parameters["p"]
+    return differences, 1
 
 
 def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:

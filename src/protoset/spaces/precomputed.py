@@ -20,6 +20,7 @@ from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
 from protoset._validation import input_error, name_rows, refuse_ambiguous
 from protoset.exceptions import ManyTiesWarning
+from protoset.spaces._contents import number_distances
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
 
@@ -76,6 +77,10 @@ class PrecomputedSpace(Space):
             return np.asarray(self._matrix[rows], np.float64)
         rows = np.arange(self._matrix.shape[0])[rows]
         return np.asarray(self._matrix[np.ix_(rows, wanted)], np.float64)
+
+    def identical(self) -> np.ndarray | None:
+        """Numbers by the dissimilarities to and from all objects."""
+        return number_distances(self.block, self.shape[0])
 
     def cross(self, queries: Any) -> PrecomputedSpace:
         """Space from queries given by their dissimilarities to the training objects or to the columns."""
@@ -165,6 +170,9 @@ class GraphSpace(PrecomputedSpace):
 
     partial = True
 
+    def identical(self) -> None:
+        """Not known: a graph does not list all dissimilarities."""
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Listed dissimilarities, infinity elsewhere."""
         chosen = self._columns[columns]
@@ -172,6 +180,10 @@ class GraphSpace(PrecomputedSpace):
         block = np.full(entries.shape, np.inf)
         block[entries.row, entries.col] = entries.data
         return block
+
+    def _subset(self, members: np.ndarray) -> GraphSpace:
+        """Graph of some of the objects: their lists without the other objects."""
+        return GraphSpace.of(self._matrix[members][:, members])
 
     def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None

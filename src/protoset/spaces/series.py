@@ -30,8 +30,10 @@ from protoset import kernels
 from protoset._blocks import in_threads
 from protoset._progress import ProgressCallback
 from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
+from protoset.spaces._contents import number_ragged
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Dissimilarity, Rows, Space
+from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
+from protoset.spaces.comparison import Alignment
 from protoset.spaces.series_data import Series, check_stored, prepare_series
 from protoset.spaces.series_search import SeriesSearch
 
@@ -84,10 +86,32 @@ class SeriesSpace(Space):
 
     def _block(self, rows: Rows, columns: Rows, *, upper: bool) -> np.ndarray:
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
-        gap = np.empty(0) if self._parameters["gap"] is None else self._parameters["gap"]
         return kernels.series.series_block(
-            self._rows.arrays, row_indices, self._columns.arrays, column_indices, self._warping, gap, upper
+            self._rows.arrays, row_indices, self._columns.arrays, column_indices, self._warping, self._gap, upper
         )
+
+    @property
+    def _gap(self) -> np.ndarray:
+        """The gap value of each channel, empty for metrics without gaps, as the kernels take it."""
+        return np.empty(0) if self._parameters["gap"] is None else self._parameters["gap"]
+
+    def compare(self, row: int, column: int) -> Alignment:
+        """Return the best alignment; under "ddtw" each derivative stands at the middle one of its three points."""
+        a, b = self._rows[[row]].values, self._columns[[column]].values
+        radius = kernels.series.band_radius(len(a), len(b), self._warping.radius, self._warping.fraction)
+        pairs, costs = kernels.alignment.align(a, b, radius, self._gap)
+        power = 2 if self.metric != "erp" and self._warping.root else 1
+        return Alignment(self._distance(row, column), pairs + (self.metric == "ddtw"), costs, power)
+
+    def identical(self) -> np.ndarray:
+        """Numbers by the lengths and the points of the prepared series."""
+        series = self._columns
+        return number_ragged(series.lengths, *series.values.reshape(len(series.values), -1).T)
+
+    def _subset(self, members: np.ndarray) -> SeriesSpace:
+        """Space of some of the series."""
+        chosen = self._columns[members]
+        return self._like(chosen, chosen)
 
     def cross(self, queries: Any) -> Self:
         """Space from new series to the columns of this space."""
@@ -121,11 +145,16 @@ class SeriesSpace(Space):
         return cls(metric, series[:0], series, parameters)
 
     def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+        self,
+        rows: Rows = slice(None),
+        columns: Rows = slice(None),
+        *,
+        choose: Choice | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns to each row, by lower bounds and abandoning; of ties the first column."""
+        """Nearest of the columns to each row, by lower bounds and abandoning; rows with ties from all distances."""
         if self.metric == "erp":
-            return super().nearest(rows, columns, n_jobs=n_jobs)
+            return super().nearest(rows, columns, choose=choose, n_jobs=n_jobs)
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         a, b, kernel = self._rows, self._columns, kernels.series_search
         envelopes = kernel.Envelopes(b.values[:0], b.values[:0])
@@ -136,8 +165,11 @@ class SeriesSpace(Space):
             delayed(kernel.nearest_series)(a.arrays, block, b.arrays, column_indices, envelopes, self._warping)
             for block in blocks
         )
-        positions, distances = zip(*results, strict=True)
-        return np.concatenate(positions), np.concatenate(distances)
+        positions, distances, are_tied = (np.concatenate(parts) for parts in zip(*results, strict=True))
+        if choose is not None and are_tied.any():
+            tied_rows = row_indices[are_tied]
+            positions[are_tied], _ = super().nearest(tied_rows, columns, choose=choose, n_jobs=n_jobs)
+        return positions, distances
 
     def _radius(self) -> int:
         """Radius of the band where all series are equally long."""

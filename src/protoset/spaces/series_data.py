@@ -11,6 +11,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
+from protoset._frames import is_frame, is_series
 from protoset._validation import LARGEST, input_error, name_rows, refuse_ambiguous
 from protoset.spaces.base import Rows
 
@@ -102,7 +103,7 @@ def check_stored(series: Series, metric: str) -> None:
 def _as_list(X: Any) -> list[np.ndarray]:
     """Return series as arrays of shape (points, channels)."""
     refuse_ambiguous(X)
-    if hasattr(X, "iloc"):
+    if is_frame(X) or is_series(X):
         X = X.to_numpy()
     if sparse.issparse(X):
         raise TypeError("Sparse data was passed for X, but series are dense; use X.toarray()")

@@ -11,7 +11,9 @@ from scipy import sparse
 from protoset import kernels
 from protoset._arrays import row_numbers, row_sums
 from protoset._validation import LARGEST, SMALLEST, check_vectors, check_width, name_rows
+from protoset.spaces._contents import number_ragged
 from protoset.spaces.base import Rows, Space
+from protoset.spaces.comparison import Contributions, contributions
 
 
 class SparseVectorSpace(Space):
@@ -51,6 +53,26 @@ class SparseVectorSpace(Space):
             other = np.diff(b.indptr)[None, :] == 0
             return np.where(empty == other, sums / 2, 1.0)
         return np.sqrt(sums) if self.metric in ("euclidean", "l2") else sums
+
+    def compare(self, row: int, column: int) -> Contributions:
+        """Differences feature by feature."""
+        distance, a, b = self._distance(row, column), self._rows[[row]], self._columns[[column]]
+        differences = np.abs((a - b).toarray()[0])
+        if self.metric in ("cityblock", "manhattan", "l1"):
+            return contributions(distance, differences)
+        if self.metric == "cosine":
+            return contributions(distance, differences**2 / 2 if (a.nnz > 0) == (b.nnz > 0) else None)
+        return contributions(distance, differences**2, 1 if self.metric == "sqeuclidean" else 2)
+
+    def identical(self) -> np.ndarray:
+        """Numbers by the entries of the vectors."""
+        columns = self._columns
+        return number_ragged(np.diff(columns.indptr), columns.indices, columns.data)
+
+    def _subset(self, members: np.ndarray) -> SparseVectorSpace:
+        """Space of some of the vectors."""
+        chosen = self._columns[members]
+        return self._like(chosen, chosen)
 
     def central_member(self, members: np.ndarray) -> int:
         """Return the member nearest to the mean of the members."""

@@ -11,10 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from protoset._frames import columns_of
 from protoset._progress import ProgressCallback
 from protoset._validation import name_rows, refuse_ambiguous
+from protoset.spaces._contents import number_texts, rank_values
+from protoset.spaces._edits import edits_between
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Dissimilarity, Rows, Space
+from protoset.spaces.comparison import EditScript
 from protoset.spaces.levenshtein_search import search_levenshtein
 
 Text = str | bytes | tuple[int, ...]
@@ -69,6 +73,19 @@ class StringSpace(Space):
             return np.empty((len(a), len(b)))
         return cdist(a, b, scorer=scorer, scorer_kwargs=arguments, dtype=np.float64, workers=1)
 
+    def identical(self) -> np.ndarray:
+        """Numbers by the texts, or by the tokens."""
+        if self._kind != "tokens":
+            return number_texts(list(self._columns))
+        # The numbers of the tokens follow the order of the rows.
+        ranks = rank_values(self._numbers).tolist()
+        return number_texts([tuple(ranks[token] for token in text) for text in self._columns])
+
+    def _subset(self, members: np.ndarray) -> StringSpace:
+        """Space of some of the objects."""
+        chosen = _take(self._columns, members)
+        return type(self)(self.metric, self._kind, chosen, chosen, self._numbers)
+
     def cross(self, queries: Any) -> Self:
         """Space from new objects of the same kind to the columns of this space."""
         objects = _as_list(queries, self.metric)
@@ -76,8 +93,18 @@ class StringSpace(Space):
         if kind != self._kind:
             raise TypeError(f"X holds {kind}, but the training objects are {self._kind}; convert X to {self._kind}")
         # Tokens unseen in training get numbers of their own, in a copy.
-        rows = _encode(objects, kind, dict(self._numbers))
-        return type(self)(self.metric, kind, rows, self._columns, self._numbers)
+        numbers = dict(self._numbers)
+        rows = _encode(objects, kind, numbers)
+        return type(self)(self.metric, kind, rows, self._columns, numbers)
+
+    def compare(self, row: int, column: int) -> EditScript:
+        """Return the edits that turn the row object into the column object."""
+        query, prototype = self._rows[row], self._columns[column]
+        edits = edits_between(self.metric, query, prototype)
+        if self._kind == "tokens":
+            tokens = list(self._numbers)
+            query, prototype = (tuple(tokens[number] for number in text) for text in (query, prototype))
+        return EditScript(self._distance(row, column), query, prototype, edits)
 
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, whose columns are the given objects."""
@@ -154,13 +181,13 @@ def _as_list(X: Any, metric: str) -> list[Any]:
             f"metric={metric!r} takes a list, an array or a Series of strings, of bytes or of token lists; "
             f"X is of the type {type(X).__name__}"
         )
-    n_columns = X.shape[1] if getattr(X, "ndim", 1) == 2 else None
+    n_columns = X.shape[1] if len(getattr(X, "shape", ())) == 2 else None
     if hasattr(X, "columns"):
         if n_columns != 1:
             raise ValueError(
                 f"metric={metric!r} compares strings, and X has {n_columns} columns; pass the column of strings"
             )
-        X = X.iloc[:, 0]
+        X = columns_of(X)[0][1]
     elif n_columns == 1:
         raise ValueError(
             f"X has the shape {X.shape}, one string per row; pass X[:, 0], or X.tolist() for token lists of length 1"

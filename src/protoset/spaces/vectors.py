@@ -31,8 +31,10 @@ from protoset._storage import Storage
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
 from protoset.spaces._approximate import approximate_lists
 from protoset.spaces._candidates import FaissCandidates, SklearnCandidates, make_candidates, openmp_threads, rounding
+from protoset.spaces._contents import number_vectors
 from protoset.spaces._lists import RawLists, join_lists
-from protoset.spaces.base import ApproximateSearch, Dissimilarity, Rows, Space
+from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
+from protoset.spaces.comparison import Contributions, contributions
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -72,6 +74,11 @@ class VectorSpace(Space):
         """The transformed column vectors, from which distances are computed."""
         return self._columns
 
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """The columns as they were given; None where the metric changes them."""
+        return self._columns if self.metric in ("euclidean", "l2", "sqeuclidean") else None
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
         a, b = self._rows[rows], self._columns[columns]
@@ -109,6 +116,17 @@ class VectorSpace(Space):
             measured[(of_rows > 0) != (of_columns > 0)] = 1.0
         return measured
 
+    def compare(self, row: int, column: int) -> Contributions:
+        """Squared differences of the images, feature by feature; none for "mahalanobis", which mixes the features."""
+        distance, image, other = self._distance(row, column), self._rows[row], self._columns[column]
+        terms = np.square(image.astype(np.float64) - other)[: self.n_features]
+        if self.metric in ANGULAR:
+            # A vector without direction has the distance 1 from all others, whatever their features.
+            return contributions(distance, terms / 2 if image[-1] == other[-1] else None)
+        return contributions(
+            distance, None if self.metric == "mahalanobis" else terms, 1 if self.metric == "sqeuclidean" else 2
+        )
+
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this space."""
         queries = check_vectors(queries, queries=True)
@@ -136,11 +154,16 @@ class VectorSpace(Space):
         return cls(metric, images[:0], images, learned)
 
     def nearest(
-        self, rows: Rows = slice(None), columns: Rows = slice(None), *, n_jobs: int | None = None
+        self,
+        rows: Rows = slice(None),
+        columns: Rows = slice(None),
+        *,
+        choose: Choice | None = None,
+        n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns to each row: inner products screen, exact distances decide; of ties the first."""
+        """Nearest of the columns to each row: inner products screen, exact distances decide."""
         if not self._has_directions():
-            return super().nearest(rows, columns, n_jobs=n_jobs)
+            return super().nearest(rows, columns, choose=choose, n_jobs=n_jobs)
         wanted, among = self._rows[rows], self._columns[columns]
         centre = among.mean(axis=0, dtype=np.float64)
         b = among - centre
@@ -155,10 +178,17 @@ class VectorSpace(Space):
                 screen += b_norms
                 norms = np.sqrt(np.einsum("ij,ij->i", a, a))
                 slack = 2 * rounding(a.shape[1], float(np.finfo(np.float64).eps)) * (norms + largest) ** 2
-                positions[part], distances[part] = kernels.euclidean.nearest_screened(
+                positions[part], distances[part], are_tied = kernels.euclidean.nearest_screened(
                     wanted[part], among, screen, slack
                 )
+                if choose is not None and are_tied.any():
+                    tied_rows = wanted[part][are_tied], among, screen[are_tied], slack[are_tied]
+                    positions[part][are_tied] = choose(kernels.euclidean.screened_block(*tied_rows))
         return positions, self._measure(distances)
+
+    def identical(self) -> np.ndarray:
+        """Numbers by the content of the images."""
+        return number_vectors(self._columns)
 
     def central_member(self, members: np.ndarray) -> int:
         """Return the member whose image is nearest to the mean of the images."""

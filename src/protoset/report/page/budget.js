@@ -1,53 +1,95 @@
-// The summary at the top, the slider over the number of prototypes, and the error at each number.
+// The summary at the top, the slider over the number of prototypes, and the cross-validated error at each number.
 
-function tile(value, name, note) {
-  return el("div", { class: "tile" }, el("p", { class: "name" }, name), el("p", { class: "value" }, value), el("p", { class: "quiet small" }, note));
+function tile(value, name, note, style = "") {
+  return el("div", { class: "tile" + style }, el("p", { class: "name" }, name), el("p", { class: "value" }, value), el("p", { class: "quiet small" }, note));
+}
+
+function factOf(name) {
+  return Object.fromEntries(model.facts.flatMap((list) => list.rows))[name];
+}
+
+function methodName() {
+  return (model.summary.refined ? "refined " : "") + factOf("method");
+}
+
+// How sure an error is.
+function spread(estimate) {
+  return estimate.measured_on === "test" ? interval(estimate) : deviation(estimate);
+}
+
+function deviation(estimate) {
+  return "± " + percent(estimate.standard_error);
 }
 
 function showSummary() {
-  const summary = model.summary;
-  const facts = Object.fromEntries(model.facts.flatMap((list) => list.rows));
+  const summary = model.summary, error = summary.error;
   replace(
     byId("subtitle"),
     plural(summary.n_train, "training object", "training objects"),
     summary.n_test ? ", " + plural(summary.n_test, "test object", "test objects") : "",
     " of " + plural(model.class_sizes.filter((size) => size > 0).length, "class", "classes") + "; metric ",
-    isolate(facts.metric),
-    ", method " + facts.method + (summary.refined ? " with refinement" : "") + "; made " + model.created,
+    isolate(factOf("metric")),
+    ", method " + methodName() + "; made " + model.created,
   );
-  const crossValidated = summary.measured_on === "test" ? null : summary.cross_validated;
+  const onTest = error.measured_on === "test", references = summary.references[onTest ? "test" : "leave_one_out"];
+  const how = onTest ? "on the test objects" : "by cross-validation", reference = onTest ? how : "by leave-one-out";
   replace(
     byId("tiles"),
     tile(count(summary.n_prototypes), "Prototypes", `of ${count(summary.n_train)} objects, ${percent(summary.selection_rate)}`),
-    // The leave-one-out error is too low: the prototypes were selected on the same objects.
-    crossValidated
-      ? tile(percent(crossValidated.error), "Error with the prototypes", `± ${percent(crossValidated.standard_error)}, by cross-validation`)
-      : tile(percent(summary.prototypes.error), "Error with the prototypes", interval(summary.prototypes)),
-    tile(percent(summary.everything.error), "Error of 1-NN on all objects", interval(summary.everything)),
+    tile(percent(error.error), "Error with the prototypes", `${spread(error)}, ${how}`),
     tile(count(summary.distances_saved), "Distances saved per query", `${count(summary.distances_per_query)} instead of ${count(summary.n_train)}`),
+    tile(percent(references.guess), "Error of always guessing", ["the most frequent class, ", isolate(className(references.answer))], " reference"),
+    tile(percent(references.nearest), "Error of 1-NN on all objects", reference, " reference"),
+    tile(percent(references.knn), "Error of k-NN on all objects", `k = ${references.k}, ${reference}`, " reference"),
   );
-  const how =
-    summary.measured_on === "test"
-      ? `on ${plural(summary.n_measured, "test object", "test objects")} that took no part in the selection.`
-      : `by leave-one-out on ${plural(summary.n_measured, "training object", "training objects")}, because there is no test set. ` +
-        "The prototypes were selected on these objects, so the error on new objects may be higher.";
-  const errors = crossValidated ? "All other errors" : "Errors";
-  replace(byId("measured"), `${errors} are measured ${how} Intervals are Wilson intervals at ${Math.round(100 * summary.confidence)} % confidence.`);
+  byId("verdict").hidden = !summary.no_better_than_guessing;
+  replace(byId("verdict"), el("strong", {}, "No better than guessing: "), "always answering ", isolate(className(references.answer)),
+    ` has an error of ${percent(references.guess)}, the prototypes have ${percent(error.error)} ± ${percent(error.standard_error)}.`);
+  replace(byId("measured"), onTest ? testNote(error) : validationNote(error, references));
+}
+
+function testNote(error) {
+  return `These errors are measured on ${plural(error.n_measured, "test object", "test objects")} that took no part in the selection. ` +
+    `The interval is a Wilson interval at ${Math.round(100 * error.confidence)} % confidence. The k of k-NN is chosen on the training objects.` +
+    (model.stops.length > 1 ? " The curve below is cross-validated on the training objects." : "");
+}
+
+function validationNote(error, references) {
+  const some = error.n_measured < model.summary.n_train ? `a sample of ${count(error.n_measured)} training objects` : "the training objects";
+  return `The error with the prototypes is cross-validated: on four fifths of ${some} the method selects a set of this size, which classifies the others. ` +
+    `± is the standard error over five such folds. 1-NN and k-NN classify ${references.n_measured < model.summary.n_train ? count(references.n_measured) + " training objects" : "each training object"} by all others.`;
+}
+
+// Number of prototypes at a stop; a refined set may need fewer than it may have.
+function stopSize(stop) {
+  return stop.kept ? stop.n_kept : stop.size;
+}
+
+function stopError(stop) {
+  return stop.error === null ? model.summary.error : { measured_on: "cross-validation", ...stop };
 }
 
 function stopText(stop) {
-  return plural(stop.size, "prototype", "prototypes") + ", error " + percent(stop.error);
+  return `${plural(stopSize(stop), "prototype", "prototypes")}, ${model.summary.measure} ${percent(stopError(stop).error)}`;
+}
+
+function stopKind(stop) {
+  if (stop.chosen) return model.summary.refined ? "the chosen set, refined" : "the chosen set";
+  if (!stop.kept) return "its prototypes are not on this page; those below are of the chosen set";
+  return model.summary.refined ? "a refined set of this size" : "a cut of the ranking";
 }
 
 function showNow() {
-  const stop = model.stops[state.stop];
-  const kind = stop.chosen ? (model.summary.refined ? "the chosen set, refined" : "the chosen set") : "a cut of the ranking";
+  const stop = model.stops[state.stop], error = stopError(stop), test = model.summary.error;
+  const how = error.measured_on === "test" ? "on the test objects" : "by cross-validation";
+  const budget = stop.kept && stop.n_kept < stop.size ? ` of at most ${count(stop.size)}` : "";
+  const alsoOnTest = stop.chosen && test.measured_on === "test" && error !== test ? `, error ${percent(test.error)} on the test objects` : "";
   replace(
     byId("now"),
-    el("strong", { id: "now-size" }, plural(stop.size, "prototype", "prototypes")),
-    ": error ",
-    el("strong", { id: "now-error" }, percent(stop.error)),
-    el("span", { class: "quiet" }, ` (${interval(stop)}); ${kind}`),
+    el("strong", { id: "now-size" }, plural(stopSize(stop), "prototype", "prototypes")),
+    `${budget}: ${model.summary.measure} `,
+    el("strong", { id: "now-error" }, percent(error.error)),
+    el("span", { class: "quiet" }, ` ${spread(error)} ${how}${alsoOnTest}; ${stopKind(stop)}`),
   );
 }
 
@@ -61,11 +103,13 @@ function niceTicks(most, wanted) {
 
 function drawCurve() {
   const box = byId("curve"), stops = model.stops, summary = model.summary;
+  if (stops.length < 2) return;
   const width = widthOf(box), height = width < 500 ? 200 : 240;
   const left = 46, right = width - 24, top = 12, bottom = height - 44;
-  const most = Math.min(1, 1.08 * Math.max(summary.everything.error, 0.01, ...stops.map((stop) => Math.min(stop.upper, 1.6 * stop.error + 0.02))));
+  const lines = referenceLines();
+  const most = Math.min(1, 1.08 * Math.max(0.01, ...lines.map((line) => line.error), ...stops.map((stop) => stop.error + stop.standard_error)));
   const sizes = stops.map((stop) => stop.size), low = Math.log(sizes[0]), spread = Math.log(sizes.at(-1)) - low || 1;
-  const x = (size) => left + ((right - left) * (Math.log(size) - low)) / spread;
+  const x = (size) => left + 14 + ((right - left - 14) * (Math.log(size) - low)) / spread;
   const y = (error) => bottom - ((bottom - top) * Math.min(error, most)) / most;
   const shapes = [];
   for (const tick of niceTicks(most, 4)) {
@@ -80,20 +124,30 @@ function drawCurve() {
     shapes.push(svg("text", { x: x(stop.size), y: bottom + 18, class: "tick middle" }, count(stop.size)));
   }
   shapes.push(svg("text", { x: (left + right) / 2, y: height - 3, class: "tick middle" }, "number of prototypes"));
-  // The refined set is no cut of the ranking: a marker without a line.
-  const line = stops.filter((stop) => !stop.chosen || !summary.refined);
-  const edge = (key) => line.map((stop) => x(stop.size).toFixed(1) + " " + y(stop[key]).toFixed(1));
-  if (line.length > 1) {
-    shapes.push(svg("path", { d: "M" + [...edge("lower"), ...edge("upper").reverse()].join("L") + "Z", class: "band" }));
-    shapes.push(svg("path", { d: "M" + edge("error").join("L"), class: "curve" }));
-  }
-  const oneNN = y(summary.everything.error);
-  shapes.push(svg("line", { x1: left, x2: right, y1: oneNN, y2: oneNN, class: "one-nn" }));
+  const edge = (height) => stops.map((stop) => x(stop.size).toFixed(1) + " " + y(height(stop)).toFixed(1));
+  const band = [...edge((stop) => Math.max(0, stop.error - stop.standard_error)), ...edge((stop) => stop.error + stop.standard_error).reverse()];
+  shapes.push(svg("path", { d: "M" + band.join("L") + "Z", class: "band" }));
+  for (const { error, style } of lines) shapes.push(svg("line", { x1: left, x2: right, y1: y(error), y2: y(error), class: style }));
+  shapes.push(svg("path", { d: "M" + edge((stop) => stop.error).join("L"), class: "curve" }));
+  for (const stop of stops) shapes.push(svg("circle", { cx: x(stop.size), cy: y(stop.error), r: 2.5, class: "curve-dot" }));
   shapes.push(svg("line", { x1: x(now.size), x2: x(now.size), y1: top, y2: bottom, class: "now-line" }));
   shapes.push(svg("circle", { cx: x(now.size), cy: y(now.error), r: now === chosen ? 9 : 5, class: "now-dot" }));
   shapes.push(svg("path", { d: polygon(4, 7, 0), transform: `translate(${x(chosen.size)} ${y(chosen.error)})`, class: "chosen" }));
-  const label = `Error at ${stops.length} sizes, from ${stopText(stops[0])}, to ${stopText(stops.at(-1))}. Now ${stopText(now)}.`;
+  const label = `Cross-validated ${summary.measure} at ${stops.length} sizes, from ${stopText(stops[0])}, to ${stopText(stops.at(-1))}. Now ${stopText(now)}.`;
   replace(box, svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, shapes));
+}
+
+// What a user would take instead, by leave-one-out on the training objects; guessing only where it is near the curve.
+function referenceLines() {
+  if (model.summary.measure !== "error") return []; // not comparable
+  const references = model.summary.references.leave_one_out;
+  const lines = [
+    { error: references.nearest, style: "reference-line", name: "1-NN on all objects (leave-one-out)" },
+    { error: references.knn, style: "reference-line dotted", name: `k-NN on all objects, k = ${references.k} (leave-one-out)` },
+    { error: references.guess, style: "reference-line faint", name: "always guessing" },
+  ];
+  const highest = Math.max(...model.stops.map((stop) => stop.error));
+  return lines.filter((line) => line.name !== "always guessing" || line.error <= 1.6 * highest);
 }
 
 function legendEntry(mark, text) {
@@ -113,9 +167,9 @@ function startBudget() {
   const summary = model.summary;
   replace(
     byId("curve-legend"),
-    legendEntry(svg("path", { d: "M-11 0H11", class: "curve" }), "error of the ranking cut at each size, with interval"),
+    legendEntry(svg("path", { d: "M-11 0H11", class: "curve" }), `cross-validated ${summary.measure} of ${methodName()} at each size, ± standard error`),
     legendEntry(svg("path", { d: polygon(4, 7, 0), class: "chosen" }), summary.refined ? "the chosen set, refined" : "the chosen set"),
-    legendEntry(svg("path", { d: "M-11 0H11", class: "one-nn" }), "1-NN on all objects"),
+    referenceLines().map(({ style, name }) => legendEntry(svg("path", { d: "M-11 0H11", class: style }), name)),
   );
   const show = () => {
     slider.value = state.stop;

@@ -14,10 +14,8 @@ function factRow(name, ...value) {
   return [el("dt", {}, name), el("dd", {}, ...value)];
 }
 
-function countsByClass(indices) {
-  const counts = new Map();
-  for (const index of indices) counts.set(objects.codes[index], (counts.get(objects.codes[index]) || 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1]);
+function total(counts) {
+  return counts.reduce((sum, [, size]) => sum + size, 0);
 }
 
 function showDetails() {
@@ -25,24 +23,26 @@ function showDetails() {
   if (index === null) {
     return replace(box, el("p", { class: "quiet hint" }, "Point at an object, tap it, or search for its id. Its details appear here."));
   }
-  const { kept, nearest, distances, wrong, membersOf } = current();
+  const { kept, nearest, differs, membersOf, countsOf } = current();
   const isKept = kept[index] === 1;
-  const status = isKept ? "prototype" : wrong[index] ? "dropped, misclassified by the prototypes" : "dropped";
+  const status = isKept ? "prototype" : differs[index] ? "dropped; its nearest prototype is of another class" : "dropped";
   const rows = [factRow("class", classTag(objects.codes[index]))];
+  if (objects.rows) rows.unshift(factRow("row", String(objects.rows[index])));
   if (objects.weights) rows.push(factRow("weight", number(objects.weights[index])));
   if (objects.degradations) rows.push(factRow("degradation", number(objects.degradations[index])));
   if (nearest[index] >= 0) {
     const name = isKept ? "nearest other prototype" : "nearest prototype";
-    const distance = el("span", { class: "quiet" }, " at distance " + number(distances[index]));
+    const distance = el("span", { class: "quiet" }, " at distance " + number(distanceTo(objects, index, nearest[index])));
     rows.push(factRow(name, objectLink(nearest[index]), " ", classTag(objects.codes[nearest[index]]), distance));
   }
   let memberList = null;
   if (isKept) {
-    const members = membersOf.get(index);
-    const shares = countsByClass(members).map(([code, size]) => el("li", {}, count(size), " ", classTag(code)));
-    rows.push(factRow("stands for", plural(members.length, "other object", "other objects"), el("ul", { class: "plain" }, shares)));
+    const counts = countsOf.get(index), members = membersOf.get(index), others = total(counts) - 1;
+    const shares = counts.map(([code, size]) => el("li", {}, count(size), " ", classTag(code)));
+    const objectCount = plural(total(counts), "training object", "training objects") + ", itself included";
+    rows.push(factRow("stands for", objectCount, el("ul", { class: "plain" }, shares)));
     const listed = members.slice(0, MAX_MEMBERS).map((member) => objectLink(member));
-    const rest = members.length > MAX_MEMBERS ? el("span", { class: "quiet" }, `and ${count(members.length - MAX_MEMBERS)} more`) : null;
+    const rest = others > listed.length ? el("span", { class: "quiet" }, `and ${count(others - listed.length)} more`) : null;
     if (members.length) memberList = el("div", { class: "chips members" }, listed, rest);
   }
   replace(

@@ -1,4 +1,5 @@
-// The map: all objects in the plane, kept or dropped, and the selected one.
+// The map: all objects in the plane, kept or dropped, and the selected one. Crosses mark single training objects; they
+// took part in the selection, so their share is no error of the set and is not computed.
 
 const MAX_THREADS = 400; // lines from a prototype to its objects
 
@@ -39,7 +40,7 @@ function drawMap() {
 }
 
 function updateMarks() {
-  const { kept, wrong } = current();
+  const { kept, differs } = current();
   const crosses = [], arm = Math.max(map.radius * 0.65, 2);
   const sides = { kept: [], dropped: [] };
   map.nodes.forEach((node, index) => {
@@ -48,7 +49,7 @@ function updateMarks() {
     node.setAttribute("class", `mark ${colorClass(code)}` + (kept[index] ? " kept" : "") + (isDimmed(index) ? " dimmed" : ""));
     if (!isVisible(index)) return;
     sides[kept[index] ? "kept" : "dropped"].push(node);
-    if (wrong[index] && !isDimmed(index)) {
+    if (differs[index] && !isDimmed(index)) {
       const x = mapX(index), y = mapY(index);
       crosses.push(`M${(x - arm).toFixed(1)} ${(y - arm).toFixed(1)}l${2 * arm} ${2 * arm}m0 ${-2 * arm}l${-2 * arm} ${2 * arm}`);
     }
@@ -108,7 +109,7 @@ function onMapKey(event) {
   if (!step) return;
   event.preventDefault();
   if (state.selected === null || !isVisible(state.selected)) {
-    const first = model.stops[state.stop].kept.find((index) => isVisible(index) && !isDimmed(index));
+    const first = shownStop().kept.find((index) => isVisible(index) && !isDimmed(index));
     if (first !== undefined) selectObject(first, false);
     return;
   }
@@ -134,7 +135,7 @@ function startMap() {
     byId("map-legend"),
     legend("kept", "kept"),
     legend("", "dropped"),
-    legendEntry(svg("path", { d: "M-4 -4l8 8m0 -8l-8 8", class: "cross" }), "nearest prototype is of another class"),
+    legendEntry(svg("path", { d: "M-4 -4l8 8m0 -8l-8 8", class: "cross" }), "training object whose nearest prototype is of another class"),
   );
   on("stop", updateMarks);
   on("filter", updateMarks);

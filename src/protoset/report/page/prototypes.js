@@ -6,9 +6,9 @@ const MAX_PANELS = 48; // series before "Show all prototypes"
 const table = { key: "id", descending: false, all: false };
 
 function prototypeRows() {
-  const { membersOf } = current();
-  return model.stops[state.stop].kept.filter(isVisible).map((index) => {
-    const members = membersOf.get(index);
+  const { countsOf } = current();
+  return shownStop().kept.filter(isVisible).map((index) => {
+    const counts = countsOf.get(index);
     return {
       index,
       id: objects.ids[index],
@@ -16,8 +16,8 @@ function prototypeRows() {
       class: className(objects.codes[index]),
       weight: objects.weights ? objects.weights[index] : null,
       degradation: objects.degradations ? (objects.degradations[index] ?? Infinity) : null,
-      stands: members.length,
-      wrong: members.filter((member) => objects.codes[member] !== objects.codes[index]).length,
+      stands: total(counts),
+      others: total(counts.filter(([code]) => code !== objects.codes[index])),
     };
   });
 }
@@ -30,7 +30,7 @@ function columns() {
     { key: "weight", name: "weight", numeric: true, wide: true, present: objects.weights },
     { key: "degradation", name: "degradation", numeric: true, wide: true, present: objects.degradations },
     { key: "stands", name: "stands for", numeric: true },
-    { key: "wrong", name: "wrong", numeric: true },
+    { key: "others", name: "other class", numeric: true },
   ];
   return all.filter((column) => column.present !== null);
 }
@@ -93,9 +93,12 @@ function showPrototypes() {
   const body = shown.map((row) => el("tr", {}, columns().map((column) => cell(column, row))));
   const caption = el("caption", { class: "sr" }, `The prototypes, sorted by ${columns().find((column) => column.key === table.key).name}`);
   replace(byId("table"), el("table", { class: "sortable" }, caption, el("thead", {}, el("tr", {}, columns().map(heading))), el("tbody", {}, body)));
-  const size = model.stops[state.stop].size;
-  const notes = [`${count(shown.length)} of ${plural(size, "prototype", "prototypes")} shown.`];
-  notes.push("A prototype stands for the training objects whose nearest prototype it is; objects of another class are counted as wrong.");
+  const notes = [`${count(shown.length)} of ${plural(shownStop().n_kept, "prototype", "prototypes")} shown.`];
+  notes.push(
+    `A prototype stands for itself and for all training objects whose nearest prototype it is, of ${count(model.summary.n_train)} in all;`,
+    "those of other classes are counted in the last column.",
+    "These objects took part in the selection, so their number is no error of the set.",
+  );
   replace(byId("table-note"), notes.join(" "));
   byId("show-all").hidden = shown.length === rows.length;
 }

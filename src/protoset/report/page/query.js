@@ -44,6 +44,13 @@ function answerRow(prototype, deciding) {
   return el("tr", { class: decided ? "deciding" : null }, cells);
 }
 
+// Why the prototype decides.
+function reason(deciding) {
+  const alone = model.rule === "adjusted" ? " has the smallest adjusted rank." : " is the nearest.";
+  if (deciding.tied === 1) return alone;
+  return ` is one of ${count(deciding.tied)} ${model.rule === "adjusted" ? "equally good" : "equally near"} prototypes: the majority of their classes decides, then the more frequent class.`;
+}
+
 function card(title, body) {
   return el("figure", { class: "card-small" }, el("figcaption", {}, title), body);
 }
@@ -67,7 +74,9 @@ function showAnswer() {
   if (select.value === "") return replace(box, el("p", { class: "quiet" }, "No test object matches."));
   const query = Number(select.value), deciding = decision(query), shown = nearestPrototypes(query);
   if (deciding.index < 0) return replace(box, el("p", { class: "quiet" }, "The prototype that decides is not on this page."));
-  if (!shown.some((prototype) => prototype.index === deciding.index)) shown.push({ index: deciding.index, rank: deciding.rank, distance: null });
+  if (!shown.some((prototype) => prototype.index === deciding.index)) {
+    shown.push({ index: deciding.index, rank: deciding.rank, distance: distanceTo(queries, query, deciding.index) });
+  }
   const wrong = isWrong(query);
   const names = ["rank", "prototype", "class", "distance"];
   if (model.rule === "adjusted") names.push("degradation", "adjusted rank");
@@ -80,7 +89,7 @@ function showAnswer() {
     el("p", { class: wrong ? "verdict wrong" : "verdict right" },
       wrong ? "Wrong: " : "Right: ", "predicted ", classTag(objects.codes[deciding.index]),
       wrong ? [", but its class is ", classTag(queries.codes[query])] : null, "."),
-    el("p", {}, "Prototype ", objectLink(deciding.index), model.rule === "adjusted" ? " has the smallest adjusted rank." : " is the nearest."),
+    el("p", {}, "Prototype ", objectLink(deciding.index), reason(deciding)),
     pictures(query, winner),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nearest prototypes" },
       el("table", {}, el("caption", { class: "sr" }, "The nearest prototypes"), el("thead", {}, el("tr", {}, heads)),

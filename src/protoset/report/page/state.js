@@ -25,31 +25,44 @@ function notify(change) {
   for (const listener of listeners[change]) listener();
 }
 
-const assignments = new Map(); // by stop
-
-// Which objects are kept, the nearest prototype of each object, and the objects that each prototype stands for.
-function current() {
-  if (!assignments.has(state.stop)) assignments.set(state.stop, assign(model.stops[state.stop]));
-  return assignments.get(state.stop);
+// The stop whose set is shown: the stop of the slider, or the chosen one where the page holds no set of that size.
+function shownNumber() {
+  return model.stops[state.stop].kept ? state.stop : model.summary.chosen_stop;
 }
 
-function assign(stop) {
+function shownStop() {
+  return model.stops[shownNumber()];
+}
+
+const assignments = new Map(); // by stop
+
+// Which objects are kept, the nearest prototype of each object, and what each prototype stands for.
+function current() {
+  const number = shownNumber();
+  if (!assignments.has(number)) assignments.set(number, assign(number));
+  return assignments.get(number);
+}
+
+// A group of objects or test objects: the distance to a prototype, null where it is not known.
+function distanceTo(group, index, prototype) {
+  const position = group.nearest[index].indexOf(prototype);
+  return position < 0 ? null : group.distances[index][position];
+}
+
+// Members are the objects on the page whose nearest prototype it is. Counts are those of all training objects.
+function assign(number) {
+  const stop = model.stops[number], nearest = objects.winners[number];
   const kept = new Uint8Array(n);
   for (const index of stop.kept) kept[index] = 1;
-  const nearest = new Int32Array(n).fill(-1);
-  const distances = new Array(n).fill(null);
-  const wrong = new Uint8Array(n);
+  const differs = new Uint8Array(n);
   const membersOf = new Map(stop.kept.map((index) => [index, []]));
+  const countsOf = new Map(stop.kept.map((index, position) => [index, stop.members[position]]));
   for (let index = 0; index < n; index++) {
-    const first = objects.nearest[index].findIndex((prototype) => prototype >= 0 && kept[prototype]);
-    if (first < 0) continue;
-    nearest[index] = objects.nearest[index][first];
-    distances[index] = objects.distances[index][first];
-    if (kept[index]) continue;
-    wrong[index] = objects.codes[nearest[index]] !== objects.codes[index] ? 1 : 0;
+    if (nearest[index] < 0 || kept[index]) continue;
+    differs[index] = objects.codes[nearest[index]] !== objects.codes[index] ? 1 : 0;
     membersOf.get(nearest[index]).push(index);
   }
-  return { kept, nearest, distances, wrong, membersOf };
+  return { kept, nearest, differs, membersOf, countsOf };
 }
 
 const MAX_NEAREST = 5; // prototypes listed for a test object
@@ -66,13 +79,10 @@ function nearestPrototypes(query) {
   return shown.slice(0, MAX_NEAREST);
 }
 
-// The prototype that decides about a test object, and its rank.
+// The prototype that decides about a test object, its rank, and the number of equally near prototypes.
 function decision(query) {
-  if (queries.decided) {
-    return { index: queries.decided.winners[state.stop][query], rank: queries.decided.ranks[state.stop][query] };
-  }
-  const first = nearestPrototypes(query)[0];
-  return first ? { index: first.index, rank: first.rank } : { index: -1, rank: 1 };
+  const number = shownNumber();
+  return { index: queries.winners[number][query], rank: queries.ranks[number][query], tied: queries.n_tied[number][query] };
 }
 
 function isVisible(index) {
@@ -94,8 +104,9 @@ function setStop(stop) {
   notify("stop");
 }
 
-// Whether the id of an object, or its text, contains the search term.
+// Whether the id of an object, its row or its text match the search term. The row must match as a whole.
 function matchesTerm(group, index, term) {
   if (group.ids[index].toLowerCase().includes(term)) return true;
+  if (group.rows && String(group.rows[index]) === term) return true;
   return group.values.kind === "strings" && group.values.values[index].toLowerCase().includes(term);
 }

@@ -1,0 +1,151 @@
+"""How a query and a prototype differ, as text and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from protoset.cli._output import percent, plain, say, say_table
+
+if TYPE_CHECKING:
+    from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
+
+SHOWN_ATTRIBUTES = 10
+"""Attributes that are shown without --all."""
+
+SHOWN_SEGMENTS = 5
+"""Segments of an alignment that are shown without --all."""
+
+SHOWN_SYMBOLS = 400
+"""Columns of aligned strings that are shown without --all."""
+
+LINE_SYMBOLS = 80
+"""Columns of aligned strings in a line."""
+
+EDIT_MARKS = {"insert": "+", "delete": "-", "replace": "~", "transpose": "x"}
+"""Marks between the symbols that an edit changes."""
+
+GAP = "·"
+"""Stands for no symbol."""
+
+
+def say_comparison(comparison: PairComparison, metric: str, everything: bool) -> None:
+    """Print what makes up the distance of a query to a prototype; all of it if ``everything``."""
+    from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
+
+    if type(comparison) is not PairComparison:
+        say("")
+    if isinstance(comparison, Contributions):
+        _say_attributes(comparison, metric, everything)
+    elif isinstance(comparison, Alignment):
+        _say_alignment(comparison, everything)
+    elif isinstance(comparison, EditScript):
+        _say_edits(comparison, metric, everything)
+
+
+def comparison_json(comparison: PairComparison) -> dict[str, Any]:
+    """Return all of a comparison, for JSON."""
+    from protoset.spaces import Alignment, Contributions, EditScript
+
+    document: dict[str, Any] = {"distance": comparison.distance}
+    if isinstance(comparison, Contributions):
+        return document | {"attributes": _attributes(comparison)}
+    if isinstance(comparison, Alignment):
+        segments = [segment._asdict() for segment in comparison.segments()]
+        return document | {"path": comparison.pairs, "costs": comparison.costs, "segments": segments}
+    if isinstance(comparison, EditScript):
+        edits = None if comparison.edits is None else [edit._asdict() for edit in comparison.edits]
+        return document | {"query": comparison.query, "prototype": comparison.prototype, "edits": edits}
+    return document
+
+
+def _attributes(comparison: Contributions) -> list[dict[str, Any]]:
+    """Name, values and share of each attribute, the largest share first; None where a value or a share is unknown."""
+    unknown = [None] * len(comparison.names)
+    columns = {
+        "name": comparison.names,
+        "query": unknown if comparison.query is None else comparison.query.tolist(),
+        "prototype": unknown if comparison.prototype is None else comparison.prototype.tolist(),
+        "share": unknown if comparison.shares is None else comparison.shares.tolist(),
+    }
+    return [{name: column[at] for name, column in columns.items()} for at in comparison.order.tolist()]
+
+
+def _say_attributes(comparison: Contributions, metric: str, everything: bool) -> None:
+    attributes = _attributes(comparison)
+    columns, shares = ["name", "query", "prototype", "share"], comparison.shares is not None
+    if comparison.prototype is None:
+        columns.remove("prototype")
+    if shares:
+        say(f"Values, and the share of each attribute in the distance of {comparison.distance:.4g} to the first:")
+    else:
+        say(f"Values; the metric {metric} has no share for each attribute:")
+        columns.remove("share")
+    shown = attributes if everything else attributes[:SHOWN_ATTRIBUTES]
+    rows = [
+        [percent(attribute[column]) if column == "share" else _exact(attribute[column]) for column in columns]
+        for attribute in shown
+    ]
+    say_table(["attribute", *columns[1:]], rows)
+    rest = attributes[len(shown) :]
+    if rest:
+        total = f", {percent(sum(attribute['share'] for attribute in rest))} of the distance" if shares else ""
+        say(f"{len(rest)} more{total}; --all shows them")
+
+
+def _exact(value: Any) -> Any:
+    """A value with all its digits; None where it is missing."""
+    if isinstance(value, float):
+        return f"{value:.12g}" if value == value else None
+    return value
+
+
+def _say_alignment(alignment: Alignment, everything: bool) -> None:
+    n_query, n_prototype = (alignment.pairs.max(axis=0) + 1).tolist()
+    lags = alignment.lags.tolist()
+    skipped = len(alignment.costs) - len(lags)
+    more = f", {skipped} points skipped" if skipped else ""
+    say(f"{n_query} points against {n_prototype} of the first: {len(lags)} pairs{more}")
+    if any(lags):
+        mean = sum(lags) / len(lags)
+        late = "later" if mean > 0 else "earlier"
+        say(f"the query is {abs(mean):.2g} points {late} on average, between {min(lags)} and {max(lags)}")
+    segments = alignment.segments()
+    shown = segments if everything else segments[:SHOWN_SEGMENTS]
+    if not shown:
+        return
+    say(f"Where the distance of {alignment.distance:.4g} arises:")
+    rows = [[_points(segment.query), _points(segment.prototype), percent(segment.share)] for segment in shown]
+    rest = 1 - sum(segment.share for segment in shown)
+    say_table(["points of the query", "of the prototype", "share"], [*rows, ["elsewhere", "", percent(max(rest, 0.0))]])
+
+
+def _points(points: tuple[int, int]) -> str:
+    first, last = points
+    return f"{first}" if first == last else f"{first} to {last}"
+
+
+def _say_edits(script: EditScript, metric: str, everything: bool) -> None:
+    if script.edits is None:
+        say(f"{metric} counts no edits:")
+        say(f"query      {plain(script.query)}")
+        say(f"prototype  {plain(script.prototype)}")
+        return
+    kinds = [edit.kind for edit in script.edits]
+    counts = [f"{kinds.count(kind)} {kind} ({mark})" for kind, mark in EDIT_MARKS.items() if kind in kinds]
+    say(f"From the query to the first: {', '.join(counts) or 'no edit'}")
+    columns = [
+        (_symbol(column.query), EDIT_MARKS.get(column.edit or "", ""), _symbol(column.prototype))
+        for column in script.columns()
+    ]
+    shown = columns if everything else columns[:SHOWN_SYMBOLS]
+    for start in range(0, len(shown), LINE_SYMBOLS):
+        line = shown[start : start + LINE_SYMBOLS]
+        for head, side in (("query", 0), ("", 1), ("prototype", 2)):
+            text = "".join(column[side].ljust(max(map(len, column))) for column in line)
+            say(f"{head:11}{text}".rstrip())
+    if len(shown) < len(columns):
+        say(f"{len(columns) - len(shown)} more symbols; --all shows them")
+
+
+def _symbol(symbol: Any) -> str:
+    return GAP if symbol is None else plain(symbol)

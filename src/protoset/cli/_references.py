@@ -1,0 +1,128 @@
+"""The errors that every error stands beside: guessing, 1-NN and k-NN on everything."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from protoset.cli._output import plain, say
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from protoset.datasets import Dataset
+    from protoset.experiments import ReferenceEstimates
+    from protoset.models import DataModel
+    from protoset.spaces import Space
+
+
+def reference_estimates(references: ReferenceEstimates | None, how: str) -> dict[str, Any] | None:
+    """Errors on held-out objects, for a document."""
+    if references is None:
+        return None
+    nearest, knn = references.nearest, references.knn
+    return {
+        "how": how,
+        "guess": references.guess.error,
+        "answer": references.answer,
+        "guessed_from": references.guessed_from,
+        "nearest": None if nearest is None else nearest.error,
+        "knn": None if knn is None else knn.error,
+        "k": list(references.k),
+    }
+
+
+def measured_errors(
+    dataset: Dataset, model: DataModel, document: Mapping[str, Any], options: Mapping[str, Any], *, sized: bool
+) -> dict[str, Any]:
+    """Measure the references, and the error of the set where neither a size curve nor test objects gave it.
+
+    ``options`` are arguments of ``validate`` for data with test objects. ``sized`` says whether the user set the size.
+    """
+    from protoset.evaluation import no_better_than
+
+    added: dict[str, Any] = {}
+    # The fit has given its warnings already.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if document["test"] is not None:
+            from protoset.experiments import validate
+
+            references = reference_estimates(validate(dataset, "guess", **options).references, "the same test objects")
+        else:
+            space, classes, codes = _training_space(dataset, model)
+            references = _left_out_references(space, classes, codes, options["n_jobs"])
+            if document["cross_validation"] is None:
+                added = _cross_validation(model, space, codes, sized)
+    known = document["test"] or document["cross_validation"] or added.get("cross_validation")
+    if known is not None and references is not None:
+        added["no_better_than_guessing"] = no_better_than(known["error"], known["standard_error"], references["guess"])
+    return added | {"references": references}
+
+
+def _training_space(dataset: Dataset, model: DataModel) -> tuple[Space, np.ndarray, np.ndarray]:
+    """Space of all objects of a data set, its labels, and the class of each object."""
+    import numpy as np
+
+    from protoset.spaces import make_space
+
+    preparation = model.preparation
+    classes, codes = np.unique(dataset.labels, return_inverse=True)
+    codes = codes.reshape(-1)
+    space = make_space(preparation(dataset.objects), preparation.metric, preparation.metric_params, y=codes)
+    return space, classes, codes
+
+
+def _cross_validation(model: DataModel, space: Space, codes: np.ndarray, sized: bool) -> dict[str, Any]:
+    """Cross-validated error of the set of a model, as on the page of the report; or why it was not measured."""
+    from protoset.models import cross_validated_error
+
+    try:
+        measured = cross_validated_error(model.classifier.selector_, space, codes, rule=model.classifier.rule)
+    except (ValueError, RuntimeError) as error:
+        # The selection is a result also where a fold is too small for the method.
+        return {"not_measured": f"{error}"}
+    how = "5 folds" if measured.n_objects == len(codes) else f"5 folds of {measured.n_objects} objects"
+    document = {"error": measured.error, "standard_error": measured.standard_error, "how": how, "at_this_size": sized}
+    return {"cross_validation": document}
+
+
+def _left_out_references(space: Space, classes: np.ndarray, codes: np.ndarray, n_jobs: int | None) -> dict[str, Any]:
+    """Errors by leave-one-out on a training set, for a document."""
+    from protoset.models import reference_errors
+
+    errors = reference_errors(space, codes, n_jobs=n_jobs)
+    sampled = "" if errors.n_objects == len(codes) else f" of {errors.n_objects} objects"
+    return {
+        "how": f"leave-one-out{sampled}",
+        "guess": errors.guess,
+        "answer": str(classes[errors.answer]),
+        "guessed_from": "training",
+        "nearest": errors.nearest,
+        "knn": errors.knn,
+        "k": [errors.k],
+    }
+
+
+def say_references(document: dict[str, Any] | None) -> None:
+    """Print the errors of the references, a line each."""
+    if document is None:
+        return
+    source = ", the most frequent label of this file" if document["guessed_from"] == "file" else ""
+    say(f"for comparison ({document['how']}):")
+    say(f"  {document['guess']:.3f} always answering '{plain(document['answer'])}'{source}")
+    if document["nearest"] is None and document["knn"] is None:
+        say("  1-NN and k-NN on everything: not measured for a model, nor beyond 50,000 objects; see compare")
+    if document["nearest"] is not None:
+        say(f"  {document['nearest']:.3f} 1-NN on everything")
+    if document["knn"] is not None:
+        least, most = min(document["k"]), max(document["k"])
+        k = f"{least}" if least == most else f"{least} to {most}"
+        say(f"  {document['knn']:.3f} k-NN on everything, k = {k}")
+
+
+def say_guessing(document: dict[str, Any] | None, no_better: bool | None) -> None:
+    """Say in words that an error is no better than guessing."""
+    if document is not None and no_better:
+        say(f"no better than always answering '{plain(document['answer'])}' ({document['guess']:.3f})")

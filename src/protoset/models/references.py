@@ -1,0 +1,232 @@
+"""What a user would take in place of prototypes: always guess, 1-NN on everything, k-NN on everything.
+
+    training space --> neighbour lists with all ties --> votes of 1, 3, 5, ... neighbours --> errors by leave-one-out
+
+The errors are measured by leave-one-out: an object is classified by all other objects. All objects at the distance of
+the k-th neighbour vote, so the order of rows decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protoset import kernels
+from protoset._arrays import row_pointers
+from protoset._blocks import map_blocks
+from protoset._validation import as_numbers, check_jobs
+from protoset.selectors.allocation import cut
+from protoset.spaces import Dissimilarities, TrainingSpace
+from protoset.spaces._lists import RawLists, smallest_of
+
+K_CANDIDATES = tuple(range(1, 52, 2))
+"""Numbers of neighbours that leave-one-out chooses from: 1, 3, 5, ..., 51."""
+
+MOST_QUERIES = 20_000
+"""Objects up to which all objects are left out, each in turn; beyond, a stratified sample."""
+
+FEWEST_QUERIES = 1000
+"""Smallest size of the sample."""
+
+MOST_PAIRS = 2 * 10**8
+"""Dissimilarities from the sample to all objects, where the sample is larger than ``FEWEST_QUERIES``."""
+
+SAMPLE_SEED = 0
+"""Seed of the sample."""
+
+ROOM_FOR_TIES = 2
+"""Neighbour lists may be this many times longer than the largest k; rows with more ties are searched by block."""
+
+
+@dataclass(frozen=True)
+class ReferenceErrors:
+    """Errors of what a user would take in place of prototypes.
+
+    Attributes
+    ----------
+    guess : float
+        Of always answering the most frequent class.
+    nearest : float
+        Of 1-NN on everything.
+    knn : float
+        Of k-NN on everything.
+    k : int
+        Number of neighbours with the lowest error by leave-one-out; of equals the smallest.
+    answer : int
+        The most frequent class; of equals the lowest.
+    n_objects : int
+        Objects that the errors of 1-NN and k-NN were measured on.
+    """
+
+    guess: float
+    nearest: float
+    knn: float
+    k: int
+    answer: int
+    n_objects: int
+
+
+def reference_errors(
+    space: TrainingSpace, codes: np.ndarray, *, weights: Any = None, n_jobs: int | None = None
+) -> ReferenceErrors:
+    """Measure guessing, 1-NN and k-NN on everything by leave-one-out.
+
+    Parameters
+    ----------
+    space : TrainingSpace
+        Space of the training objects.
+    codes : ndarray of int
+        Class of each training object, from 0 on.
+    weights : array-like, optional
+        Weight of each object; a weight of 2 equals the object twice.
+    n_jobs : int, optional
+        Threads. Changes no result.
+
+    Returns
+    -------
+    ReferenceErrors
+
+    Notes
+    -----
+    k is one of 1, 3, 5, ..., 51 and less than the number of objects. All objects at the distance of the k-th neighbour
+    vote. Of classes with equal votes the more frequent one wins, then the lower code.
+
+    Beyond 20,000 objects a stratified sample is left out: as many objects as make 2 * 10^8 dissimilarities (2,000 of
+    100,000), and at least 1,000. The sample is always drawn with the same seed. The neighbours are searched
+    among all objects.
+
+    Guessing is not left out: its error is the share of the other classes. With two classes of equal size, leaving an
+    object out would make the other class the more frequent one each time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset.models import reference_errors
+    >>> from protoset.spaces import make_space
+    >>> iris = load_iris()
+    >>> errors = reference_errors(make_space(iris.data, "euclidean"), iris.target)
+    >>> round(errors.guess, 3), round(errors.nearest, 3), round(errors.knn, 3), errors.k
+    (0.667, 0.04, 0.02, 19)
+    """
+    if space.remote:
+        raise ValueError("the objects are on other machines; pass the space of a sample of them in this process")
+    codes, weights = _check_objects(space, codes, weights)
+    totals = np.bincount(codes, weights)
+    answer = int(np.argmax(totals))
+    guess = 1 - float(totals[answer] / totals.sum())
+    ks = np.array([k for k in K_CANDIDATES if k < max(2, totals.sum())])
+    # All neighbours that a graph has are listed; nothing is gained by a sample.
+    queries = np.arange(len(codes)) if space.partial else _queries(codes)
+    winners = _left_out_votes(space, codes, weights, totals, queries, ks, check_jobs(n_jobs))
+    # Sums of right answers are exact for whole weights, so equal errors are equal whatever the order of the rows.
+    right = (weights[queries, None] * (winners == codes[queries, None])).sum(axis=0)
+    errors = 1 - right / weights[queries].sum()
+    best = int(np.argmax(right))
+    return ReferenceErrors(guess, float(errors[0]), float(errors[best]), int(ks[best]), answer, len(queries))
+
+
+def vote_of_neighbors(
+    queries: Dissimilarities, codes: np.ndarray, k: int, *, weights: Any = None, n_jobs: int | None = None
+) -> np.ndarray:
+    """Predict the classes of queries by k-NN on everything, with the ties of :func:`reference_errors`.
+
+    Parameters
+    ----------
+    queries : Dissimilarities
+        From the queries to all training objects.
+    codes : ndarray of int
+        Class of each training object, from 0 on.
+    k : int
+        Number of neighbours; ``reference_errors(...).k`` is the best by leave-one-out.
+    weights : array-like, optional
+        Weight of each training object.
+    n_jobs : int, optional
+        Threads. Changes no result.
+
+    Returns
+    -------
+    ndarray of int
+        Class of each query.
+    """
+    codes, weights = _check_objects(queries, codes, weights)
+    totals = np.bincount(codes, weights)
+    rows = np.arange(queries.shape[0])
+    return _votes_by_block(queries, codes, weights, totals, rows, np.array([k]), False, n_jobs)[:, 0]
+
+
+def _check_objects(space: Dissimilarities, codes: np.ndarray, weights: Any) -> tuple[np.ndarray, np.ndarray]:
+    codes, n_objects = np.asarray(codes), space.shape[1]
+    if codes.shape != (n_objects,) or codes.dtype.kind not in "iu" or codes.min() < 0:
+        raise ValueError(f"codes={codes!r} must have a class for each of the {n_objects} objects, from 0 on")
+    if weights is None:
+        return codes, np.ones(n_objects)
+    numbers = as_numbers("weights", weights)
+    if numbers.shape != codes.shape or not np.isfinite(numbers).all() or numbers.min() < 0 or numbers.max() == 0:
+        raise ValueError(f"weights={weights!r} must have a number of at least 0 for each of the {n_objects} objects")
+    return codes, numbers
+
+
+def _queries(codes: np.ndarray) -> np.ndarray:
+    """Objects that are left out: all of them, or a stratified sample."""
+    n_objects = len(codes)
+    if n_objects <= MOST_QUERIES:
+        return np.arange(n_objects)
+    _, present = np.unique(codes, return_inverse=True)
+    n_queries = max(FEWEST_QUERIES, MOST_PAIRS // n_objects, int(present.max()) + 1)
+    return np.sort(cut(np.random.RandomState(SAMPLE_SEED).permutation(n_objects), present, n_queries, "proportional"))
+
+
+def _left_out_votes(
+    space: TrainingSpace,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    totals: np.ndarray,
+    queries: np.ndarray,
+    ks: np.ndarray,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Class that each query gets from all other objects, for each k."""
+    if len(queries) < len(codes):
+        return _votes_by_block(space, codes, weights, totals, queries, ks, True, n_jobs)
+    lists = space.kneighbors(int(ks[-1]), limit=ROOM_FOR_TIES * int(ks[-1]), n_jobs=n_jobs)
+    winners = _votes(lists, codes, weights, totals, queries, ks)
+    # A graph has no other neighbours than those that it lists.
+    unclosed = np.flatnonzero(~lists.closed) if not space.partial else np.empty(0, int)
+    if len(unclosed):
+        winners[unclosed] = _votes_by_block(space, codes, weights, totals, unclosed, ks, True, n_jobs)
+    return winners
+
+
+def _votes_by_block(
+    space: Dissimilarities,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    totals: np.ndarray,
+    rows: np.ndarray,
+    ks: np.ndarray,
+    left_out: bool,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Class that each row gets, for each k; the votes of a block are counted before the next block is computed."""
+    n_columns = space.shape[1]
+    longest = min(int(ks[-1]), n_columns - left_out)
+
+    def vote(some: slice) -> np.ndarray:
+        own = rows[some] if left_out else np.full(len(rows[some]), -1)
+        lists = smallest_of(space.block(rows[some], slice(None)), own, longest, n_columns)
+        return _votes(lists, codes, weights, totals, own, ks)
+
+    return np.concatenate(map_blocks(vote, len(rows), n_columns, n_jobs))
+
+
+def _votes(
+    lists: RawLists, codes: np.ndarray, weights: np.ndarray, totals: np.ndarray, own: np.ndarray, ks: np.ndarray
+) -> np.ndarray:
+    """Count the votes of lists; ``own`` is the training object that each row is, or -1."""
+    # An object of weight 3 that is left out once leaves two like itself.
+    own_weights = np.where(own >= 0, np.maximum(weights[own] - 1, 0), 0.0)
+    return kernels.neighbor_votes.vote_of_nearest(
+        row_pointers(lists.counts), lists.indices, lists.distances, codes, weights, totals, codes[own], own_weights, ks
+    )

@@ -1,0 +1,73 @@
+"""The errors on the page. No object on which an error is measured took part in the selection.
+
+The error of the set is measured on test objects, or without them by cross-validation. The references are measured on
+the same test objects, or without them by leave-one-out on the training objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from protoset.evaluation import estimate_error
+from protoset.models import ReferenceErrors, cross_validated_error, reference_errors, vote_of_neighbors
+from protoset.report.inputs import ReportInputs
+from protoset.report.objects import significant
+from protoset.report.stops import Stop, curve_measure
+from protoset.selectors import REPS
+from protoset.selectors.size import SAMPLE_OBJECTS
+
+
+def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray | None) -> dict[str, Any]:
+    """Error of the chosen set; ``winners`` are the prototypes that decide about the test objects."""
+    chosen = next(stop for stop in stops if stop.chosen)
+    if winners is None:
+        error, standard_error = chosen.error, chosen.standard_error
+        measure = curve_measure(inputs.selector, inputs.rule)
+        if measure not in (None, "error"):
+            measured = cross_validated_error(inputs.selector, inputs.space, inputs.train.labels, rule=inputs.rule)
+            error, standard_error = measured.error, measured.standard_error
+        is_whole_curve = measure == "error" and isinstance(inputs.selector, REPS)
+        n_objects, n_classes = inputs.train.n_objects, len(inputs.selector.classes_)
+        return {
+            "measured_on": "cross-validation",
+            "n_measured": n_objects if is_whole_curve else min(n_objects, max(SAMPLE_OBJECTS, n_classes)),
+            "error": error,
+            "standard_error": standard_error,
+        }
+    wrong = (winners < 0) | (inputs.codes[winners] != inputs.test_codes)
+    estimate = estimate_error(int(wrong.sum()), len(wrong))
+    return {
+        "measured_on": "test",
+        "n_measured": estimate.n_test,
+        "error": estimate.error,
+        "standard_error": estimate.standard_error,
+        "lower": significant(estimate.lower, 6),
+        "upper": significant(estimate.upper, 6),
+        "n_errors": estimate.n_errors,
+        "confidence": estimate.confidence,
+    }
+
+
+def measure_references(inputs: ReportInputs) -> dict[str, Any]:
+    """Errors of always answering the most frequent class, and of 1-NN and k-NN on all training objects.
+
+    By leave-one-out on the training objects; if there are test objects, also on these.
+    """
+    jobs = inputs.selector.n_jobs
+    measured = reference_errors(inputs.space, inputs.codes, n_jobs=jobs)
+    on_test = None
+    if inputs.queries is not None:
+        votes = {k: vote_of_neighbors(inputs.queries, inputs.codes, k, n_jobs=jobs) for k in {1, measured.k}}
+        wrong = [float(np.mean(votes[k] != inputs.test_codes)) for k in (1, measured.k)]
+        guess = float(np.mean(inputs.test_codes != measured.answer))
+        on_test = replace(measured, guess=guess, nearest=wrong[0], knn=wrong[1], n_objects=len(inputs.test_codes))
+    return {"leave_one_out": _references(measured), "test": None if on_test is None else _references(on_test)}
+
+
+def _references(errors: ReferenceErrors) -> dict[str, Any]:
+    values = asdict(errors)
+    return {"n_measured": values.pop("n_objects"), **values}
