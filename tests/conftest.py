@@ -15,7 +15,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, assume, settings
 from hypothesis import strategies as st
 
 from benchmarks.keel import reference_folds
@@ -85,6 +85,14 @@ def without_copies(kept, X, y, tie_rule="majority"):
         return kept.tolist()
     pairs = np.column_stack([X, y])[kept]
     return [int(own) for own, row in zip(kept, pairs, strict=True) if not (pairs[kept < own] == row).all(axis=1).any()]
+
+
+def distinct_vectors(data):
+    """One object of each content, in the order of the rows; where only one class is left, the example is passed over."""
+    X, y = data
+    first = np.sort(np.unique(X, axis=0, return_index=True)[1])
+    assume(len(set(y[first])) > 1)
+    return X[first], y[first]
 
 
 def overlapping(n, d=3, n_classes=3, seed=0):

@@ -12,7 +12,7 @@ from protoset.selectors.fcnn import fcnn
 from protoset.selectors.ties import MajorityVote
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, tied_vote, vote, without_copies
+from conftest import distinct_vectors, labelled_vectors, tied_vote, vote, without_copies
 
 
 def literal_fcnn(matrix, codes, k, tie_rule="row_order"):
@@ -92,7 +92,7 @@ def test_cnn_is_the_literal_one(tie_rule, data, seed):
 
 @given(labelled_vectors(max_objects=60, tied=True), st.sampled_from([FCNN(), FCNN(start="medoid"), CNN()]))
 def test_condensed_sets_are_consistent(data, selector):
-    X, y = data
+    X, y = distinct_vectors(data)
     assert is_consistent(X, y, selector.fit(X, y).sample_indices_)
 
 

@@ -14,7 +14,7 @@ from protoset.selectors._set_evaluation import Individual, SetEvaluator, search_
 from protoset.selectors.ssma import ssma
 from protoset.spaces import make_space
 
-from conftest import labelled_vectors, overlapping, slow_hits
+from conftest import distinct_vectors, labelled_vectors, overlapping, slow_hits
 
 
 def individual(hits, size, n=100):
@@ -24,7 +24,7 @@ def individual(hits, size, n=100):
 @settings(max_examples=25)
 @given(labelled_vectors(tied=True), st.integers(1, 3), st.integers(0, 1000))
 def test_what_is_reported_of_the_best_set_is_true(data, k, seed):
-    X, y = data
+    X, y = distinct_vectors(data)
     selector = SSMA(n_neighbors=k, max_evaluations=60, population_size=5, random_state=seed).fit(X, y)
     n, kept = len(y), selector.sample_indices_
     own = kept if not len(selector.fallback_classes_) else None
