@@ -88,7 +88,7 @@ def without_copies(kept, X, y, tie_rule="majority"):
 
 
 def distinct_vectors(data):
-    """One object of each content, in the order of the rows; where only one class is left, the example is passed over."""
+    """One object of each content, in the order of the rows; examples of which one class is left are passed over."""
     X, y = data
     first = np.sort(np.unique(X, axis=0, return_index=True)[1])
     assume(len(set(y[first])) > 1)
