@@ -68,7 +68,7 @@ def classifier():
     return PrototypeClassifier(RandomSelector(6, random_state=0))
 
 
-def round_trip(model, folder, queries=()):
+def assert_round_trip(model, folder, queries=()):
     """Save, load, compare; returns the loaded model."""
     path = os.path.join(folder, "model.protoset")
     save(model, path)
@@ -207,7 +207,7 @@ def test_pipelines_predict_and_transform_as_before(tmp_path_factory, columns, sc
     folder = tmp_path_factory.mktemp("models")
     tables = [TRAINING, QUERIES, QUERIES[QUERIES.columns[::-1]], QUERIES.to_numpy(), QUERIES[["colour"]]]
     if not functions and not any(isinstance(columns, pd.Index) for *_, columns in model[0].transformers):
-        round_trip(model, folder, tables)
+        assert_round_trip(model, folder, tables)
         return
     # A function or an Index becomes a list of columns.
     save(model, folder / "model")
@@ -233,7 +233,7 @@ def test_pipelines_of_arrays(tmp_path_factory, steps, dtype, empty_column):
             model.fit(rows, LABELS)
     except (ValueError, TypeError):
         assume(False)
-    round_trip(model, tmp_path_factory.mktemp("models"), [rows, rows[::-1] * 2, rows[:, :2]])
+    assert_round_trip(model, tmp_path_factory.mktemp("models"), [rows, rows[::-1] * 2, rows[:, :2]])
 
 
 @settings(max_examples=60, deadline=None)
@@ -273,7 +273,7 @@ def test_encoders_of_any_categories(tmp_path_factory, columns, encoder, form, ex
         assume(False)
     unknown = rows.astype(object)
     unknown[:1] = "unknown"
-    again = round_trip(model, tmp_path_factory.mktemp("models"), [rows, unknown])
+    again = assert_round_trip(model, tmp_path_factory.mktemp("models"), [rows, unknown])
     infrequent = [repr(outcome(getattr, step, "infrequent_categories_")) for step in (model[0], again[0])]
     assert infrequent[0] == infrequent[1]
     encoded = model[0].transform(rows)
@@ -300,7 +300,7 @@ def rich():
 
 
 def test_a_loaded_pipeline_is_an_estimator_like_any_other(rich, tmp_path):
-    again = round_trip(rich, tmp_path, [TRAINING, QUERIES])
+    again = assert_round_trip(rich, tmp_path, [TRAINING, QUERIES])
     assert repr(again) == repr(rich)
     assert again.feature_names_in_.tolist() == TRAINING.columns.tolist()
     assert again.n_features_in_ == 5
@@ -309,7 +309,7 @@ def test_a_loaded_pipeline_is_an_estimator_like_any_other(rich, tmp_path):
     fitted = clone(again).fit(TRAINING, LABELS)
     np.testing.assert_array_equal(fitted.predict(TRAINING), clone(rich).fit(TRAINING, LABELS).predict(TRAINING))
     again.set_params(box__clip=True, columns__numbers__standardscaler__with_mean=False)
-    round_trip(again, tmp_path, [TRAINING, QUERIES])
+    assert_round_trip(again, tmp_path, [TRAINING, QUERIES])
 
 
 def test_saved_again_it_is_the_same_file(rich, tmp_path):
@@ -340,16 +340,16 @@ def test_mixed_attributes_sparse_rows_and_chosen_metrics(tmp_path):
     gower = make_pipeline(mixed, PrototypeClassifier(REPS(4, metric="gower")))
     listed = clone(gower).set_params(prototypeclassifier__selector__metric_params={"categorical": [2, 4]})
     assert listed.fit(table, LABELS)[0].transform(table).dtype == object
-    round_trip(listed, tmp_path, [table])
+    assert_round_trip(listed, tmp_path, [table])
     framed = clone(gower).set_output(transform="pandas").fit(table, LABELS)
     assert load_after_save(framed, tmp_path)[-1].feature_names_in_.tolist()[:2] == NUMBERS
-    round_trip(framed, tmp_path, [table])
+    assert_round_trip(framed, tmp_path, [table])
     encoded = make_pipeline(OneHotEncoder(handle_unknown="ignore"), PrototypeClassifier(REPS(4, metric="cityblock")))
     assert sparse.issparse(encoded.fit(table[CATEGORIES], LABELS)[0].transform(table[CATEGORIES]))
-    round_trip(encoded, tmp_path, [table[CATEGORIES]])
+    assert_round_trip(encoded, tmp_path, [table[CATEGORIES]])
     rows = sparse.csr_matrix(encoded[0].transform(table[CATEGORIES]))
     scaled = make_pipeline(SimpleImputer(strategy="median"), StandardScaler(with_mean=False), classifier())
-    round_trip(scaled.fit(rows, LABELS), tmp_path, [rows])
+    assert_round_trip(scaled.fit(rows, LABELS), tmp_path, [rows])
 
 
 def load_after_save(model, folder):
@@ -362,7 +362,7 @@ def test_weights_and_missing_values_of_scalers_come_back(tmp_path):
     model = make_pipeline(StandardScaler(), SimpleImputer(), classifier())
     model.fit(rows, LABELS, standardscaler__sample_weight=np.linspace(1, 2, 30))
     assert np.ndim(model[0].n_samples_seen_) == 1
-    again = round_trip(model, tmp_path, [rows])
+    again = assert_round_trip(model, tmp_path, [rows])
     for scaler in (again[0], model[0]):
         scaler.partial_fit(rows[:7])
     np.testing.assert_array_equal(again[0].scale_, model[0].scale_)
@@ -387,7 +387,7 @@ def test_a_function_as_metric_and_as_selector_of_columns(tmp_path):
 def test_global_settings_of_scikit_learn_change_nothing(setting, rich, tmp_path):
     with sklearn.config_context(**setting):
         model = clone(rich).set_params(columns__texts__onehotencoder__sparse_output=False).fit(TRAINING, LABELS)
-        round_trip(model, tmp_path, [TRAINING, QUERIES])
+        assert_round_trip(model, tmp_path, [TRAINING, QUERIES])
 
 
 def test_memory_is_not_saved(tmp_path):
@@ -399,7 +399,7 @@ def test_memory_is_not_saved(tmp_path):
 def test_missing_values_of_pandas(tmp_path):
     table = pd.DataFrame({"a": pd.array([1.0, None, 3.0] * 10, dtype="Float64")})
     model = make_pipeline(SimpleImputer(missing_values=pd.NA, strategy="most_frequent"), classifier())
-    again = round_trip(model.fit(table.astype(object), LABELS), tmp_path, [table.astype(object)])
+    again = assert_round_trip(model.fit(table.astype(object), LABELS), tmp_path, [table.astype(object)])
     assert again[0].missing_values is pd.NA
 
 
@@ -485,7 +485,7 @@ def test_other_pipelines_are_refused(tmp_path):
     ):
         with pytest.raises(TypeError, match=message):
             save(wrong, tmp_path / "model")
-    round_trip(search.best_estimator_, tmp_path, [rows])
+    assert_round_trip(search.best_estimator_, tmp_path, [rows])
     with pytest.raises(NotFittedError, match="step 'standardscaler', StandardScaler, is not fitted; fit the pipeline"):
         save(clone(model), tmp_path / "model")
     with pytest.raises(NotFittedError):

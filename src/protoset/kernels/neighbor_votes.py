@@ -8,6 +8,7 @@ lower code. So the class that wins does not depend on the order of rows or colum
 import numpy as np
 
 from protoset.kernels._compile import compiled
+from protoset.kernels.ties import is_ahead
 
 
 @compiled
@@ -42,6 +43,6 @@ def vote_of_nearest(indptr, indices, distances, codes, weights, class_totals, ow
 def _leader(votes, class_totals):
     leader = 0
     for code in range(1, votes.shape[0]):
-        if votes[code] > votes[leader] or (votes[code] == votes[leader] and class_totals[code] > class_totals[leader]):
+        if is_ahead(code, leader, votes, class_totals):
             leader = code
     return leader

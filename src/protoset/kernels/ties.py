@@ -44,7 +44,7 @@ def _winner(distances, nearest, codes, counts, class_totals, votes):
             votes[codes[column]] += counts[column]
     leader = -1
     for column in range(distances.shape[0]):
-        if distances[column] == nearest and (leader < 0 or _is_ahead(codes[column], leader, votes, class_totals)):
+        if distances[column] == nearest and (leader < 0 or is_ahead(codes[column], leader, votes, class_totals)):
             leader = codes[column]
     winner = -1
     for column in range(distances.shape[0]):
@@ -56,7 +56,8 @@ def _winner(distances, nearest, codes, counts, class_totals, votes):
 
 
 @compiled
-def _is_ahead(code, leader, votes, class_totals):
+def is_ahead(code, leader, votes, class_totals):
+    """Whether a class goes before another one by votes, then by its total, then by its code."""
     if votes[code] > votes[leader] * EQUAL_VOTES or votes[leader] > votes[code] * EQUAL_VOTES:
         return votes[code] > votes[leader]
     if class_totals[code] != class_totals[leader]:

@@ -171,9 +171,9 @@ def outvoted(
             outcome[rows] = 0
             continue
         nearest = smallest_of(space.block(members[rows], members), rows, min(k, n_others), n_others)
-        found = row_pointers(nearest.counts), nearest.indices, nearest.distances, np.ones(len(rows), bool)
+        nearest_lists = row_pointers(nearest.counts), nearest.indices, nearest.distances, np.ones(len(rows), bool)
         everything = np.arange(len(rows)), np.ones(len(members), bool), own[rows]
-        outcome[rows] = kernels.voting.outvoted_listed(*found, *everything, k, own, totals, n_others, every)
+        outcome[rows] = kernels.voting.outvoted_listed(*nearest_lists, *everything, k, own, totals, n_others, every)
     return outcome == 1
 
 
