@@ -73,7 +73,6 @@ GIVEN = {
     "--method": "fcnn",
     "--folds": "5",
     "--holdout": "0.3",
-    "--target": "species",
     "--kind": "mixed",
     "--scaling": "z",
     "--n-prototypes": "auto",

@@ -238,3 +238,30 @@ def test_series_strings_and_matrices(folder, capsys):
     assert len(out.splitlines()) == 5
     document = json.loads(answer(capsys, "explain", "matrix.protoset", "rows.csv", "--row", 1, "--json")[1])
     assert document["comparison"] == {"distance": document["prototypes"][0]["distance"]}
+
+
+def test_values_are_shown_as_the_training_file_writes_them(tmp_path, monkeypatch, capsys):
+    """Dates, percents and thousands; ids of the prototypes where nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        f'P{row},{1 + row:02}/03/2020,{row}%,"{3000 + 7 * row:,}",{"wet" if row > 12 else "dry"}' for row in range(24)
+    ]
+    (tmp_path / "days.csv").write_text("\n".join(["id,day,share,height,class", *lines]) + "\n")
+    words = ("select", "days.csv", "--n-prototypes", "2", "--metric", "gower", "--no-error")
+    code, out, _ = answer(capsys, *words)
+    names = out.splitlines()[-1].removeprefix("ids: ").split(", ")
+    document = json.loads(answer(capsys, *words, "--json")[1])
+    assert (code, document["ids"]) == (0, names)
+    assert [f"P{row}" for row in document["rows"]] == names
+    assert answer(capsys, *words, "--model", "days.protoset")[0] == 0
+    _, out, _ = answer(capsys, "explain", "days.protoset", "days.csv", "--id", "P5")
+    values = {line.split()[0]: line.split()[1:3] for line in out.splitlines()[-3:]}
+    decided = int(out.splitlines()[2].split()[0].removeprefix("P"))
+    assert values == {
+        "day": ["06/03/2020", f"{1 + decided:02}/03/2020"],
+        "share": ["5%", f"{decided}%"],
+        "height": ["3,035", f"{3000 + 7 * decided:,}"],
+    }
+    shown = json.loads(answer(capsys, "explain", "days.protoset", "days.csv", "--id", "P5", "--json")[1])
+    in_json = {row["name"]: row["query"] for row in shown["comparison"]["attributes"]}
+    assert in_json == {"day": "06/03/2020", "share": 5, "height": 3035}

@@ -68,11 +68,32 @@ def test_no_better_than_guessing_is_said(folder):
     assert "error in cross-validation: " in texts[1]
     assert "no better than guessing: NoPS, FCNN\n" in texts[3]
     assert "comparison" not in texts[4]
+    assert "error" not in texts[4]
     assert [document["no_better_than_guessing"] for document in documents[:3]] == [True] * 3
     assert [row["no_better_than_guessing"] for row in documents[3]["methods"]] == [False, True, True]
-    assert (documents[4]["references"], documents[4]["no_better_than_guessing"]) == (None, None)
+    assert [documents[4][name] for name in ("references", "no_better_than_guessing", "cross_validation")] == [None] * 3
     assert documents[2]["references"]["how"] == "the same objects"
     assert len(documents[2]["references"]["k"]) == 5
+
+
+def test_another_scoring_of_the_size_is_no_error(folder):
+    """Clear classes have a small error whatever chose the size; the score has a line of its own."""
+    arguments = ("clear.csv", "--target", "class", "--param", "scoring=balanced_accuracy")
+    document = run_json("select", *arguments, cwd=folder)
+    data = read(folder / "clear.csv", target="class")
+    model = fit_model(data, parameters={"scoring": "balanced_accuracy"})
+    curve = model.classifier.selector_.size_curve_
+    expected = cross_validated_error(
+        model.classifier.selector_, make_space(model.preparation(data.objects)), data.labels
+    )
+    assert document["cross_validation"]["error"] == expected.error
+    assert document["cross_validation"]["at_this_size"] is True
+    score = {"error": curve.errors[curve.chosen], "standard_error": curve.standard_errors[curve.chosen]}
+    assert document["size_choice"] == {"scoring": "balanced_accuracy"} | score
+    printed = run("select", *arguments, cwd=folder).stdout
+    assert f"size chosen by balanced accuracy: {1 - score['error']:.3f} ± " in printed
+    assert "always answering one class has 0.500" in printed
+    assert f"error in cross-validation at this size: {expected.error:.3f} ± " in printed
 
 
 def test_a_selection_stays_where_folds_are_too_small(folder):
@@ -90,7 +111,7 @@ def test_a_model_on_a_file(folder, tmp_path):
     assert run("select", "clear.csv", "--target", "class", "--model", model, cwd=folder).returncode == 0
     printed = run("evaluate", "clear.csv", "--model", model, cwd=folder).stdout
     assert "for comparison (the same objects):\n  0.400 always answering 'low'" in printed
-    assert "1-NN and k-NN on everything: not measured for a model" in printed
+    assert "1-NN and k-NN on everything: not measured, a model does not hold its training objects" in printed
 
 
 def test_data_with_a_split(tmp_path):

@@ -37,9 +37,12 @@ def test_the_roles_are_printed(folder):
         ["predict", "m.protoset", "kept.csv", "--json"],
         ["evaluate", "kept.csv", "--model", "m.protoset"],
         ["evaluate", "kept.csv", "--model", "m.protoset", "--ignore", "size"],
+        ["evaluate", "kept.csv", "--model", "m.protoset", "--json"],
+        ["evaluate", "kept.csv", "--model", "m.protoset", "--target", "colour"],
+        ["evaluate", "kept.csv", "--model", "m.protoset", "--target", "color"],
     ]
     answers = run_many(commands, folder)
-    assert [code for code, _, _ in answers] == [0] * 8 + [2], answers
+    assert [code for code, _, _ in answers] == [0] * 8 + [2, 0, 0, 2], answers
     line = "used: 2 numeric (share in %), 1 categorical, 1 date (days); left out: id (unique), note (text)"
     assert all(line in out.splitlines() for _, out, _ in answers[:3])
     expected = {
@@ -56,6 +59,12 @@ def test_the_roles_are_printed(folder):
     assert kept.objects.tolist() == source.objects[rows].tolist()
     assert documents[3]["n_errors"] == 0
     assert "--model and --ignore exclude each other" in answers[8][2]
+    # A model knows which columns it uses, not why others were left out.
+    of_model = line.replace("id (unique), note (text)", "id (id), note (not used)")
+    assert of_model in answers[7][1].splitlines()
+    assert json.loads(answers[9][1])["roles"] == expected | {"left_out": {"id": "id", "note": "not used"}}
+    assert answers[10][1].splitlines()[2].startswith("error 1.000")
+    assert "has no labels to compare predictions with: there is no complete column 'color'; name" in answers[11][2]
 
 
 OPTIONS = {

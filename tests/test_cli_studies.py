@@ -43,10 +43,10 @@ def test_compare(folder):
     assert plotted[0] == tested[0] == 0, plotted[2] + tested[2]
     found = json.loads(plotted[1])
     dataset = read(folder / "flowers.csv", target="species")
-    expected = compare(dataset, ["NoPS", "FCNN", "refined REPS"])
+    expected = compare(dataset, ["guess", "NoPS", "FCNN", "refined REPS"])
     assert [row["method"] for row in found["methods"]] == list(expected.methods)
     assert np.array_equal(found["errors"], expected.errors)
-    assert found["methods"][0]["selection_rate"] == 1
+    assert [row["selection_rate"] for row in found["methods"][:2]] == [0, 1]
     # Five folds: three pairs could at best reach 3 * 2 / 2^5.
     assert found["tests"] is None
     assert "7 folds could" in found["note"]
@@ -63,8 +63,8 @@ def test_a_name_means_one_method_everywhere(folder):
     *selected, compared = answers
     assert [one["refined"] for one in selected] == [True, False, True, True]
     assert selected[0]["rows"] == selected[2]["rows"] == selected[3]["rows"]
-    assert [row["method"] for row in compared["methods"]] == ["refined REPS", "REPS"]
-    for row, one in zip(compared["methods"], selected, strict=False):
+    assert [row["method"] for row in compared["methods"]] == ["guess", "refined REPS", "REPS"]
+    for row, one in zip(compared["methods"][1:], selected, strict=False):
         assert row["selection_rate"] == one["selection_rate"]
         assert row["error"] == one["test"]["error"]
 

@@ -110,6 +110,24 @@ def test_delimiters_headers_and_missing_values(text):
     assert again.layout == dataset.layout
 
 
+def test_missing_values_are_written_as_they_were():
+    """Left-out columns exactly; used columns with the most frequent text."""
+    rows = [f"{row},{'NA' if row % 3 else row / 7:},{'' if row % 5 else 'NA'},{'uv'[row % 2]}" for row in range(1, 13)]
+    text = "\n".join(["id,x,note,class", *rows]) + "\n"
+    options = column_options(ignore="note")
+    dataset = read_csv(text, columns=options)
+    assert dataset.layout.missing == "NA"
+    assert dataset.left_out[1].values.tolist() == ["" if row % 5 else "NA" for row in range(1, 13)]
+    assert [line.split(",")[1:] for line in write_csv(dataset).splitlines()] == [
+        line.split(",")[1:] for line in text.splitlines()
+    ]
+    assert read_csv(text, columns=column_options(id="note")).ids.tolist() == [""] * 12
+    # A table of numbers alone is read in another way.
+    text = "a,b,class\n" + "".join(f"{'NaN' if row % 2 else row},NaN,{row % 3}\n" for row in range(12))
+    dataset = read_csv(text, columns=column_options(ignore="b"))
+    assert write_csv(dataset) == text
+
+
 def test_against_the_csv_module():
     rng = np.random.default_rng(0)
     rows = [

@@ -254,8 +254,26 @@ def test_the_automatic_metric(X, expected, capsys):
 
 @pytest.mark.parametrize("X", [SETS, [{"a": 1}], 5, [], ["a", 1.0], [[1.0, "a"]]])
 def test_what_the_automatic_metric_does_not_know(X):
-    with pytest.raises(ValueError, match="metric='auto' does not know what .* is; name a metric, or pass a function"):
+    with pytest.raises(
+        ValueError, match="metric='auto' does not know what .* is; name a metric, such as .* or pass a function"
+    ):
         choose_metric(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([["ab", 1.5, "u"], ["cd", 2.5, None]], r"such as 'ab' in columns 0, 2 .*\{'categorical': \[0, 2\]\}"),
+        ([[1, "2.5"], [3, "red"]], r"such as 'red' in column 1 .*\{'categorical': \[1\]\}"),
+    ],
+)
+def test_texts_in_an_array_are_told_the_way_out(X, message):
+    X = np.array(X, object)
+    with pytest.raises(ValueError, match=f"metric='auto' found texts {message}"):
+        choose_metric(X)
+    categorical = [0, 2] if X.shape[1] == 3 else [1]
+    assert make_space(X, "gower", {"categorical": categorical}).shape == (2, 2)
+    assert choose_metric(np.array([["1", 2], ["3", 4.5]], object)) == "euclidean"
 
 
 VECTOR_ERRORS = [

@@ -16,6 +16,7 @@ from protoset.experiments import compare, validate, validate_model
 from protoset.experiments.folds import splits
 from protoset.experiments.plan import Folds
 from protoset.models import fit_model, reference_errors, references, vote_of_neighbors
+from protoset.models.references import sample_queries
 from protoset.spaces import make_space
 
 seeds = st.integers(0, 2**32 - 1)
@@ -205,13 +206,29 @@ def test_each_reference_is_a_method_of_validate():
         validate(dataset, "kNN", rule="adjusted")
 
 
-def test_many_objects_stand_beside_guessing_alone(monkeypatch):
+def test_many_objects_stand_beside_neighbors_of_a_sample(monkeypatch):
+    """The sample is of the first fold, of whose 30 objects 12 are drawn, as many of each class."""
     monkeypatch.setattr("protoset.experiments.validation.MOST_FOR_REFERENCES", 149)
-    beside = validate(flowers(), "FCNN").references
-    assert (beside.nearest, beside.knn, beside.k, beside.answer) == (None, None, (), "setosa")
+    monkeypatch.setattr("protoset.models.references.FEWEST_QUERIES", 3)
+    monkeypatch.setattr("protoset.models.references.MOST_PAIRS", 12 * 120)
+    dataset = flowers()
+    beside = validate(dataset, "FCNN", scaling="raw").references
+    train, test = splits(dataset, Folds(5))[0]
+    _, codes = np.unique(dataset.labels, return_inverse=True)
+    rows = sample_queries(codes[test], len(train))
+    assert np.bincount(codes[test][rows]).tolist() == [4, 4, 4]
+    space = make_space(dataset.objects[train], "euclidean")
+    k = reference_errors(space, codes[train]).k
+    for estimate, n_neighbors in ((beside.nearest, 1), (beside.knn, k)):
+        votes = vote_of_neighbors(space.cross(dataset.objects[test][rows]), codes[train], n_neighbors)
+        assert (estimate.n_errors, estimate.n_test) == (np.sum(votes != codes[test][rows]), 12)
+    assert (beside.k, beside.answer, beside.guess.n_test) == ((k,), "setosa", 150)
     assert beside.guess.error == pytest.approx(2 / 3)
-    beside = validate(flowers(), "kNN").references
-    assert (beside.nearest, len(beside.k)) == (None, 5)
+    # A reference that is the method itself is measured on all objects.
+    beside = validate(dataset, "kNN").references
+    assert (beside.nearest.n_test, beside.knn.n_test, len(beside.k)) == (12, 150, 5)
+    with_few = sample_queries(codes[test], 40)
+    assert with_few.tolist() == list(range(30))
 
 
 def test_progress_counts_folds():

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib import resources
 from pathlib import Path
@@ -311,6 +312,11 @@ def test_weights_and_facts_are_those_of_the_fit():
     assert facts["beta"] == "3.0"
     assert facts["metric"] == "minkowski"
     assert facts["p"] == "3"
+    named = replace(TRAIN, attributes=tuple(Attribute(f"x{at}", "real") for at in range(X.shape[1])))
+    assert ["columns", f"used: {X.shape[1]} numeric"] in build_report(named, selector).model["facts"][0]["rows"]
+    assert facts["method"] == "REPS"
+    refined = build_report(TRAIN, Refined(REPS(9)).fit(X, Y)).model
+    assert ["method", "refined REPS"] in refined["facts"][2]["rows"]
     manhattan = REPS(n_prototypes=9, metric=city_block).fit(X[:40], Y[:40])
     model = build_report(Dataset("c", "vectors", X[:40], Y[:40]), manhattan, created="today").model
     assert ["metric", "city_block"] in model["facts"][1]["rows"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from protoset.cli._output import percent, plain, say, say_table
 
 if TYPE_CHECKING:
+    from protoset.datasets import Attribute
+    from protoset.models import Preparation
     from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
 
 SHOWN_ATTRIBUTES = 10
@@ -28,27 +31,27 @@ GAP = "·"
 """Stands for no symbol."""
 
 
-def say_comparison(comparison: PairComparison, metric: str, everything: bool) -> None:
+def say_comparison(comparison: PairComparison, preparation: Preparation, everything: bool) -> None:
     """Print what makes up the distance of a query to a prototype; all of it if ``everything``."""
     from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
 
     if type(comparison) is not PairComparison:
         say("")
     if isinstance(comparison, Contributions):
-        _say_attributes(comparison, metric, everything)
+        _say_attributes(comparison, preparation, everything)
     elif isinstance(comparison, Alignment):
         _say_alignment(comparison, everything)
     elif isinstance(comparison, EditScript):
-        _say_edits(comparison, metric, everything)
+        _say_edits(comparison, preparation.metric, everything)
 
 
-def comparison_json(comparison: PairComparison) -> dict[str, Any]:
-    """Return all of a comparison, for JSON."""
+def comparison_json(comparison: PairComparison, attributes: Sequence[Attribute]) -> dict[str, Any]:
+    """Return all of a comparison, for JSON; dates are texts."""
     from protoset.spaces import Alignment, Contributions, EditScript
 
     document: dict[str, Any] = {"distance": comparison.distance}
     if isinstance(comparison, Contributions):
-        return document | {"attributes": _attributes(comparison)}
+        return document | {"attributes": _attributes(comparison, [item for item in attributes if item.type == "date"])}
     if isinstance(comparison, Alignment):
         segments = [segment._asdict() for segment in comparison.segments()]
         return document | {"path": comparison.pairs, "costs": comparison.costs, "segments": segments}
@@ -58,8 +61,13 @@ def comparison_json(comparison: PairComparison) -> dict[str, Any]:
     return document
 
 
-def _attributes(comparison: Contributions) -> list[dict[str, Any]]:
-    """Name, values and share of each attribute, the largest share first; None where a value or a share is unknown."""
+def _attributes(comparison: Contributions, as_texts: Sequence[Attribute]) -> list[dict[str, Any]]:
+    """Name, values and share of each attribute, the largest share first; None where a value or a share is unknown.
+
+    The values of the attributes in ``as_texts`` are texts as in the training file.
+    """
+    from protoset.datasets._columns import value_text
+
     unknown = [None] * len(comparison.names)
     columns = {
         "name": comparison.names,
@@ -67,18 +75,24 @@ def _attributes(comparison: Contributions) -> list[dict[str, Any]]:
         "prototype": unknown if comparison.prototype is None else comparison.prototype.tolist(),
         "share": unknown if comparison.shares is None else comparison.shares.tolist(),
     }
-    return [{name: column[at] for name, column in columns.items()} for at in comparison.order.tolist()]
+    rows = [{name: column[at] for name, column in columns.items()} for at in comparison.order.tolist()]
+    by_name = {attribute.name: attribute for attribute in as_texts}
+    for row in rows:
+        if row["name"] in by_name:
+            row |= {side: value_text(row[side], by_name[row["name"]]) for side in ("query", "prototype")}
+    return rows
 
 
-def _say_attributes(comparison: Contributions, metric: str, everything: bool) -> None:
-    attributes = _attributes(comparison)
+def _say_attributes(comparison: Contributions, preparation: Preparation, everything: bool) -> None:
+    of_a_form = [attribute for attribute in preparation.attributes if attribute.form or attribute.type == "date"]
+    attributes = _attributes(comparison, of_a_form)
     columns, shares = ["name", "query", "prototype", "share"], comparison.shares is not None
     if comparison.prototype is None:
         columns.remove("prototype")
     if shares:
         say(f"Values, and the share of each attribute in the distance of {comparison.distance:.4g} to the first:")
     else:
-        say(f"Values; the metric {metric} has no share for each attribute:")
+        say(f"Values; the metric {preparation.metric} has no share for each attribute:")
         columns.remove("share")
     shown = attributes if everything else attributes[:SHOWN_ATTRIBUTES]
     rows = [

@@ -16,7 +16,7 @@ from protoset.cli._streams import opened
 
 if TYPE_CHECKING:
     from protoset.datasets import Dataset, Queries
-    from protoset.models import DataModel
+    from protoset.models import DataModel, Preparation
 
 
 def _methods(incomplete: str) -> list[str]:
@@ -217,8 +217,8 @@ def read_data(context: typer.Context) -> Dataset:
     return read(opened(context.params["path"]), **{name: value for name, value in given.items() if value is not None})
 
 
-def roles_document(dataset: Dataset) -> dict[str, Any] | None:
-    """Return the roles of the columns of a table for JSON; None where the objects are no rows of a table."""
+def roles_document(dataset: Dataset | Preparation) -> dict[str, Any] | None:
+    """Return the roles of the columns of a table, or of the table of a model, for JSON; None for other objects."""
     if not dataset.roles:
         return None
     types = {"numeric": ("real", "integer"), "categorical": ("nominal",), "dates": ("date",)}
@@ -252,8 +252,10 @@ def open_model(path: Path) -> DataModel:
     return loaded if isinstance(loaded, DataModel) else as_model(loaded)
 
 
-def read_for(model: DataModel, path: Path, labels: str | None = None, format: str | None = None) -> Queries:
-    """Read objects for a model."""
+def read_for(
+    model: DataModel, path: Path, labels: str | None = None, format: str | None = None, target: str | None = None
+) -> Queries:
+    """Read objects for a model; ``target`` is the name of the column of labels, where it is not that of training."""
     from protoset.datasets import read_queries
 
     preparation = model.preparation
@@ -261,7 +263,7 @@ def read_for(model: DataModel, path: Path, labels: str | None = None, format: st
         opened(path),
         kind=preparation.kind,
         attributes=preparation.attributes,
-        target=preparation.target,
+        target=preparation.target if target is None else target,
         target_position=preparation.target_position,
         id_column=preparation.id_column,
         columns=preparation.columns,

@@ -30,7 +30,14 @@ def reference_estimates(references: ReferenceEstimates | None, how: str) -> dict
         "nearest": None if nearest is None else nearest.error,
         "knn": None if knn is None else knn.error,
         "k": list(references.k),
+        "sampled": _sampled(references),
     }
+
+
+def _sampled(references: ReferenceEstimates) -> int | None:
+    """Objects that 1-NN on everything was measured on, where they are a sample."""
+    nearest = references.nearest
+    return None if nearest is None or nearest.n_test == references.guess.n_test else nearest.n_test
 
 
 def measured_errors(
@@ -113,13 +120,14 @@ def say_references(document: dict[str, Any] | None) -> None:
     say(f"for comparison ({document['how']}):")
     say(f"  {document['guess']:.3f} always answering '{plain(document['answer'])}'{source}")
     if document["nearest"] is None and document["knn"] is None:
-        say("  1-NN and k-NN on everything: not measured for a model, nor beyond 50,000 objects; see compare")
+        say("  1-NN and k-NN on everything: not measured, a model does not hold its training objects; see compare")
+    sampled = f" ({document['sampled']} of them)" if document.get("sampled") else ""
     if document["nearest"] is not None:
-        say(f"  {document['nearest']:.3f} 1-NN on everything")
+        say(f"  {document['nearest']:.3f} 1-NN on everything{sampled}")
     if document["knn"] is not None:
         least, most = min(document["k"]), max(document["k"])
         k = f"{least}" if least == most else f"{least} to {most}"
-        say(f"  {document['knn']:.3f} k-NN on everything, k = {k}")
+        say(f"  {document['knn']:.3f} k-NN on everything, k = {k}{sampled}")
 
 
 def say_guessing(document: dict[str, Any] | None, no_better: bool | None) -> None:

@@ -16,12 +16,12 @@ from protoset.cli._work import working
 
 if TYPE_CHECKING:
     from protoset.experiments import Validation
+    from protoset.models import DataModel
 
 MOST_CLASSES = 12
 """Classes up to which the confusion matrix is printed."""
 
 METHOD_OPTIONS = [
-    "target",
     "kind",
     *options.COLUMN_OPTIONS,
     "method",
@@ -76,10 +76,11 @@ def evaluate(
     check_dashes({"--model": model, "the file": path, "--labels": labels})
     if model is not None:
         _refuse_options_of_methods(context)
-    roles, columns = "", None
     with working("evaluating", quiet) as tell, options.connected(cluster) as client:
         if model is not None:
-            validation = _of_model(model, path, labels, format)
+            loaded = options.open_model(model)
+            roles, columns = loaded.preparation.roles, options.roles_document(loaded.preparation)
+            validation = _of_model(loaded, path, labels, format, target)
         else:
             from protoset.experiments import validate
 
@@ -102,7 +103,7 @@ def evaluate(
             )
     if json:
         named = {"path": path, "model": model, "method": method if model is None else None}
-        say_json(named | ({} if columns is None else {"roles": columns}) | _document(validation))
+        say_json(named | {"roles": columns} | _document(validation))
         return
     n_test, n_folds = validation.estimate.n_test, len(validation.fold_errors)
     if model is not None:
@@ -124,14 +125,18 @@ def _refuse_options_of_methods(context: typer.Context) -> None:
         )
 
 
-def _of_model(model: Path, path: Path, labels: str | None, format: str | None) -> Validation:
+def _of_model(model: DataModel, path: Path, labels: str | None, format: str | None, target: str | None) -> Validation:
     from protoset.experiments import validate_model
 
-    loaded = options.open_model(model)
-    queries = options.read_for(loaded, path, labels, format)
+    queries = options.read_for(model, path, labels, format, target)
     if queries.labels is None:
-        raise ValueError(f"{os.fspath(path)!r} has no labels to compare predictions with; add them, or use predict")
-    return validate_model(loaded, queries.objects, queries.labels)
+        expected = target or model.preparation.target
+        lacking = f": there is no complete column {expected!r}" if expected else ""
+        way_out = "pass --labels" if model.preparation.kind == "matrix" else "name their column by --target"
+        raise ValueError(
+            f"{os.fspath(path)!r} has no labels to compare predictions with{lacking}; {way_out}, or use predict"
+        )
+    return validate_model(model, queries.objects, queries.labels)
 
 
 def _document(validation: Validation) -> dict[str, Any]:

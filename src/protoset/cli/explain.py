@@ -70,12 +70,12 @@ def explain(
         document = {"path": path, "row": row} | ({} if queries.ids is None else {"id": name})
         prototypes = [dict(zip(names, values, strict=True)) for values in table]
         document |= {"prediction": prediction, "label": known, "prototypes": prototypes}
-        say_json(document | {"comparison": comparison_json(comparison)})
+        say_json(document | {"comparison": comparison_json(comparison, loaded.preparation.attributes)})
         return
     own = "" if known is None else f" (its label: {plain(known)})"
     say(f"{key} {plain(name)} is taken for {plain(prediction)}{own}, by these prototypes:")
     say_table(names, table)
-    say_comparison(comparison, loaded.preparation.metric, everything)
+    say_comparison(comparison, loaded.preparation, everything)
 
 
 def _find(queries: Queries, row: int | None, id_: str | None) -> int:

@@ -92,7 +92,8 @@ def predict(
         say_json(document | ({} if output is None else {"output": output}))
     else:
         if "n_errors" in document:
-            note(f"{document['n_errors']} of {len(queries)} differ from the labels in the file", quiet)
+            differ = f"{document['n_errors']} of {len(queries)} differ from the labels in the file"
+            note(f"{differ}; protoset evaluate --model compares that with guessing", quiet)
         if output is not None:
             note(f"{len(queries)} predictions: {output}", quiet)
 

@@ -20,6 +20,7 @@ from protoset.cli._work import working
 if TYPE_CHECKING:
     from protoset.datasets import Dataset
     from protoset.models import DataModel
+    from protoset.selectors.size import SizeCurve
 
 
 def select(
@@ -103,11 +104,15 @@ def select(
         )
     seconds = time.perf_counter() - started
     document = _document(dataset, fitted, seconds)
-    if not no_error:
+    if no_error:
+        # An error alone, without what it compares with, says little.
+        document |= {"cross_validation": None, "size_choice": None, "test": None}
+    else:
         with working("measuring the error", quiet) as tell:
             validating: dict[str, Any] = {"metric": metric, "metric_params": metric_params, "scaling": scaling}
             validating |= {"n_jobs": n_jobs, "random_state": 0 if seed is None else seed, "progress": tell}
-            document |= measured_errors(dataset, fitted, document, validating, sized=size != "auto")
+            is_sized = size != "auto" or document["size_choice"] is not None
+            document |= measured_errors(dataset, fitted, document, validating, sized=is_sized)
     written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
     if output is not None and not is_dash(output):
         write_rows(written, fitted.sample_indices_, output, overwrite=force)
@@ -172,6 +177,7 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
     kept = fitted.sample_indices_
     selector = fitted.classifier.selector_
     curve = getattr(selector, "size_curve_", None)
+    at_size = None if curve is None else _at_chosen_size(curve)
     name = type(getattr(selector, "selector_", selector)).__name__
     return {
         "data": {
@@ -191,23 +197,30 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
         "n_prototypes": len(kept),
         "selection_rate": len(kept) / len(rows),
         "rows": kept,
+        "ids": None if dataset.ids is None else dataset.ids[kept],
         "labels": fitted.prototype_labels_,
         "classes": [
             {"label": label, "objects": int(count), "prototypes": int((fitted.prototype_labels_ == label).sum())}
             for label, count in zip(classes.tolist(), counts, strict=True)
         ],
+        # With another scoring the curve has no errors; then the error is measured at the chosen size.
         "cross_validation": None
-        if curve is None
-        else {
-            "error": float(curve.errors[curve.chosen]),
-            "standard_error": float(curve.standard_errors[curve.chosen]),
-            "how": "5 folds",
-            "at_this_size": True,
-        },
+        if curve is None or at_size is None or curve.scoring != "accuracy"
+        else at_size | {"how": "5 folds", "at_this_size": True},
+        "size_choice": None
+        if curve is None or at_size is None or curve.scoring == "accuracy"
+        else {"scoring": curve.scoring} | at_size,
         "test": _test(dataset, fitted, len(rows)),
         "references": None,
         "no_better_than_guessing": None,
         "seconds": seconds,
+    }
+
+
+def _at_chosen_size(curve: SizeCurve) -> dict[str, float]:
+    return {
+        "error": float(curve.errors[curve.chosen]),
+        "standard_error": float(curve.standard_errors[curve.chosen]),
     }
 
 
@@ -266,7 +279,29 @@ def _show(document: dict[str, Any], roles: str) -> None:
         )
     say_references(document["references"])
     say_guessing(document["references"], document["no_better_than_guessing"])
+    _say_size_choice(document["size_choice"], len(document["classes"]))
     if not document["outputs"]:
-        say("rows: " + " ".join(str(row) for row in document["rows"]))
+        say(_named_prototypes(document))
     for name, written in document["outputs"].items():
         say(f"{name}: {plain(written)}")
+
+
+def _named_prototypes(document: dict[str, Any]) -> str:
+    """The prototypes by their ids, or as rows where the data have no ids."""
+    if document["ids"] is None:
+        return "rows: " + " ".join(str(row) for row in document["rows"])
+    return "ids: " + ", ".join(plain(name) for name in document["ids"])
+
+
+def _say_size_choice(choice: dict[str, Any] | None, n_classes: int) -> None:
+    """Print the score that chose the size, where it is no error."""
+    if choice is None:
+        return
+    standard_error = f"± {choice['standard_error']:.3f}"
+    if choice["scoring"] == "balanced_accuracy":
+        say(
+            f"size chosen by balanced accuracy: {1 - choice['error']:.3f} {standard_error} in cross-validation; "
+            f"always answering one class has {1 / n_classes:.3f}"
+        )
+    else:
+        say(f"size chosen by {plain(choice['scoring'])}: {-choice['error']:.3f} {standard_error} in cross-validation")

@@ -213,13 +213,14 @@ def text_rows(dataset: Dataset, layout: Layout, forms: bool = False) -> Iterator
     columns = [(position, iter(values)) for position, values in others]
     rows = ([string] for string in dataset.objects) if dataset.kind == "strings" else dataset.objects
     for values in rows:
-        row = [_text(value, attribute) for value, attribute in zip(values, attributes, strict=True)]
+        row = [value_text(value, attribute) for value, attribute in zip(values, attributes, strict=True)]
         for position, texts in columns:
             row.insert(position, next(texts))
         yield row
 
 
-def _text(value: Any, attribute: Attribute) -> str | None:
+def value_text(value: Any, attribute: Attribute) -> str | None:
+    """Return a value as the file writes it; None where it is missing."""
     if value is None or value != value:
         return None
     if attribute.type == "nominal":

@@ -4,6 +4,7 @@
     3,750           1,234.5                3750
     3.750,5         1.234,5                3750.5
     18.7 %          1234.5 %               18.7
+    18.7%           1234.5%                18.7
     1970-01-02      YYYY-MM-DD             1
     02.01.1970 6:00 DD.MM.YYYY hh:mm       1.25
 
@@ -63,8 +64,8 @@ def read_numbers(texts: Sequence[str | None], decimal: Decimal) -> tuple[np.ndar
     known = [text for text in texts if text is not None]
     if not known or not (known[0][-1:] == "%" or known[0][-1:].isdigit() or known[0][-1:] == decimal):
         return None
-    is_percent = known[0].endswith("%")
-    if is_percent:
+    percent = PERCENT.search(known[0])
+    if percent is not None:
         if not all(text.endswith("%") for text in known):
             return None
         known = [PERCENT.sub("", text) for text in known]
@@ -76,8 +77,9 @@ def read_numbers(texts: Sequence[str | None], decimal: Decimal) -> tuple[np.ndar
             values = np.array([np.nan if text is None else float(next(numbers).translate(marks)) for text in texts])
             if np.isinf(values).any():
                 return None
-            plain = "" if form == "1234.5" and not is_percent else form
-            return values, plain + (" %" if is_percent else "")
+            if percent is not None:
+                return values, form + percent.group()
+            return values, "" if form == "1234.5" else form
     return None
 
 
@@ -103,7 +105,8 @@ def number_in_form(value: float, whole: bool, form: str) -> str:
         text = f"{sign}{int(integer):,}{point}{rest}"
     if "4,5" in form:
         text = text.translate(str.maketrans(",.", ".,"))
-    return text + (" %" if form.endswith("%") else "")
+    percent = PERCENT.search(form)
+    return text + ("" if percent is None else percent.group())
 
 
 def date_form(texts: Sequence[str | None]) -> str | None:

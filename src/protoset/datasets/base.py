@@ -32,7 +32,7 @@ class Attribute:
         The values of a nominal attribute, in the order in which the file declares or first shows them.
     form : str
         How the file writes the numbers where they are not plain: "1,234.5" (thousands), "1234,5" (decimal comma),
-        "1.234,5" (both), each with " %" after it for percents; or the form of the dates, such as "YYYY-MM-DD" or
+        "1.234,5" (both), each with " %" or "%" after it for percents; or the form of the dates, such as "YYYY-MM-DD" or
         "DD.MM.YYYY hh:mm". Queries are read, and rows are written in this form. Attributes of different forms are
         equal.
     """
@@ -56,7 +56,8 @@ class LeftOut:
     position : int
         Its position among all columns of the file.
     values : ndarray of object
-        Its values as in the file, None where missing, so that rows can be written as they were.
+        Its values as in the file, so that rows can be written as they were. A missing value is None, in a CSV file
+        the text that stands for it, such as "NA" or an empty text.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Layout:
     ``header`` has the lines before the data. ``target`` is the position of the labels among all columns. A
     ``condensed`` matrix is stored as the part above its diagonal. ``keys`` are the names of the matrix and of the
     labels in a .npz or .mat file. ``spelling`` has the text of each label whose text in the file is not ``str(label)``.
+    ``missing`` is the text of missing values in a CSV file; of several texts, the most frequent one.
     """
 
     format: str
@@ -83,6 +85,7 @@ class Layout:
     keys: tuple[str, ...] = ()
     spelling: Mapping[Any, str] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +131,12 @@ class Dataset:
     left_out: tuple[LeftOut, ...] = ()
     id_column: str | None = None
 
+    def __repr__(self) -> str:
+        """Name, kind, number of objects and of classes, and roles of the columns."""
+        roles = f"; {self.roles}" if self.roles else ""
+        n_classes = len(np.unique(self.labels))
+        return f"<Dataset {self.name!r}: {self.n_objects} objects ({self.kind}), {n_classes} classes{roles}>"
+
     @property
     def n_objects(self) -> int:
         """Number of objects."""
@@ -159,7 +168,7 @@ class Dataset:
         """
         from protoset.datasets.roles import describe_roles
 
-        return describe_roles(self)
+        return describe_roles(self.kind, self.attributes, self.left_out, self.id_column)
 
 
 @dataclass(frozen=True)

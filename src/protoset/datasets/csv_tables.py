@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -99,8 +100,8 @@ def read_csv(
     if numbers is not None:
         table = _NumberTable(*numbers, delimiter)
     else:
-        fields, line_numbers = _fields(_rows(lines, delimiter, file), width, header, file)
-        table = _TextTable(fields, line_numbers, width, delimiter, columns, kind, file)
+        fields, line_numbers, missing = _fields(_rows(lines, delimiter, file), width, header, file)
+        table = _TextTable(fields, line_numbers, missing, width, delimiter, columns, kind, file)
     used, attributes, reasons = table.read(names, given_names, chosen, at)
     if target is None and at is None:
         nominal = [
@@ -130,6 +131,7 @@ def read_csv(
     if not attributes:
         refuse_no_attributes(gone, file)
     ids, id_column = as_ids(chosen, gone, given_names, file)
+    gone = [replace(left, values=table.with_missing(left.values, left.position)) for left in gone]
     objects: Any
     if chosen.text is None:
         objects = table.objects(used, attributes, kind)
@@ -144,6 +146,7 @@ def read_csv(
         target_name="" if at is None else names[at],
         delimiter=delimiter,
         spelling=spelling,
+        missing=table.missing,
     )
     return Dataset(
         file,
@@ -166,8 +169,20 @@ class _NumberTable:
         self.line_numbers, self.n_rows = line_numbers, len(values)
 
     def texts(self, position: int) -> list[str | None]:
-        """Return a column as it is written."""
+        """Return a column as it is written, None where a value is missing."""
         return _missing_as_none(line.split(self._delimiter)[position].strip() for line in self._rows)
+
+    @property
+    def missing(self) -> str:
+        """The text of the first missing value."""
+        rows, positions = np.nonzero(np.isnan(self._values))
+        return self._rows[rows[0]].split(self._delimiter)[positions[0]].strip() if len(rows) else ""
+
+    def with_missing(self, values: np.ndarray, position: int) -> np.ndarray:
+        """Return the texts of a column with those of its missing values."""
+        rows = np.flatnonzero([value is None for value in values])
+        values[rows] = [self._rows[row].split(self._delimiter)[position].strip() for row in rows.tolist()]
+        return values
 
     def read(
         self, names: Sequence[str], given_names: Sequence[str | None], chosen: ChosenColumns, target: int | None
@@ -186,12 +201,16 @@ class _NumberTable:
 
 
 class _TextTable:
-    """A table of numbers and texts; ``fields`` are its fields row after row."""
+    """A table of numbers and texts; ``fields`` are its fields row after row.
+
+    ``missing`` has the positions in ``fields`` of the missing values, by their text.
+    """
 
     def __init__(
         self,
         fields: list[str | None],
         line_numbers: Sequence[int],
+        missing: Mapping[str, array[int]],
         width: int,
         delimiter: str,
         options: ColumnOptions,
@@ -199,12 +218,24 @@ class _TextTable:
         file: str,
     ):
         self._fields, self._width, self._delimiter, self._options = fields, width, delimiter, options
-        self._kind, self._file = kind, file
+        self._kind, self._file, self._missing = kind, file, missing
         self.line_numbers, self.n_rows = line_numbers, len(line_numbers)
 
     def texts(self, position: int) -> list[str | None]:
-        """Return a column as it is written."""
+        """Return a column as it is written, None where a value is missing."""
         return self._fields[position :: self._width]
+
+    @property
+    def missing(self) -> str:
+        """The most frequent text of missing values."""
+        return max(self._missing, key=lambda text: len(self._missing[text]), default="")
+
+    def with_missing(self, values: np.ndarray, position: int) -> np.ndarray:
+        """Return the texts of a column with those of its missing values."""
+        for text, places in self._missing.items():
+            rows, columns = np.divmod(np.frombuffer(places, np.int64), self._width)
+            values[rows[columns == position]] = text
+        return values
 
     def read(
         self, names: Sequence[str], given_names: Sequence[str | None], chosen: ChosenColumns, target: int | None
@@ -344,23 +375,31 @@ def _missing_as_none(texts: Iterable[str]) -> list[str | None]:
 
 def _fields(
     rows: Iterable[tuple[int, list[str]]], width: int, header: bool, file: str
-) -> tuple[list[str | None], array[int]]:
+) -> tuple[list[str | None], array[int], dict[str, array[int]]]:
     """Return the fields row after row, with None where a value is missing, and the line number of each row.
+
+    Also the positions of the missing values, by their text: ``""``, ``"NA"``, ...
 
     One list for all fields, and one object for equal texts, take far less memory than a list per row or column.
     """
     fields: list[str | None] = []
     line_numbers = array("q")
+    missing: dict[str, array[int]] = {}
     known: dict[str, str | None] = dict.fromkeys(CSV_MISSING)
     for line_number, row in islice(rows, int(header), None):
         if len(row) != width:
             raise error_at(file, f"expected {width} values as in the first line, found {len(row)}", line_number)
         find = known.setdefault if len(known) < SHARED_TEXTS else known.get
-        fields += [find(text, text) for text in map(str.strip, row)]
+        values = [find(text, text) for text in map(str.strip, row)]
+        if None in values:
+            for position, value in enumerate(values):
+                if value is None:
+                    missing.setdefault(row[position].strip(), array("q")).append(len(fields) + position)
+        fields += values
         line_numbers.append(line_number)
     if not line_numbers:
         raise error_at(file, "expected rows after the header, found none")
-    return fields, line_numbers
+    return fields, line_numbers, missing
 
 
 def _free_columns(chosen: ChosenColumns, width: int, target: int | None) -> tuple[np.ndarray, dict[int, str]]:
@@ -397,9 +436,10 @@ def _read_numbers(
             attribute = attributes[index]
             if attribute.type == "real" and whole[at]:
                 attributes[index] = Attribute(attribute.name, "integer", form=attribute.form)
-            # A day is a whole number, and no id.
-            is_day = attribute.type == "date" and why.get(at) == "unique"
-            if at in why and not chosen.keeps(position) and not is_day:
+            # Days and percents may be unique whole numbers, and are no ids.
+            is_measured = attribute.type == "date" or attribute.form.endswith("%")
+            is_no_id = is_measured and why.get(at) == "unique"
+            if at in why and not chosen.keeps(position) and not is_no_id:
                 reasons[position] = why[at]
 
 
@@ -420,7 +460,9 @@ def write_csv(dataset: Dataset) -> str:
         names = names or [f"column {position}" for position in range(1, np.shape(dataset.objects)[1] + 1)]
         name = next(name for name in (*TARGET_NAMES, *(f"class {n}" for n in range(len(names)))) if name not in names)
         layout = Layout("csv", (*names, name), len(names), target_name=name)
-    rows = [["" if value is None else value for value in row] for row in text_rows(dataset, layout, forms=True)]
+    rows = [
+        [layout.missing if value is None else value for value in row] for row in text_rows(dataset, layout, forms=True)
+    ]
     header = list(layout.header)
     target_name = layout.target_name if layout is dataset.layout else None
     if (header and not has_header([header, *rows], target_name)) or (not header and has_header(rows)):

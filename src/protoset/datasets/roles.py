@@ -7,14 +7,15 @@ A column of a CSV or Parquet file is left out if it says nothing about its objec
   are consecutive, or if numbers from their range would have repeated: n numbers from a range of r values have
   n (n - 1) / (2 r) equal pairs or more on average, and above ``EQUAL_PAIRS`` a column without any was counted, not
   measured. Unique incomes or weights stay, for their range is wide. Columns called after times (year, day, timestamp)
-  stay. Texts, all different, are "unique" if their column is called as above;
+  and percents stay. Texts, all different, are "unique" if their column is called as above;
 - "text": texts of which nearly all differ (``TEXT_SHARE``), in more than ``MOST_ROWS_OF_CATEGORIES`` rows;
 - "constant": one value in all rows; "empty": no value;
 - "ambiguous dates": 03/04/2020 with the day or the month first, and no value tells which.
 
 With fewer than ``FEWEST_ROWS`` rows, values tell nothing: then names alone count. Nothing depends on the order of the
-rows. The first "unique" column that is called as above has the ids, else the first "unique" column. Formats that
-declare their attributes (KEEL, ARFF) are taken at their word: columns are left out there only if the user says so.
+rows. The first "unique" column that is called as above has the ids, a column without a name or with one of pandas'
+index (``INDEX_NAMES``) only where there is no other; else the first "unique" column. Formats that declare their
+attributes (KEEL, ARFF) are taken at their word: columns are left out there only if the user says so.
 
 Without ``target`` the labels are in the column called class, target, label or y, or in the only column of categories.
 """
@@ -31,7 +32,7 @@ import numpy as np
 from protoset._validation import did_you_mean
 from protoset.datasets._errors import error_at, listed, shown
 from protoset.datasets._parsing import LABELS_BYTES, is_number, whole_number
-from protoset.datasets.base import Attribute, Dataset, LeftOut
+from protoset.datasets.base import Attribute, Kind, LeftOut
 
 FEWEST_ROWS = 10
 """Rows from which on the values of a column, and not only its name, tell its role."""
@@ -56,6 +57,9 @@ ID_ENDINGS = frozenset(("id", "uid", "uuid", "guid", "idx", "no", "nr"))
 
 ID_PHRASES = re.compile(r"unnamed: \d+|level_\d+|row[ _-]?(id|index|number|no|nr|num)|__index_level_\d+__")
 """Other names of columns of ids, in lower case."""
+
+INDEX_NAMES = re.compile(r"(unnamed: \d+|level_\d+|index|__index_level_\d+__)?")
+"""Names that pandas gives to an index in a file, in lower case; no name is one of them."""
 
 TIME_WORDS = frozenset(
     (
@@ -268,6 +272,11 @@ def is_id_name(name: str | None) -> bool:
     return len(words) > 1 and words[-1].casefold() in ID_ENDINGS
 
 
+def is_index_name(name: str | None) -> bool:
+    """Whether a column is called as pandas calls an index."""
+    return name is not None and INDEX_NAMES.fullmatch(name.strip().casefold()) is not None
+
+
 def is_time_name(name: str | None) -> bool:
     """Whether a column is called as times are."""
     return name is not None and not TIME_WORDS.isdisjoint(word.casefold() for word in WORDS.findall(name))
@@ -323,7 +332,8 @@ def as_ids(
     ``named`` are the names of all columns as in the file.
     """
     unique = [left for left in left_out if left.reason == "unique"]
-    unique.sort(key=lambda left: not is_id_name(named[left.position]))
+    # A column called id names the objects better than an index of pandas before it.
+    unique.sort(key=lambda left: (not is_id_name(named[left.position]), is_index_name(named[left.position])))
     source = next((left for left in left_out if left.position == chosen.id), unique[0] if unique else None)
     if source is None:
         return None, None
@@ -348,16 +358,17 @@ def refuse_no_attributes(left_out: Sequence[LeftOut], file: str) -> None:
     )
 
 
-def describe_roles(dataset: Dataset) -> str:
+def describe_roles(
+    kind: Kind, attributes: Sequence[Attribute], left_out: Sequence[LeftOut], id_column: str | None
+) -> str:
     """Return what each column is used for, in one line; see ``Dataset.roles``."""
-    if not dataset.attributes:
+    if not attributes:
         return ""
-    if dataset.kind == "strings":
-        used = f"{dataset.attributes[0].name} (text)"
-    else:
-        used = ", ".join(_describe_used(dataset.attributes))
-    left_out = f"; left out: {_describe_left_out(dataset.left_out)}" if dataset.left_out else ""
-    return f"used: {used}{left_out}"
+    used = f"{attributes[0].name} (text)" if kind == "strings" else ", ".join(_describe_used(attributes))
+    rest = f"; left out: {_describe_left_out(left_out)}" if left_out else ""
+    # One column of row numbers needs no word about the ids.
+    named = f"; ids: {id_column}" if sum(left.reason == "unique" for left in left_out) > 1 else ""
+    return f"used: {used}{rest}{named}"
 
 
 def _describe_used(attributes: Sequence[Attribute]) -> list[str]:

@@ -43,6 +43,11 @@ def open_source(source: Any, max_bytes: int | str | None = None) -> Source:
     """Return the content of a file, or all that is left in an open file."""
     if is_stream(source):
         return _of_stream(source, stream_name(source), max_bytes)
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(
+            f"path has the type {type(source).__name__}; pass the name of a file, or an open file. A DataFrame is not "
+            "read: pass it to fit, without ids"
+        )
     path = Path(source)
     if _is_pipe(path):
         try:

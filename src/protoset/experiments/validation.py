@@ -19,15 +19,19 @@ from protoset.datasets import Dataset
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1, no_better_than
 from protoset.experiments.cells import CellResult
 from protoset.experiments.engine import RunProgress, compute_dataset
-from protoset.experiments.folds import check_fold_seed, choose_folds, splits
-from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, REFERENCES, PlannedMethod
-from protoset.models import DataModel, find_method, prepare
+from protoset.experiments.folds import DatasetFolds, check_fold_seed, choose_folds, splits
+from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, REFERENCES, Distance, Folds, PlannedMethod
+from protoset.models import DataModel, Preparation, find_method, prepare, reference_errors, vote_of_neighbors
 from protoset.models.methods import REFINED
 from protoset.models.preparation import Scaling, check_dataset
+from protoset.models.references import sample_queries
 from protoset.selectors.base import warn_of_classes
 
 MOST_FOR_REFERENCES = 50_000
-"""Objects up to which :func:`validate` measures 1-NN and k-NN on everything, whose time grows as their square."""
+"""Objects up to which :func:`validate` measures 1-NN and k-NN on everything on all held-out objects.
+
+Their time grows as the square of the number of objects; beyond, a sample of the first fold is predicted.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,14 @@ class ReferenceEstimates:
     guess : ErrorEstimate
         Of always answering the most frequent class of the training part.
     nearest : ErrorEstimate or None
-        Of 1-NN on everything; None where only a model is known, and beyond 50,000 objects.
+        Of 1-NN on everything; None where only a model is known. Beyond 50,000 objects it is measured on a stratified
+        sample of the first fold's held-out objects, ``nearest.n_test`` of them.
     knn : ErrorEstimate or None
-        Of k-NN on everything, with k chosen by leave-one-out on the training part; None as for 1-NN.
+        Of k-NN on everything, with k chosen by leave-one-out on the training part; on the objects of 1-NN.
     answer : str
         The most frequent class; of several folds the most frequent answer.
     k : tuple of int
-        The chosen k of each fold.
+        The chosen k of each fold that was measured.
     guessed_from : {"training", "file"}
         Where the most frequent class was counted: in the training part, or in the objects that were predicted.
     """
@@ -134,8 +139,8 @@ def validate(
     metric, metric_params, scaling, n_prototypes, parameters, rule
         As in ``protoset.models.fit_model``.
     references : bool
-        Whether guessing, 1-NN and k-NN on everything are measured on the same folds; beyond 50,000 objects guessing
-        alone, as the time of the others grows with the square of the number of objects.
+        Whether guessing, 1-NN and k-NN on everything are measured on the same folds. Beyond 50,000 objects 1-NN and
+        k-NN predict a stratified sample of the first fold: 2 * 10^8 dissimilarities, and at least 1,000 objects.
     n_jobs : int, optional
         Processes, each with one thread. Ignored with a client.
     progress : callable, optional
@@ -182,12 +187,17 @@ def validate(
             warnings.warn(message, kind, stacklevel=2)
     truths = [dataset.labels[test] for _, test in splits(dataset, division)]
     predictions = {name: [classes[result.predictions] for result in own] for name, own in by_method.items()}
+    beside = None
+    if references:
+        beside = _reference_estimates(truths, predictions, by_method.get(NEIGHBORS, []))
+        if beside.nearest is None or beside.knn is None:
+            beside = _with_sampled_neighbors(beside, dataset, preparation, division, n_jobs)
     return _measured(
         truths,
         predictions[planned.label],
         [result.n_prototypes for result in by_method[planned.label]],  # type: ignore[misc]
         [result.n_train for result in by_method[planned.label]],  # type: ignore[misc]
-        _reference_estimates(truths, predictions, by_method.get(NEIGHBORS, [])) if references else None,
+        beside,
     )
 
 
@@ -225,6 +235,22 @@ def _reference_estimates(
     ks = tuple(int(json.loads(result.counters)["k"]) for result in neighbors)
     answer = str(answers[counts.argmax()])
     return ReferenceEstimates(estimates[GUESS], estimates.get(EVERYTHING), estimates.get(NEIGHBORS), answer, ks)
+
+
+def _with_sampled_neighbors(
+    references: ReferenceEstimates, dataset: Dataset, preparation: Preparation, division: Folds, n_jobs: int | None
+) -> ReferenceEstimates:
+    """Measure 1-NN and k-NN, where they are not known, on a sample of the first fold's held-out objects."""
+    distance = Distance(preparation.metric, preparation.metric, preparation.metric_params, scaling=preparation.scaling)
+    fold = DatasetFolds(dataset, distance, division).fold(0)
+    rows = sample_queries(fold.truth, len(fold.train))
+    k = references.k or (reference_errors(fold.space, fold.labels, n_jobs=n_jobs).k,)
+
+    def measure(n_neighbors: int) -> ErrorEstimate:
+        votes = vote_of_neighbors(fold.queries, fold.labels, n_neighbors, rows=rows, n_jobs=n_jobs)
+        return estimate_error(int((votes != fold.truth[rows]).sum()), len(rows))
+
+    return replace(references, nearest=references.nearest or measure(1), knn=references.knn or measure(k[0]), k=k)
 
 
 def _estimate(truths: list[np.ndarray], predictions: list[np.ndarray]) -> ErrorEstimate:

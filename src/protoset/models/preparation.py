@@ -22,8 +22,9 @@ import numpy as np
 
 from protoset._validation import check_choice, did_you_mean
 from protoset.datasets import Attribute, Dataset, take
-from protoset.datasets.base import ATTRIBUTE_TYPES, KINDS, Kind
+from protoset.datasets.base import ATTRIBUTE_TYPES, KINDS, Kind, LeftOut
 from protoset.datasets.csv_tables import CSV_DELIMITERS
+from protoset.datasets.roles import describe_roles
 from protoset.spaces import DISSIMILARITIES
 from protoset.spaces.automatic import warn_of_columns
 
@@ -111,6 +112,21 @@ class Preparation:
         if self.kind == "mixed":
             return np.asarray(objects, object)
         return as_rows(objects) if self.kind == "series" else _as_floats(objects)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Columns of the training file that are neither attributes nor labels; why they were left out is not known."""
+        used = {attribute.name for attribute in self.attributes} | {self.target}
+        return tuple(
+            LeftOut(name, "id" if name == self.id_column else "not used", position, np.empty(0, object))
+            for position, name in enumerate(self.columns)
+            if name not in used
+        )
+
+    @property
+    def roles(self) -> str:
+        """What each column of the training file is used for, in one line, as ``Dataset.roles``."""
+        return describe_roles(self.kind, self.attributes, self.left_out, self.id_column)
 
     def attribute_names(self, n_attributes: int) -> tuple[str, ...]:
         """Return the names of the attributes; of series that are compared as vectors, the points."""

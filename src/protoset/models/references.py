@@ -128,7 +128,13 @@ def reference_errors(
 
 
 def vote_of_neighbors(
-    queries: Dissimilarities, codes: np.ndarray, k: int, *, weights: Any = None, n_jobs: int | None = None
+    queries: Dissimilarities,
+    codes: np.ndarray,
+    k: int,
+    *,
+    rows: np.ndarray | None = None,
+    weights: Any = None,
+    n_jobs: int | None = None,
 ) -> np.ndarray:
     """Predict the classes of queries by k-NN on everything, with the ties of :func:`reference_errors`.
 
@@ -140,6 +146,8 @@ def vote_of_neighbors(
         Class of each training object, from 0 on.
     k : int
         Number of neighbours; ``reference_errors(...).k`` is the best by leave-one-out.
+    rows : ndarray of int, optional
+        Positions of the queries to predict; by default all.
     weights : array-like, optional
         Weight of each training object.
     n_jobs : int, optional
@@ -152,7 +160,7 @@ def vote_of_neighbors(
     """
     codes, weights = _check_objects(queries, codes, weights)
     totals = np.bincount(codes, weights)
-    rows = np.arange(queries.shape[0])
+    rows = np.arange(queries.shape[0]) if rows is None else rows
     return _votes_by_block(queries, codes, weights, totals, rows, np.array([k]), False, n_jobs)[:, 0]
 
 
@@ -171,11 +179,20 @@ def _check_objects(space: Dissimilarities, codes: np.ndarray, weights: Any) -> t
 def _queries(codes: np.ndarray) -> np.ndarray:
     """Objects that are left out: all of them, or a stratified sample."""
     n_objects = len(codes)
-    if n_objects <= MOST_QUERIES:
-        return np.arange(n_objects)
+    return np.arange(n_objects) if n_objects <= MOST_QUERIES else sample_queries(codes, n_objects)
+
+
+def sample_queries(codes: np.ndarray, n_training: int) -> np.ndarray:
+    """Draw a stratified sample of queries, given by their classes, small enough for a comparison with a training set.
+
+    Returns ascending positions; all of them where the queries are few. Always drawn with the same seed.
+    """
     _, present = np.unique(codes, return_inverse=True)
-    n_queries = max(FEWEST_QUERIES, MOST_PAIRS // n_objects, int(present.max()) + 1)
-    return np.sort(cut(np.random.RandomState(SAMPLE_SEED).permutation(n_objects), present, n_queries, "proportional"))
+    n_queries = max(FEWEST_QUERIES, MOST_PAIRS // n_training, int(present.max()) + 1)
+    if n_queries >= len(codes):
+        return np.arange(len(codes))
+    drawn = np.random.RandomState(SAMPLE_SEED).permutation(len(codes))
+    return np.sort(cut(drawn, present, n_queries, "proportional"))
 
 
 def _left_out_votes(

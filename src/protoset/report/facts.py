@@ -42,7 +42,7 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
         data.append(["test objects", f"{inputs.test.n_objects:,}"])
     data.append(["classes", f"{len(selector.classes_):,}"])
     if train.attributes:
-        data.append(["attributes", f"{len(train.attributes):,}"])
+        data += [["attributes", f"{len(train.attributes):,}"], ["columns", train.roles]]
     if train.path is not None:
         # Only the name: pages are mailed, and folders tell about their owner.
         data.append(["file", train.path.name])
@@ -51,7 +51,8 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
     if inputs.transform_name:
         metric.append(["objects were transformed by", inputs.transform_name])
     inner = inner_selector(selector)
-    method = [["method", type(inner).__name__], ["rule", inputs.rule], *_parameters(inner)]
+    refined = "refined " if isinstance(selector, Refined) else ""
+    method = [["method", f"{refined}{type(inner).__name__}"], ["rule", inputs.rule], *_parameters(inner)]
     if isinstance(selector, Refined):
         method += _parameters(selector)
         method.append(["swaps of the refinement", f"{selector.refinement_.n_swaps:,}"])

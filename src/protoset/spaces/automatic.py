@@ -20,6 +20,8 @@ from protoset.spaces.attributes import is_missing
 NUMBER_KINDS = "fiub"
 """Kinds of NumPy data types that hold numbers."""
 
+TEXT_KINDS = "OUST"
+"""Kinds of NumPy data types that may hold texts."""
 
 MOST_CATEGORIES = 1000
 """A column with this many categories is doubtful."""
@@ -76,7 +78,9 @@ def choose_metric(X: Any) -> str:
         return "dtw" if getattr(X, "ndim", 2) == 3 else "euclidean"
     X = np.asarray(X) if hasattr(X, "__array__") and not is_dask(X) else X
     if isinstance(X, np.ndarray) and (X.dtype.kind in NUMBER_KINDS or X.ndim == 2):
-        return "dtw" if X.ndim == 3 else "euclidean"  # whose checks say what is wrong with texts in rows
+        if X.ndim == 2 and X.dtype.kind in TEXT_KINDS:
+            _refuse_texts(X)
+        return "dtw" if X.ndim == 3 else "euclidean"  # whose checks say what is wrong with other values
     has_items = hasattr(X, "__len__") and not is_dask(X) and not isinstance(X, (str, bytes, dict))
     objects = list(X) if has_items else []
     if objects and all(isinstance(item, (str, bytes)) for item in objects):
@@ -85,9 +89,35 @@ def choose_metric(X: Any) -> str:
     if objects and None not in shapes:
         return "euclidean" if len(shapes) == 1 and len(next(iter(shapes))) == 1 else "dtw"  # type: ignore[arg-type]
     raise ValueError(
-        f"metric='auto' does not know what {type(X).__name__} of {_kinds(objects)} is; name a metric, or pass a "
-        "function of two objects as metric"
+        f"metric='auto' does not know what {type(X).__name__} of {_kinds(objects)} is; name a metric, such as "
+        "'gower' for rows of attributes or 'levenshtein' for lists of tokens, or pass a function of two objects as "
+        "metric"
     )
+
+
+def _refuse_texts(X: np.ndarray) -> None:
+    """Refuse an array of rows with texts that are no numbers: an array does not say which columns are categories."""
+    columns = [position for position in range(X.shape[1]) if not _has_numbers(X[:, position])]
+    if columns:
+        example = next(text for text in X[:, columns[0]].tolist() if not _has_numbers(np.array([text], object)))
+        what = f"columns {', '.join(map(str, columns[:3]))}" if len(columns) > 1 else f"column {columns[0]}"
+        more = ", ..." if len(columns) > 3 else ""
+        raise ValueError(
+            f"metric='auto' found texts such as {example!r} in {what}{more} of the array X, which does not say whether "
+            "they are categories; pass a DataFrame, or metric='gower' with "
+            f"metric_params={{'categorical': {columns[:10]}}}"
+        )
+
+
+def _has_numbers(values: np.ndarray) -> bool:
+    """Whether no value is a text that is no number."""
+    try:
+        values.astype(float)
+    except TypeError:
+        pass  # no text, but another object that is no number
+    except ValueError:
+        return False
+    return True
 
 
 def _is_numeric(dtype: Any) -> bool:
