@@ -72,8 +72,8 @@ class DistinctObjects:
         if class_weight is None:
             return counts
         masses = counts * class_weights(class_weight, self.classes, counts)
-        # Balanced classes are equal but for rounding errors.
-        return np.round(masses / masses.max(), MASS_DECIMALS)
+        # Balanced classes are equal but for rounding errors; no class is without mass.
+        return np.maximum(np.round(masses / masses.max(), MASS_DECIMALS), 10.0**-MASS_DECIMALS)
 
     def costs(self, class_weight: ClassWeight) -> np.ndarray:
         """Cost of an error on a copy of each object."""
