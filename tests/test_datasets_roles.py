@@ -5,6 +5,7 @@ import io
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -475,6 +476,10 @@ def test_strings_of_a_column(table, tmp_path):
         ({"categorical": "code", "numeric": "code"}, r"the column 'code' is both numeric= and categorical="),
         ({"numeric": "note"}, r"line 2: expected a number in 'note', found 'note 0'"),
         ({"ignore": ["bill", "mass", "island", "code"]}, r"every column beside the labels is left out: .*by use="),
+        ({"ignore": "*"}, r"there is no column ignore='\*'"),
+        ({"text": "note", "use": "*"}, r"with text='note' .* are the objects, and use= has no effect"),
+        ({"text": "note", "numeric": "mass"}, r"with text='note' .* numeric= has no effect; leave out one"),
+        ({"text": "note", "categorical": "code"}, r"with text='note' .* categorical= has no effect"),
     ],
 )
 def test_contradictions_and_unknown_names(table, options, message):
@@ -494,6 +499,19 @@ def test_contradictions_and_unknown_names(table, options, message):
 def test_wrong_values_of_options(table, options, message):
     with pytest.raises(ValueError, match=message):
         read(table, target="species", **options)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("option", ["ignore", "id", "use"])
+def test_a_column_with_another_role_has_no_labels(tmp_path, option, ending):
+    path, rows = tmp_path / f"x{ending}", range(12)
+    frame = pd.DataFrame({"a": [row * 7 % 5 / 2 for row in rows], "kind": [*"xyz"] * 4, "class": [*"uv"] * 6})
+    with path.open("wb") as file:
+        frame.to_csv(file, index=False) if ending == ".csv" else frame.to_parquet(file, index=False)
+    assert set(read(path).labels) == {"u", "v"}
+    assert set(read(path, **{option: "class"}).labels) == {"x", "y", "z"}
+    with pytest.raises(DataError, match=r"found none \(class has another role by an option\); name it by target="):
+        read(path, ignore="kind", **({option: "class"} if option != "ignore" else {"use": "class"}))
 
 
 def test_header_and_separator(tmp_path):

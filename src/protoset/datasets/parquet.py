@@ -79,7 +79,7 @@ def read_parquet(
         raise error_at(file, "expected columns and rows, found none")
     rows = range(1, table.num_rows + 1)
     chosen = choose_columns(columns, target, names, file)
-    at = named_target(names) if target is None else chosen.target
+    at = named_target(names, chosen) if target is None else chosen.target
     read: dict[int, tuple[Attribute, Any]] = {}
     reasons: dict[int, str] = {}
     for position, name in enumerate(names):
@@ -97,7 +97,7 @@ def read_parquet(
         reasons[position] = reason
     if target is None and at is None:
         nominal = [position for position, (attribute, _) in read.items() if attribute.type == "nominal"]
-        at = only_categorical(nominal, names, file)
+        at = only_categorical(nominal, names, chosen, file)
         del read[at]
     if chosen.text is not None:
         reasons |= dict.fromkeys(read, "unused")

@@ -17,6 +17,7 @@ rows. The first "unique" column that is called as above has the ids, else the fi
 declare their attributes (KEEL, ARFF) are taken at their word: columns are left out there only if the user says so.
 
 Without ``target`` the labels are in the column called class, target, label or y, or in the only column of categories.
+Columns that the user ignores, uses, or names for another role have no labels.
 """
 
 from __future__ import annotations
@@ -159,6 +160,10 @@ class ChosenColumns:
             return "id"
         return "ignored" if position in self.ignore else None
 
+    def has_another_role(self, position: int) -> bool:
+        """Whether the user says of a column that it has no labels."""
+        return position in self.ignore | self.use | self.numeric or position in (self.id, self.text)
+
 
 def choose_columns(
     options: ColumnOptions, target: str | int | Literal[False] | None, names: Sequence[str], file: str
@@ -166,7 +171,7 @@ def choose_columns(
     """Find the columns that the user names; refuse unknown names and contradictions."""
 
     def several(option: str) -> frozenset[int]:
-        columns = [column for column in getattr(options, option) if column != "*"]
+        columns = [column for column in getattr(options, option) if (option, column) != ("use", "*")]
         return frozenset(find_column(column, names, file, option) for column in columns)
 
     def single(option: str) -> int | None:
@@ -203,6 +208,17 @@ def choose_columns(
                     f"the column {shown(names[position])} is both {other}= and {option}=, which exclude each other; "
                     "leave out one of them",
                 )
+    if chosen.text is not None and not options.raw:
+        typed = chosen.categorical - {at} if target is not None else frozenset()
+        idle = [
+            name for name, value in (("use", options.use), ("numeric", chosen.numeric), ("categorical", typed)) if value
+        ]
+        if idle:
+            raise error_at(
+                file,
+                f"with text={options.text!r} the texts of one column are the objects, and {idle[0]}= has no effect; "
+                "leave out one of them",
+            )
     return chosen
 
 
@@ -227,21 +243,25 @@ def find_column(column: str | int, names: Sequence[str], file: str, option: str 
     return int(column) % len(names)
 
 
-def named_target(names: Sequence[str]) -> int | None:
+def named_target(names: Sequence[str], chosen: ChosenColumns) -> int | None:
     """Return the position of the only column that is called as labels are."""
     matches = [position for position, name in enumerate(names) if name.casefold() in TARGET_NAMES]
+    matches = [position for position in matches if not chosen.has_another_role(position)]
     return matches[0] if len(matches) == 1 else None
 
 
-def only_categorical(nominal: Sequence[int], names: Sequence[str], file: str) -> int:
+def only_categorical(nominal: Sequence[int], names: Sequence[str], chosen: ChosenColumns, file: str) -> int:
     """Return the position of the only column of categories; raise an error if there is another number of them."""
+    nominal = [position for position in nominal if not chosen.has_another_role(position)]
     if len(nominal) == 1:
         return nominal[0]
     several = f"{len(nominal)} columns of categories ({listed(names[at] for at in nominal)})" if nominal else "none"
+    other = [name for at, name in enumerate(names) if name.casefold() in TARGET_NAMES and chosen.has_another_role(at)]
+    unless = f" ({listed(other)} has another role by an option)" if other else ""
     raise error_at(
         file,
         f"expected a column of labels: called {', '.join(TARGET_NAMES[:-1])} or {TARGET_NAMES[-1]}, or the only column "
-        f"of categories, found {several}; name it by target=. There are {listed(names, 20)}",
+        f"of categories, found {several}{unless}; name it by target=. There are {listed(names, 20)}",
     )
 
 
