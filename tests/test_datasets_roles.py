@@ -514,6 +514,30 @@ def test_a_column_with_another_role_has_no_labels(tmp_path, option, ending):
         read(path, ignore="kind", **({option: "class"} if option != "ignore" else {"use": "class"}))
 
 
+@pytest.mark.parametrize("first", [0, 2**53 - 5, 2**62, 10**25], ids=["short", "across", "long", "longer"])
+def test_ids_are_never_rounded(tmp_path, first):
+    """00042 stays 00042, and numbers that floats do not tell apart stay apart; in a file without names too."""
+    path, rows = tmp_path / "x.csv", range(12)
+    ids = [f"{first + 3 * row:05d}" for row in rows]
+    lines = [f"{name},{row * 7 % 5 / 2},{'uv'[row % 2]}" for row, name in enumerate(ids)]
+    path.write_text("\n".join(["id,a,class", *lines]))
+    dataset = read(path)
+    assert (dataset.ids.tolist(), dataset.left_out[0].reason) == (ids, "unique")
+    for text in (lines, ["id,a,class", *lines], [line.rpartition(",")[0] for line in lines]):
+        path.write_text("\n".join(text))
+        known = {"target": "class", "target_position": 2, "id_column": "id", "columns": ("id", "a", "class")}
+        assert read_queries(path, kind="vectors", attributes=dataset.attributes, **known).ids.tolist() == ids
+
+
+def test_names_of_parquet_columns_that_are_there_twice(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table([[1, 2], [3, 4], ["u", "v"]], names=["a", "a", "class"]), tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=r"expected a name of its own for each column, found a twice; rename one"):
+        read(tmp_path / "x.parquet")
+
+
 def test_header_and_separator(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a|b|c\n1|x|u\n2|y|v\n3|x|u\n")

@@ -7,7 +7,8 @@ A column of a CSV or Parquet file is left out if it says nothing about its objec
   are consecutive, or if numbers from their range would have repeated: n numbers from a range of r values have
   n (n - 1) / (2 r) equal pairs or more on average, and above ``EQUAL_PAIRS`` a column without any was counted, not
   measured. Unique incomes or weights stay, for their range is wide. Columns called after times (year, day, timestamp)
-  stay. Texts, all different, are "unique" if their column is called as above;
+  stay. Texts, all different, are "unique" if their column is called as above, and so are whole numbers from
+  ``LONG_NUMBER`` on, which floats do not tell apart;
 - "text": texts of which nearly all differ (``TEXT_SHARE``), in more than ``MOST_ROWS_OF_CATEGORIES`` rows;
 - "constant": one value in all rows; "empty": no value;
 - "ambiguous dates": 03/04/2020 with the day or the month first, and no value tells which.
@@ -39,6 +40,9 @@ FEWEST_ROWS = 10
 
 EQUAL_PAIRS = 10
 """Expected number of equal pairs above which unique whole numbers are taken for row numbers or ids."""
+
+LONG_NUMBER = 2.0**53
+"""Whole number from which on floats are not all whole numbers."""
 
 TEXT_SHARE = 0.95
 """Share of different values from which on a column of texts is free text."""
@@ -310,6 +314,10 @@ def why_no_number(names: Sequence[str | None], values: np.ndarray) -> dict[int, 
         reasons.update(dict.fromkeys(np.flatnonzero(missing.all(axis=0)).tolist(), "empty"))
         reasons.update(dict.fromkeys(np.flatnonzero(complete & (lowest == highest)).tolist(), "constant"))
     whole = complete & (lowest < highest) & (np.floor(values) == values).all(axis=0)
+    too_long = complete & (np.maximum(-lowest, highest) >= LONG_NUMBER) & (np.floor(values) == values).all(axis=0)
+    for position in np.flatnonzero(too_long).tolist():
+        if is_id_name(names[position]):
+            reasons[position] = "unique"
     with np.errstate(over="ignore"):
         spans = highest - lowest + 1
     counted = (n >= FEWEST_ROWS) & ((spans == n) | (spans <= n * (n - 1) / (2 * EQUAL_PAIRS)))
