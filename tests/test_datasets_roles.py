@@ -494,6 +494,8 @@ def test_contradictions_and_unknown_names(table, options, message):
         ({"decimal": "!"}, r"decimal='!' must be '.' or ','"),
         ({"separator": ",", "decimal": ","}, "separator and decimal are both ','"),
         ({"header": "yes"}, "header='yes' must be True, False, or None"),
+        ({"header": np.array([True, False])}, r"header=array\(.* must be True, False, or None"),
+        ({"decimal": np.array([".", ","])}, r"decimal=array\(.* must be '.' or ','"),
     ],
 )
 def test_wrong_values_of_options(table, options, message):

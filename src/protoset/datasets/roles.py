@@ -125,17 +125,17 @@ def column_options(**options: Any) -> ColumnOptions:
     for name in ("ignore", "use", "categorical", "numeric"):
         columns = options.pop(name, ())
         single = isinstance(columns, (str, int, np.integer))
-        if not single and not isinstance(columns, Iterable):
+        if not single and (not isinstance(columns, Iterable) or isinstance(columns, bytes)):
             raise TypeError(f"{name}={columns!r} must be the name or the position of a column, or a list of them")
         checked[name] = (columns,) if single else tuple(columns)
     separator, decimal, header = (options.get(name) for name in ("separator", "decimal", "header"))
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n'):
         raise ValueError(f"separator={separator!r} must be one character between fields, such as ',', ';' or a tab")
-    if decimal not in (None, ".", ","):
+    if decimal is not None and not (isinstance(decimal, str) and decimal in (".", ",")):
         raise ValueError(f"decimal={decimal!r} must be '.' or ','")
     if separator is not None and separator == decimal:
         raise ValueError(f"separator and decimal are both {separator!r}; choose two characters")
-    if header not in (None, True, False):
+    if not (header is None or isinstance(header, (bool, np.bool_))):
         raise ValueError(f"header={header!r} must be True, False, or None to find out")
     return ColumnOptions(**checked, **options)
 
