@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, refine
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, export, refine
 from protoset.features import rank_exponential
 from protoset.neighbors import NeighborLists, build_lists
 from protoset.selectors import FCNN, _improving, _refinable_set, all_selectors, rank_prototypes
@@ -231,6 +231,33 @@ def test_shuffling_the_rows_changes_no_set_of_reps(data, seed, size):
         for rows, labels, fitted in ((X, y, straight), (X[order], y[order], shuffled))
     ]
     assert pairs[0] == pairs[1]
+
+
+@settings(max_examples=40)
+@given(labelled_vectors(tied=True, max_objects=30), st.integers(0, 2**32 - 1), st.sampled_from(["auto", 0.5, 1.0]))
+def test_shuffling_weighted_rows_changes_no_prediction(data, seed, size):
+    """Sums such as 0.1 + 0.2 + 0.3 depend on the order of their terms, and must not decide."""
+    X, y = data
+    rng = np.random.default_rng(seed)
+    weights, order = rng.choice([0.1, 0.2, 0.3, 0.6, 0.7], len(X)), rng.permutation(len(X))
+    queries = (X[rng.integers(len(X), size=20)] + X[rng.integers(len(X), size=20)]) / 2
+    fits = [
+        PrototypeClassifier(REPS(size)).fit(X[rows], y[rows], sample_weight=weights[rows])
+        for rows in (np.arange(len(X)), order)
+    ]
+    np.testing.assert_array_equal(*(fitted.predict(queries) for fitted in fits))
+    np.testing.assert_array_equal(*(fitted.selector_.class_counts_ for fitted in fits))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 1, 0, 3], [1, 2, 0, 3], [3, 2, 1, 0]])
+def test_equal_totals_are_equal_but_for_rounding(order, tmp_path):
+    X, y, weights = np.array([[0.0], [0.0], [0.0], [2.0]]), np.array([*"bbba"]), np.array([0.1, 0.2, 0.3, 0.6])
+    fitted = PrototypeClassifier(REPS(2)).fit(X[order], y[order], sample_weight=weights[order])
+    assert fitted.predict([[1.0]]) == ["a"]
+    export(fitted, tmp_path / "exported.py")
+    program = {"__name__": "exported"}
+    exec((tmp_path / "exported.py").read_text(), program)
+    assert program["predict"](np.array([[1.0]])).tolist() == ["a"]
 
 
 def test_costs_are_those_of_errors():

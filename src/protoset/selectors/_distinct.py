@@ -126,7 +126,12 @@ class TrainingSet:
         numbers = np.arange(n) if numbers is None else numbers
         pairs = numbers[present] * len(classes) + codes[present]
         distinct, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-        counts = np.bincount(group, None if weights is None else weights[present]).astype(np.float64)
+        if weights is None:
+            counts = np.bincount(group).astype(np.float64)
+        else:
+            # Sums of weights in one order, whatever the order of the rows.
+            by_weight = np.argsort(weights[present], kind="stable")
+            counts = np.bincount(group[by_weight], weights[present][by_weight]).astype(np.float64)
         order = np.arange(len(distinct))
         if (counts == 1).all():
             # In the order of the rows.
