@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from campaigns.checks import ask, require
+from campaigns.columns import COLUMN_DOORS
 from campaigns.commands import COMMAND_DOORS
 from campaigns.data_files import DATA_FILE_DOORS
 from campaigns.invariants import INVARIANT_DOORS
 from campaigns.model_files import DROP, MODEL_FILE_DOORS
 from campaigns.models import data_model, data_set, example_of, model
+from campaigns.pipelines import PIPELINE_CLASSES, PIPELINE_DOORS
 from campaigns.values import VALUES
+from campaigns.weights import WEIGHT_DOORS
 from protoset import NeighborSearch, PrototypeClassifier, Refined, refine
 from protoset.experiments import compare, validate
 from protoset.models import fit_model
@@ -92,6 +95,7 @@ NAMESPACE: dict[str, Any] = (
     | _by_name([Refined, NeighborSearch, PrototypeClassifier, Decimal])
     | _by_name([fit, classify, ask, shown, refined, fitted, validated, compared, model, data_model, data_set, require])
     | _by_name([*MODEL_FILE_DOORS, *DATA_FILE_DOORS, *COMMAND_DOORS, *INVARIANT_DOORS])
+    | _by_name([*PIPELINE_CLASSES, *PIPELINE_DOORS, *COLUMN_DOORS, *WEIGHT_DOORS])
     | {"DROP": DROP}
 )
 """What the lines of cases may call."""

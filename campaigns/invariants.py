@@ -26,6 +26,18 @@ def _dissimilarities(selector: BaseSelector, X: Any, y: Any) -> np.ndarray:
     return space.block(slice(None), slice(None))
 
 
+def _identical(X: Any, selector: BaseSelector, y: Any) -> np.ndarray:
+    """Numbers of the objects by their content."""
+    return _numbered(make_space(X, selector.metric, selector.metric_params, y=y).identical())
+
+
+def _numbered(numbers: np.ndarray | None) -> np.ndarray:
+    """The lowest row of each number; another order of the numbers changes nothing."""
+    assert numbers is not None
+    _, first, group = np.unique(numbers, return_index=True, return_inverse=True)
+    return first[group]
+
+
 def permuted(selector: BaseSelector, X: Any, y: Any, seed: int) -> None:
     """Rows in another order give the same set, unless distances tie: then the first row wins.
 
@@ -57,10 +69,12 @@ def relabelled(selector: BaseSelector, X: Any, y: np.ndarray) -> None:
 def precomputed(selector: BaseSelector, X: Any, y: Any) -> None:
     """The matrix of dissimilarities gives the same set as the metric.
 
-    Some metrics are above 0 between an object and itself, and a matrix has zeros there: KMedoids then differs.
+    Some metrics are above 0 between an object and itself, and a matrix has zeros there: KMedoids then differs. Under
+    yule, objects may differ and have the same distances: they are identical in a matrix alone.
     """
     matrix = _dissimilarities(selector, X, y)
-    if matrix.diagonal().any():
+    by_content, by_distances = _identical(X, selector, y), make_space(matrix, "precomputed").identical()
+    if matrix.diagonal().any() or not same(by_content, _numbered(by_distances)):
         return
     kept = _kept(selector, X, y)
     given = {"metric": "precomputed", "metric_params": None}

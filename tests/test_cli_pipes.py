@@ -57,6 +57,27 @@ def test_from_a_pipe_to_a_pipe(folder):
     assert (code, len(json.loads(out)["rows"])) == (0, expected.count(b"\n") - 1)
 
 
+@pytest.mark.parametrize(
+    ("shell", "code", "message"),
+    [
+        ("{} version >&-", 1, "protoset: the standard output is closed; open it, or send it to /dev/null\n"),
+        ("{} version 2>&-", 0, ""),
+        ("{} version >&- 2>&-", 1, ""),
+        ("{} select nowhere.csv 2>&-", 2, ""),
+        (
+            "PYTHONIOENCODING=ascii {} select letters.csv --method fcnn --no-error --quiet",
+            1,
+            "protoset: the output has no letters '\\xfc' in its encoding ascii; set PYTHONIOENCODING=utf-8\n",
+        ),
+    ],
+)
+def test_closed_and_narrow_streams(folder, shell, code, message):
+    (folder / "letters.csv").write_text("a,b,class\n1,2,ü\n3,4,v\n5,9,ü\n", encoding="utf-8")
+    command = shell.format(f"{sys.executable} -m protoset")
+    result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=folder, check=False)
+    assert (result.returncode, result.stderr) == (code, message)
+
+
 def test_rows_to_a_pipe_and_other_outputs_to_files(folder):
     code, out, said = pipe(
         folder, "flowers.csv", "select", "-", *TABLE, "--output", "-", "--model", "piped.protoset", "--report", "r.html"

@@ -140,6 +140,7 @@ def test_labels_that_do_not_fit(lines, message):
         (",a,b\na,0,1\na,1,0\n", r"expected a name of its own for each of the rows, found a twice"),
         (",a,a\na,0,1\nb,1,0\n", r"expected a name of its own for each of the columns, found a twice"),
         (",a,b\na,0,1\n,1,0\n", r"expected a name for each of the rows, found an empty one"),
+        ("a 1 b 2\n0 1\n1 0\n", r"expected a name for each of the 2 columns of distances, found 4; names with spaces"),
         (",a,b,c\na,0,1,2\nb,1,0,3\n", r"expected as many rows as columns, found 2 rows and 3 columns"),
         (",a,b\na,0,1\nb,1\n", r"line 3: expected 2 distances as in the first row, found 1"),
         (",a,b\na,0,1\nb,1,x\n", r"line 3: expected a distance in column 3, found 'x'"),

@@ -216,3 +216,18 @@ def test_a_replaced_file_keeps_its_mode(source, tmp_path):
     (tmp_path / "y.dat").chmod(0o600)
     write_rows(read(source), [0], tmp_path / "y.dat", overwrite=True)
     assert stat.S_IMODE((tmp_path / "y.dat").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("path", [5, None, b"x.csv", ["x.csv"]])
+def test_a_path_of_another_type(path):
+    with pytest.raises(TypeError, match=r"path=.* must be the path of a file, as text or a Path, or an open file"):
+        read(path)
+
+
+def test_a_stream_that_returns_no_bytes():
+    class Numbers:
+        def read(self, size):
+            return 5
+
+    with pytest.raises(DataError, match="stream: cannot be read .its read returned int, and not bytes or text"):
+        read(Numbers())

@@ -5,6 +5,7 @@ import io
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -496,6 +497,10 @@ def test_strings_of_a_column(table, tmp_path):
         ({"categorical": "code", "numeric": "code"}, r"the column 'code' is both numeric= and categorical="),
         ({"numeric": "note"}, r"line 2: expected a number in 'note', found 'note 0'"),
         ({"ignore": ["bill", "mass", "island", "code"]}, r"every column beside the labels is left out: .*by use="),
+        ({"ignore": "*"}, r"there is no column ignore='\*'"),
+        ({"text": "note", "use": "*"}, r"with text='note' .* are the objects, and use= has no effect"),
+        ({"text": "note", "numeric": "mass"}, r"with text='note' .* numeric= has no effect; leave out one"),
+        ({"text": "note", "categorical": "code"}, r"with text='note' .* categorical= has no effect"),
     ],
 )
 def test_contradictions_and_unknown_names(table, options, message):
@@ -510,11 +515,50 @@ def test_contradictions_and_unknown_names(table, options, message):
         ({"decimal": "!"}, r"decimal='!' must be '.' or ','"),
         ({"separator": ",", "decimal": ","}, "separator and decimal are both ','"),
         ({"header": "yes"}, "header='yes' must be True, False, or None"),
+        ({"header": np.array([True, False])}, r"header=array\(.* must be True, False, or None"),
+        ({"decimal": np.array([".", ","])}, r"decimal=array\(.* must be '.' or ','"),
     ],
 )
 def test_wrong_values_of_options(table, options, message):
     with pytest.raises(ValueError, match=message):
         read(table, target="species", **options)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("option", ["ignore", "id", "use"])
+def test_a_column_with_another_role_has_no_labels(tmp_path, option, ending):
+    path, rows = tmp_path / f"x{ending}", range(12)
+    frame = pd.DataFrame({"a": [row * 7 % 5 / 2 for row in rows], "kind": [*"xyz"] * 4, "class": [*"uv"] * 6})
+    with path.open("wb") as file:
+        frame.to_csv(file, index=False) if ending == ".csv" else frame.to_parquet(file, index=False)
+    assert set(read(path).labels) == {"u", "v"}
+    assert set(read(path, **{option: "class"}).labels) == {"x", "y", "z"}
+    with pytest.raises(DataError, match=r"found none \(class has another role by an option\); name it by target="):
+        read(path, ignore="kind", **({option: "class"} if option != "ignore" else {"use": "class"}))
+
+
+@pytest.mark.parametrize("first", [0, 2**53 - 5, 2**62, 10**25], ids=["short", "across", "long", "longer"])
+def test_ids_are_never_rounded(tmp_path, first):
+    """00042 stays 00042, and numbers that floats do not tell apart stay apart; in a file without names too."""
+    path, rows = tmp_path / "x.csv", range(12)
+    ids = [f"{first + 3 * row:05d}" for row in rows]
+    lines = [f"{name},{row * 7 % 5 / 2},{'uv'[row % 2]}" for row, name in enumerate(ids)]
+    path.write_text("\n".join(["id,a,class", *lines]))
+    dataset = read(path)
+    assert (dataset.ids.tolist(), dataset.left_out[0].reason) == (ids, "unique")
+    for text in (lines, ["id,a,class", *lines], [line.rpartition(",")[0] for line in lines]):
+        path.write_text("\n".join(text))
+        known = {"target": "class", "target_position": 2, "id_column": "id", "columns": ("id", "a", "class")}
+        assert read_queries(path, kind="vectors", attributes=dataset.attributes, **known).ids.tolist() == ids
+
+
+def test_names_of_parquet_columns_that_are_there_twice(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table([[1, 2], [3, 4], ["u", "v"]], names=["a", "a", "class"]), tmp_path / "x.parquet")
+    with pytest.raises(DataError, match=r"expected a name of its own for each column, found a twice; rename one"):
+        read(tmp_path / "x.parquet")
 
 
 def test_header_and_separator(tmp_path):

@@ -173,7 +173,12 @@ def test_headers():
     assert read_csv("a,b\na,d\n", target=1).layout.header == ()
     assert read_csv("1,b\n2,d\n").layout.header == ()
     assert read_csv(",x,class\n0,1,u\n1,2,v\n").layout.header == ("", "x", "class")
-    assert read_csv("a,a\n1,2\n3,4\n", kind="mixed", target=1).layout.header == ()
+    assert read_csv("a,a\nb,c\n", target=1).layout.header == ()
+    assert read_csv("a,2020,class\n1,2,u\n3,4,v\n").layout.header == ("a", "2020", "class")
+    assert read_csv("1,2,class\n3,4,class\n5,6,v\n").layout.header == ()
+    for text, name in (("a,a,y\n1,2,u\n3,4,v\n", "a"), (",column 1,y\n1,2,u\n3,4,v\n", "column 1")):
+        with pytest.raises(DataError, match=f"line 1: expected a name of its own .* found '{name}' .*; rename one"):
+            read_csv(text)
 
 
 def test_a_part_without_header_is_not_taken_for_one():

@@ -12,6 +12,12 @@ from campaigns.processes import Batch, run_batches
 
 # Lines that the campaign found to fail, and that were mended.
 REPRODUCERS = [
+    "weighted(REPS('auto'), vectors(8), labels(8), np.full(8, 1e308))",
+    "weighted(REPS('auto', class_weight={0: 1e-12, 1: 1e12}), vectors(20), labels(20), np.ones(20))",
+    "read_columns('a,a,class\\n1,2,u\\n3,4,v', ignore='class')",
+    "read_columns('a,b,class\\n1,2,u\\n3,4,v', ignore='class')",
+    "read_columns('a,b,class\\n1,2,u\\n3,4,v', text='a', numeric='b')",
+    "read_names('.csv', 'a 1 b 2\\n0 1\\n1 0', labels=labels(2))",
     "fit(CCIS(n_jobs=2**70), vectors(3), labels(3))",
     "fit(HMNEI(epsilon=2**63), grid(30), labels(30))",
     "fit(CCIS(verbose=pd.Series([1])), vectors(9), labels(9))",

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import protoset
 from protoset import PrototypeClassifier
-from protoset.datasets import Attribute, Dataset, read, read_queries
+from protoset.datasets import Attribute, Dataset, read, read_queries, take
 from protoset.exceptions import DataError, HopelessClassWarning
 from protoset.experiments import compare, validate, validate_model
 from protoset.experiments.folds import splits
@@ -194,6 +194,12 @@ def repacked(path, change):
 
 def with_ids(dataset):
     return replace(dataset, ids=np.array([f"object-{row}" for row in range(dataset.n_objects)]))
+
+
+def test_prototypes_without_an_id_are_rows():
+    dataset = replace(KINDS["vectors"], ids=np.full(KINDS["vectors"].n_objects, ""))
+    model = fit_model(dataset, n_prototypes=4, random_state=0)
+    assert model.names_of(model.sample_indices_) == [f"row {row}" for row in model.sample_indices_]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -443,7 +449,8 @@ SERIES = Dataset("waves", "series", list(np.random.default_rng(0).normal(size=(2
 BLOBS = Dataset("blobs", "vectors", *overlapping(60))
 WRONG_ARGUMENTS = [
     (BLOBS, {"folds": 51}, "n_splits=51 cannot be greater than the number of members in each class"),
-    (BLOBS, {"folds": 61}, "folds=61 is more than the 60 objects"),
+    (BLOBS, {"folds": 61}, "folds=61 is more than the 60 objects of .*; pass fewer"),
+    (take(BLOBS, [0]), {}, "folds=5 is more than the 1 objects of .*; pass more objects"),
     (BLOBS, {"folds": 3, "n_prototypes": 41}, "n_prototypes=41 is more than the 40 training objects"),
     (BLOBS, {"folds": 3, "n_prototypes": 1}, "n_prototypes=1 is less than the [23] classes"),
     (BLOBS, {"metric": "gower", "metric_params": {"categorical": [7]}}, "categorical"),

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, refine
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, export, refine
 from protoset.features import rank_exponential
 from protoset.neighbors import NeighborLists, build_lists
 from protoset.selectors import FCNN, _improving, _refinable_set, all_selectors, rank_prototypes
@@ -156,15 +156,38 @@ def test_the_size_curve_is_that_of_all_copies():
         assert error == pytest.approx(wrong / 90)
 
 
-def test_fractions_of_copies_are_dealt():
+def test_copies_are_dealt_and_never_divided():
     counts = np.array([2.5, 0.5, 3.0, 1.0, 4.0])
     objects = replace(DistinctObjects.once_each(np.array([0, 0, 1, 1, 1])), counts=counts)
     shares = deal_copies(objects, 5, None)
     np.testing.assert_allclose(shares.sum(axis=0), counts)
-    np.testing.assert_allclose(shares[:, 0], [1, 1, 0.5, 0, 0])
+    np.testing.assert_allclose(shares[:, 0], [1.25, 1.25, 0, 0, 0])
     np.testing.assert_allclose(shares[:, 1], [0, 0, 0.5, 0, 0])
     small = deal_copies(replace(objects, counts=np.full(5, 1e-6)), 5, None)
     np.testing.assert_allclose(small, 1e-6 * np.eye(5))
+
+
+@settings(max_examples=50)
+@given(st.integers(3, 40), st.integers(0, 2**32 - 1), st.sampled_from([1e-9, 0.4, 1.0, 1.9]))
+def test_an_object_of_less_than_two_copies_is_held_out_as_a_whole(n, seed, spread):
+    """Otherwise its other part would be among the prototypes, and keeping everything would have no error."""
+    rng = np.random.default_rng(seed)
+    counts = 1 + rng.uniform(0, 1 - 1e-6, n) * min(spread, 1.0)
+    counts[rng.integers(n)] = rng.choice([1e-300, 1e-9, 0.9, 1.0])
+    counts = counts if spread <= 1 else counts / counts.sum() / 2
+    objects = replace(DistinctObjects.once_each(rng.integers(0, 2, n)), counts=counts)
+    shares = deal_copies(objects, 3, None)
+    np.testing.assert_allclose(shares.sum(axis=0), counts)
+    halves = counts / min(1.0, counts.mean()) < 2
+    assert ((shares[:, halves] > 0).sum(axis=0) == 1).all()
+
+
+def test_one_lighter_object_leaves_the_size_as_it_is():
+    X, y = overlapping(200, seed=1)
+    weights = np.ones(200)
+    weights[0] = 0.9
+    plain, weighted = REPS().fit(X, y).size_curve_, REPS().fit(X, y, sample_weight=weights).size_curve_
+    np.testing.assert_allclose(plain.errors, weighted.errors, atol=0.03)
 
 
 @pytest.mark.parametrize("selector", [REPS(), Refined(REPS()), Refined(REPS(0.2), class_weight="balanced")])
@@ -208,6 +231,33 @@ def test_shuffling_the_rows_changes_no_set_of_reps(data, seed, size):
         for rows, labels, fitted in ((X, y, straight), (X[order], y[order], shuffled))
     ]
     assert pairs[0] == pairs[1]
+
+
+@settings(max_examples=40)
+@given(labelled_vectors(tied=True, max_objects=30), st.integers(0, 2**32 - 1), st.sampled_from(["auto", 0.5, 1.0]))
+def test_shuffling_weighted_rows_changes_no_prediction(data, seed, size):
+    """Sums such as 0.1 + 0.2 + 0.3 depend on the order of their terms, and must not decide."""
+    X, y = data
+    rng = np.random.default_rng(seed)
+    weights, order = rng.choice([0.1, 0.2, 0.3, 0.6, 0.7], len(X)), rng.permutation(len(X))
+    queries = (X[rng.integers(len(X), size=20)] + X[rng.integers(len(X), size=20)]) / 2
+    fits = [
+        PrototypeClassifier(REPS(size)).fit(X[rows], y[rows], sample_weight=weights[rows])
+        for rows in (np.arange(len(X)), order)
+    ]
+    np.testing.assert_array_equal(*(fitted.predict(queries) for fitted in fits))
+    np.testing.assert_array_equal(*(fitted.selector_.class_counts_ for fitted in fits))
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 1, 0, 3], [1, 2, 0, 3], [3, 2, 1, 0]])
+def test_equal_totals_are_equal_but_for_rounding(order, tmp_path):
+    X, y, weights = np.array([[0.0], [0.0], [0.0], [2.0]]), np.array([*"bbba"]), np.array([0.1, 0.2, 0.3, 0.6])
+    fitted = PrototypeClassifier(REPS(2)).fit(X[order], y[order], sample_weight=weights[order])
+    assert fitted.predict([[1.0]]) == ["a"]
+    export(fitted, tmp_path / "exported.py")
+    program = {"__name__": "exported"}
+    exec((tmp_path / "exported.py").read_text(), program)
+    assert program["predict"](np.array([[1.0]])).tolist() == ["a"]
 
 
 def test_costs_are_those_of_errors():
@@ -279,6 +329,15 @@ X_SMALL, Y_SMALL = overlapping(30, seed=0)
         (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=-np.ones(30)), "-1 in rows 0, 1.*negative"),
         (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=[np.nan] * 30), "sample_weight is nan"),
         (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=["a"] * 30), "sample_weight=.* must be numbers"),
+        (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=np.full(30, 1j)), "must be numbers, and not complex"),
+        (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=np.full(30, 1e308)), r"1e\+308 in rows.*to 1e\+12"),
+        (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=[5e-324] + [1] * 29), "e-324 in row 0; .* from 1e-12"),
+        (lambda: REPS(class_weight={0: 1e308}).fit(X_SMALL, Y_SMALL), r"has 1e\+308 for the label 0"),
+        (lambda: REPS(class_weight={0: 5e-324}).fit(X_SMALL, Y_SMALL), "has 5e-324 for the label 0"),
+        (
+            lambda: REPS(scoring=lambda truth, predicted: 1.0).fit(X_SMALL, Y_SMALL, sample_weight=np.full(30, 1e9)),
+            "scoring=<lambda> has no argument sample_weight, and would get .* labels",
+        ),
         (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=np.zeros(30)), "zero for all objects"),
         (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=Y_SMALL == 0), "weight above zero: y has only 1 class"),
         (
@@ -301,6 +360,16 @@ X_SMALL, Y_SMALL = overlapping(30, seed=0)
 def test_wrong_weights_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("selector", [REPS(), REPS(8), Refined(REPS())])
+def test_the_largest_and_smallest_weights_work(selector):
+    rng = np.random.default_rng(0)
+    for weights in (np.full(30, 1e12), np.full(30, 1e-12), 10.0 ** rng.uniform(-12, 12, 30)):
+        fitted = clone(selector).fit(X_SMALL, Y_SMALL, sample_weight=weights)
+        assert set(Y_SMALL[fitted.sample_indices_]) == set(Y_SMALL)
+        for class_weight in ("balanced", {0: 1e-12, 1: 1e12}):
+            clone(selector).set_params(class_weight=class_weight).fit(X_SMALL, Y_SMALL, sample_weight=weights)
 
 
 def test_weights_are_routed():

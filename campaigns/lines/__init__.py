@@ -10,7 +10,18 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from campaigns.lines import commands, data_files, data_sets, fits, invariants, model_files, queries
+from campaigns.lines import (
+    columns,
+    commands,
+    data_files,
+    data_sets,
+    fits,
+    invariants,
+    model_files,
+    pipelines,
+    queries,
+    weights,
+)
 
 
 @dataclass(frozen=True)
@@ -23,10 +34,14 @@ class Part:
 
 PARTS: dict[str, Part] = {
     "fits": Part(fits.LINES, 4),
+    "weights": Part(weights.LINES, 3),
     "queries": Part(queries.LINES, 4),
     "data sets": Part(data_sets.LINES, 2),
     "models": Part(model_files.LINES, 4),
+    "pipelines": Part(pipelines.LINES, 3),
     "readers": Part(data_files.LINES, 4),
+    "columns": Part(columns.COLUMNS_LINES, 3),
+    "matrices": Part(columns.MATRIX_LINES, 2),
     "plans": Part(commands.PLANS, 3),
     "command": Part(commands.COMMANDS, 1),
     "invariants": Part(invariants.LINES, 4),

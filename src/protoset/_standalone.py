@@ -124,7 +124,8 @@ def _elect(tied):
     votes = np.bincount(codes, _arrays["counts"][tied])
     present = np.unique(codes)
     leading = present[votes[present] * EQUAL_VOTES >= votes.max()]
-    return tied[codes == leading[totals[leading].argmax()]][0]
+    frequent = leading[totals[leading] * EQUAL_VOTES >= totals[leading].max()]
+    return tied[codes == frequent[0]][0]
 
 
 def _nearest_in(block):

@@ -78,6 +78,11 @@ def _begin(
 
 def run(arguments: list[str]) -> int:
     """Run the command and return its exit code."""
+    if sys.stderr is None:  # closed by the shell
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stderr.write("protoset: the standard output is closed; open it, or send it to /dev/null\n")
+        return 1
     with watching() as interruption, _short_warnings(interruption):
         try:
             code = typer.main.get_command(app).main(arguments, prog_name="protoset", standalone_mode=False)
@@ -117,6 +122,9 @@ def judge(error: BaseException) -> tuple[int, str]:
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else "protoset"
         return 2, f"{_line(error.format_message()).rstrip('.')}; see {command} --help"
+    if isinstance(error, UnicodeEncodeError):
+        letters = error.object[error.start : error.end][:20]
+        return 1, f"the output has no letters {letters!r} in its encoding {error.encoding}; set PYTHONIOENCODING=utf-8"
     if isinstance(error, (ValueError, TypeError, ImportError, FileNotFoundError, NotADirectoryError)):
         return 1 if _is_system_failure(error) else 2, in_options(_line(str(error)))
     if isinstance(error, MemoryError):

@@ -87,12 +87,11 @@ def read_csv(
     if header is None:
         header = has_header(first, target, expected) or has_header(first, target, columns.names)
     given_names = [name.strip() for name in first[0]] if header else [None] * width
-    if header:
-        _check_names([name for name in given_names if name is not None], file)
     names = [name or f"column {position}" for position, name in enumerate(given_names, 1)]
+    _check_names(names, file)
     del first
     chosen = choose_columns(columns, target, names, file)
-    at = named_target(names) if target is None else chosen.target
+    at = named_target(names, chosen) if target is None else chosen.target
     numbers = None
     if '"' not in text and not chosen.categorical and chosen.text is None and columns.decimal != ",":
         numbers = _all_numbers(lines, delimiter, header, width)
@@ -104,14 +103,11 @@ def read_csv(
         table = _TextTable(fields, line_numbers, missing, width, delimiter, columns, kind, file)
     used, attributes, reasons = table.read(names, given_names, chosen, at)
     if target is None and at is None:
-        nominal = [
-            column
-            for column, attribute in enumerate(attributes)
-            if attribute.type == "nominal" and used[column] != chosen.text
-        ]
-        at = only_categorical([int(used[column]) for column in nominal], names, file)
-        del attributes[nominal[0]]
-        used = np.delete(used, nominal[0])
+        nominal = [int(used[column]) for column, attribute in enumerate(attributes) if attribute.type == "nominal"]
+        at = only_categorical(nominal, names, chosen, file)
+        column = used.tolist().index(at)
+        del attributes[column]
+        used = np.delete(used, column)
     if chosen.text is not None:
         reasons |= {position: "unused" for position in used.tolist() if position != chosen.text}
         attributes = [Attribute(names[chosen.text], "nominal")]
@@ -336,26 +332,35 @@ def _rows(lines: Iterable[str], delimiter: str, file: str) -> Iterator[tuple[int
 def _check_names(names: Sequence[str], file: str) -> None:
     first: dict[str, int] = {}
     for position, name in enumerate(names):
-        if name and first.setdefault(name, position) != position:
+        if first.setdefault(name, position) != position:
             both = f"the columns {first[name]} and {position}, counted from 0"
-            raise error_at(file, f"expected a name of its own for each column, found {shown(name)} for {both}", 1)
+            raise error_at(
+                file,
+                f"expected a name of its own for each column, found {shown(name)} for {both}; rename one of them",
+                1,
+            )
 
 
 def has_header(
     rows: Sequence[Sequence[str]], target: str | int | Literal[False] | None = None, expected: Sequence[str] = ()
 ) -> bool:
-    """Whether the first row names the columns."""
+    """Whether the first row names the columns. A name that is there twice is an error of the file, and a name."""
     names = [field.strip() for field in rows[0]]
     if expected and set(expected) <= set(names):
         return True
     if isinstance(target, str) and target in names and not is_number(target):
         return True
+    rest = [row for row in rows[1:CSV_SNIFFED_ROWS] if len(row) == len(names)]
+    # Other names may be numbers, such as years. One letter may be a label.
+    called = [position for position, name in enumerate(names) if len(name) > 1 and name.casefold() in TARGET_NAMES]
+    if rest and any(names[position] not in [row[position].strip() for row in rest] for position in called):
+        return True
     # The first name may be empty: pandas writes an index so.
     if any(is_number(name) or (name in CSV_MISSING and (name or position)) for position, name in enumerate(names)):
         return False
-    if len(set(names)) < len(names):
+    over_numbers = (all(is_number(row[at].strip()) for row in rest) for at in range(len(names)))
+    if len(set(names)) < len(names) and not (rest and any(over_numbers)):
         return False
-    rest = [row for row in rows[1:CSV_SNIFFED_ROWS] if len(row) == len(names)]
     return not any(name == row[position].strip() for row in rest for position, name in enumerate(names))
 
 

@@ -84,6 +84,12 @@ def read_named_rows(text: str, file: str) -> NamedRows:
     if not rest:
         raise error_at(file, "expected rows of distances after the names, found none")
     n_columns = width - int(has_row_names)
+    if across and len(across) != n_columns:
+        raise error_at(
+            file,
+            f"expected a name for each of the {n_columns} columns of distances, found {len(across)}; names with spaces "
+            "stand in quotes, or have commas, semicolons or tabs between them",
+        )
     values = np.empty((len(rest), n_columns))
     for position, (row, line) in enumerate(zip(rest, line_numbers[1:], strict=True)):
         fields = row[1:] if has_row_names else row

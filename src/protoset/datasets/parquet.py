@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Literal
 
 import numpy as np
 
 from protoset._memory import unpacking_limit
 from protoset.datasets._columns import assemble, label_text, read_column, read_target, read_texts, text_objects
-from protoset.datasets._errors import check_unpacked, error_at, shown
+from protoset.datasets._errors import check_unpacked, error_at, listed, shown
 from protoset.datasets._forms import SECONDS_OF_DAY, days_of
 from protoset.datasets.base import Attribute, Dataset, Format, Kind, Layout, LeftOut
 from protoset.datasets.roles import (
@@ -65,6 +66,11 @@ def read_parquet(
         size = encoded + PARQUET_VALUE_BYTES * about.num_rows * about.num_columns
         check_unpacked(file, size, unpacking_limit(len(content), None) if limit is None else limit)
         schema = parquet.read_schema(pyarrow.BufferReader(content))
+        twice = [name for name, count in Counter(schema.names).items() if count > 1]
+        if twice:
+            raise error_at(
+                file, f"expected a name of its own for each column, found {listed(twice)} twice; rename one of them"
+            )
         # Texts as dictionaries: each text once, however often it occurs.
         texts = [field.name for field in schema if pyarrow.types.is_string(field.type)]
         table = parquet.read_table(pyarrow.BufferReader(content), read_dictionary=texts)
@@ -79,7 +85,7 @@ def read_parquet(
         raise error_at(file, "expected columns and rows, found none")
     rows = range(1, table.num_rows + 1)
     chosen = choose_columns(columns, target, names, file)
-    at = named_target(names) if target is None else chosen.target
+    at = named_target(names, chosen) if target is None else chosen.target
     read: dict[int, tuple[Attribute, Any]] = {}
     reasons: dict[int, str] = {}
     for position, name in enumerate(names):
@@ -97,7 +103,7 @@ def read_parquet(
         reasons[position] = reason
     if target is None and at is None:
         nominal = [position for position, (attribute, _) in read.items() if attribute.type == "nominal"]
-        at = only_categorical(nominal, names, file)
+        at = only_categorical(nominal, names, chosen, file)
         del read[at]
     if chosen.text is not None:
         reasons |= dict.fromkeys(read, "unused")

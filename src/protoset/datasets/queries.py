@@ -133,7 +133,7 @@ def read_queries(
     record = recognise(source.path, source.content, labels=None, kind=of_kind, is_table=kind != "series", format=format)
     if kind == "strings" or (kind != "series" and record.name in TABLE_FORMATS):
         trained = _TrainingTable(kind, tuple(attributes), target, target_position, id_column, tuple(columns), separator)
-        return _table(_read_table(record, source, trained), source, trained)
+        return _table(record, source, trained)
     # Columns are read with their own types, then converted to the types of the training set.
     read_kind: Kind = "series" if kind == "series" else "mixed"
     dataset = read_as(record, source.content, str(source.path), kind=read_kind, limit=source.limit)
@@ -178,10 +178,10 @@ def _is_table(source: Source, column: str, format: str | None) -> bool:
     return column in [name.strip(" \"'") for mark in CSV_DELIMITERS for name in first.split(mark)]
 
 
-def _read_table(record: Format, source: Source, trained: _TrainingTable) -> Dataset:
-    """Read all columns of a table as numbers or texts."""
+def _read_table(record: Format, source: Source, trained: _TrainingTable, id_column: str | None) -> Dataset:
+    """Read all columns of a table as numbers or texts, but the ids as they are written."""
     file = str(source.path)
-    options = ColumnOptions(raw=True, id=trained.id_column)
+    options = ColumnOptions(raw=True, id=id_column)
     if record.name != "csv":
         return read_as(record, source.content, file, target=False, columns=options, limit=source.limit)
     text, separator = decode(source.content, file), trained.separator
@@ -267,17 +267,19 @@ def _of_arrays(arrays: dict[str, Any], file: str) -> tuple[Any, np.ndarray | Non
     return matrix, np.array([label_of(label) for label in labels])
 
 
-def _table(dataset: Dataset, source: Source, trained: _TrainingTable) -> Queries:
+def _table(record: Format, source: Source, trained: _TrainingTable) -> Queries:
     file = str(source.path)
+    dataset = _read_table(record, source, trained, trained.id_column)
     name_of = _names_in_table(dataset, trained, file)
+    if dataset.ids is None and trained.id_column in name_of:
+        # The file has no names: 00042 was read as a number.
+        dataset = _read_table(record, source, trained, name_of[trained.id_column])
     position_of = {attribute.name: position for position, attribute in enumerate(dataset.attributes)}
     columns = [
         _as_declared(dataset, position_of[name_of[attribute.name]], attribute, file) for attribute in trained.attributes
     ]
     labels = None if trained.target not in name_of else _label_texts(dataset, position_of[name_of[trained.target]])
     ids = dataset.ids
-    if ids is None and trained.id_column in name_of:
-        ids = _id_texts(dataset, position_of[name_of[trained.id_column]])
     if trained.kind == "strings":
         return Queries(["" if text is None else text for text in columns[0]], labels, source.files, ids)
     kind: Kind = "mixed" if any(attribute.type == "nominal" for attribute in trained.attributes) else "vectors"

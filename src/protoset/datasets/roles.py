@@ -7,7 +7,8 @@ A column of a CSV or Parquet file is left out if it says nothing about its objec
   are consecutive, or if numbers from their range would have repeated: n numbers from a range of r values have
   n (n - 1) / (2 r) equal pairs or more on average, and above ``EQUAL_PAIRS`` a column without any was counted, not
   measured. Unique incomes or weights stay, for their range is wide. Columns called after times (year, day, timestamp)
-  and percents stay. Texts, all different, are "unique" if their column is called as above;
+  and percents stay. Texts, all different, are "unique" if their column is called as above, and so are whole numbers
+  from ``LONG_NUMBER`` on, which floats do not tell apart;
 - "text": texts of which nearly all differ (``TEXT_SHARE``), in more than ``MOST_ROWS_OF_CATEGORIES`` rows;
 - "constant": one value in all rows; "empty": no value;
 - "ambiguous dates": 03/04/2020 with the day or the month first, and no value tells which.
@@ -18,6 +19,7 @@ index (``INDEX_NAMES``) only where there is no other; else the first "unique" co
 attributes (KEEL, ARFF) are taken at their word: columns are left out there only if the user says so.
 
 Without ``target`` the labels are in the column called class, target, label or y, or in the only column of categories.
+Columns that the user ignores, uses, or names for another role have no labels.
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ FEWEST_ROWS = 10
 
 EQUAL_PAIRS = 10
 """Expected number of equal pairs above which unique whole numbers are taken for row numbers or ids."""
+
+LONG_NUMBER = 2.0**53
+"""Whole number from which on floats are not all whole numbers."""
 
 TEXT_SHARE = 0.95
 """Share of different values from which on a column of texts is free text."""
@@ -124,17 +129,17 @@ def column_options(**options: Any) -> ColumnOptions:
     for name in ("ignore", "use", "categorical", "numeric"):
         columns = options.pop(name, ())
         single = isinstance(columns, (str, int, np.integer))
-        if not single and not isinstance(columns, Iterable):
+        if not single and (not isinstance(columns, Iterable) or isinstance(columns, bytes)):
             raise TypeError(f"{name}={columns!r} must be the name or the position of a column, or a list of them")
         checked[name] = (columns,) if single else tuple(columns)
     separator, decimal, header = (options.get(name) for name in ("separator", "decimal", "header"))
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in '"\r\n'):
         raise ValueError(f"separator={separator!r} must be one character between fields, such as ',', ';' or a tab")
-    if decimal not in (None, ".", ","):
+    if decimal is not None and not (isinstance(decimal, str) and decimal in (".", ",")):
         raise ValueError(f"decimal={decimal!r} must be '.' or ','")
     if separator is not None and separator == decimal:
         raise ValueError(f"separator and decimal are both {separator!r}; choose two characters")
-    if header not in (None, True, False):
+    if not (header is None or isinstance(header, (bool, np.bool_))):
         raise ValueError(f"header={header!r} must be True, False, or None to find out")
     return ColumnOptions(**checked, **options)
 
@@ -163,6 +168,10 @@ class ChosenColumns:
             return "id"
         return "ignored" if position in self.ignore else None
 
+    def has_another_role(self, position: int) -> bool:
+        """Whether the user says of a column that it has no labels."""
+        return position in self.ignore | self.use | self.numeric or position in (self.id, self.text)
+
 
 def choose_columns(
     options: ColumnOptions, target: str | int | Literal[False] | None, names: Sequence[str], file: str
@@ -170,7 +179,7 @@ def choose_columns(
     """Find the columns that the user names; refuse unknown names and contradictions."""
 
     def several(option: str) -> frozenset[int]:
-        columns = [column for column in getattr(options, option) if column != "*"]
+        columns = [column for column in getattr(options, option) if (option, column) != ("use", "*")]
         return frozenset(find_column(column, names, file, option) for column in columns)
 
     def single(option: str) -> int | None:
@@ -207,6 +216,17 @@ def choose_columns(
                     f"the column {shown(names[position])} is both {other}= and {option}=, which exclude each other; "
                     "leave out one of them",
                 )
+    if chosen.text is not None and not options.raw:
+        typed = chosen.categorical - {at} if target is not None else frozenset()
+        idle = [
+            name for name, value in (("use", options.use), ("numeric", chosen.numeric), ("categorical", typed)) if value
+        ]
+        if idle:
+            raise error_at(
+                file,
+                f"with text={options.text!r} the texts of one column are the objects, and {idle[0]}= has no effect; "
+                "leave out one of them",
+            )
     return chosen
 
 
@@ -231,21 +251,25 @@ def find_column(column: str | int, names: Sequence[str], file: str, option: str 
     return int(column) % len(names)
 
 
-def named_target(names: Sequence[str]) -> int | None:
+def named_target(names: Sequence[str], chosen: ChosenColumns) -> int | None:
     """Return the position of the only column that is called as labels are."""
     matches = [position for position, name in enumerate(names) if name.casefold() in TARGET_NAMES]
+    matches = [position for position in matches if not chosen.has_another_role(position)]
     return matches[0] if len(matches) == 1 else None
 
 
-def only_categorical(nominal: Sequence[int], names: Sequence[str], file: str) -> int:
+def only_categorical(nominal: Sequence[int], names: Sequence[str], chosen: ChosenColumns, file: str) -> int:
     """Return the position of the only column of categories; raise an error if there is another number of them."""
+    nominal = [position for position in nominal if not chosen.has_another_role(position)]
     if len(nominal) == 1:
         return nominal[0]
     several = f"{len(nominal)} columns of categories ({listed(names[at] for at in nominal)})" if nominal else "none"
+    other = [name for at, name in enumerate(names) if name.casefold() in TARGET_NAMES and chosen.has_another_role(at)]
+    unless = f" ({listed(other)} has another role by an option)" if other else ""
     raise error_at(
         file,
         f"expected a column of labels: called {', '.join(TARGET_NAMES[:-1])} or {TARGET_NAMES[-1]}, or the only column "
-        f"of categories, found {several}; name it by target=. There are {listed(names, 20)}",
+        f"of categories, found {several}{unless}; name it by target=. There are {listed(names, 20)}",
     )
 
 
@@ -299,6 +323,10 @@ def why_no_number(names: Sequence[str | None], values: np.ndarray) -> dict[int, 
         reasons.update(dict.fromkeys(np.flatnonzero(missing.all(axis=0)).tolist(), "empty"))
         reasons.update(dict.fromkeys(np.flatnonzero(complete & (lowest == highest)).tolist(), "constant"))
     whole = complete & (lowest < highest) & (np.floor(values) == values).all(axis=0)
+    too_long = complete & (np.maximum(-lowest, highest) >= LONG_NUMBER) & (np.floor(values) == values).all(axis=0)
+    for position in np.flatnonzero(too_long).tolist():
+        if is_id_name(names[position]):
+            reasons[position] = "unique"
     with np.errstate(over="ignore"):
         spans = highest - lowest + 1
     counted = (n >= FEWEST_ROWS) & ((spans == n) | (spans <= n * (n - 1) / (2 * EQUAL_PAIRS)))

@@ -43,9 +43,9 @@ def open_source(source: Any, max_bytes: int | str | None = None) -> Source:
     """Return the content of a file, or all that is left in an open file."""
     if is_stream(source):
         return _of_stream(source, stream_name(source), max_bytes)
-    if not isinstance(source, (str, os.PathLike)):
+    if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
         raise TypeError(
-            f"path has the type {type(source).__name__}; pass the name of a file, or an open file. A DataFrame is not "
+            f"path={source!r:.80} must be the path of a file, as text or a Path, or an open file; a DataFrame is not "
             "read: pass it to fit, without ids"
         )
     path = Path(source)
@@ -94,9 +94,11 @@ def _read_stream(stream: Any, name: str, max_bytes: int | str | None) -> bytes:
             block = block.encode() if isinstance(block, str) else block
         except (OSError, ValueError) as reason:
             raise error_at(name, f"cannot be read ({reason})") from reason
+        if not isinstance(block, (bytes, bytearray)):
+            raise error_at(name, f"cannot be read (its read returned {type(block).__name__}, and not bytes or text)")
         if not block:
             return b"".join(blocks)
-        blocks.append(block)
+        blocks.append(bytes(block))
         size += len(block)
     raise error_at(
         name,

@@ -151,7 +151,8 @@ def choose_folds(dataset: Dataset, folds: int | None, holdout: float | None, ran
         return Folds(None)
     n = check_count("folds", 5 if folds is None else folds, least=2, remedy="pass the number of folds")
     if n > dataset.n_objects:
-        raise ValueError(f"folds={folds} is more than the {dataset.n_objects} objects of {dataset.name!r}; pass fewer")
+        way_out = "pass fewer" if dataset.n_objects > 1 else "pass more objects"
+        raise ValueError(f"folds={n} is more than the {dataset.n_objects} objects of {dataset.name!r}; {way_out}")
     return Folds(n, random_state)
 
 

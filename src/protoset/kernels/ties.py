@@ -10,7 +10,7 @@ import numpy as np
 from protoset.kernels._compile import compiled
 
 EQUAL_VOTES = 1.0 + 1e-9
-"""Ratio of votes up to which they count as equal: sums of weights depend on their order by rounding errors."""
+"""Ratio of votes, or of totals, up to which they are equal: sums of weights depend on their order by rounding."""
 
 
 @compiled
@@ -60,6 +60,7 @@ def is_ahead(code, leader, votes, class_totals):
     """Whether a class goes before another one by votes, then by its total, then by its code."""
     if votes[code] > votes[leader] * EQUAL_VOTES or votes[leader] > votes[code] * EQUAL_VOTES:
         return votes[code] > votes[leader]
-    if class_totals[code] != class_totals[leader]:
-        return class_totals[code] > class_totals[leader]
+    total, other = class_totals[code], class_totals[leader]
+    if total > other * EQUAL_VOTES or other > total * EQUAL_VOTES:
+        return total > other
     return code < leader

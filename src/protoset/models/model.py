@@ -96,10 +96,14 @@ class DataModel:
         ]
 
     def names_of(self, indices: np.ndarray) -> list[Any]:
-        """Return prototypes, given as positions in the training set, by their ids; as positions without ids."""
+        """Return prototypes, given as positions in the training set, by their ids; as positions without ids.
+
+        A prototype whose own id is missing is "row 7".
+        """
         if self.prototype_ids_ is None:
             return indices.tolist()
-        return self.prototype_ids_[np.searchsorted(self.sample_indices_, indices)].tolist()
+        ids = self.prototype_ids_[np.searchsorted(self.sample_indices_, indices)].tolist()
+        return [name or f"row {row}" for name, row in zip(ids, indices.tolist(), strict=True)]
 
 
 def as_model(classifier: PrototypeClassifier) -> DataModel:

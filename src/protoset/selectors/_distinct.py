@@ -72,8 +72,8 @@ class DistinctObjects:
         if class_weight is None:
             return counts
         masses = counts * class_weights(class_weight, self.classes, counts)
-        # Balanced classes are equal but for rounding errors.
-        return np.round(masses / masses.max(), MASS_DECIMALS)
+        # Balanced classes are equal but for rounding errors; no class is without mass.
+        return np.maximum(np.round(masses / masses.max(), MASS_DECIMALS), 10.0**-MASS_DECIMALS)
 
     def costs(self, class_weight: ClassWeight) -> np.ndarray:
         """Cost of an error on a copy of each object."""
@@ -126,7 +126,12 @@ class TrainingSet:
         numbers = np.arange(n) if numbers is None else numbers
         pairs = numbers[present] * len(classes) + codes[present]
         distinct, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-        counts = np.bincount(group, None if weights is None else weights[present]).astype(np.float64)
+        if weights is None:
+            counts = np.bincount(group).astype(np.float64)
+        else:
+            # Sums of weights in one order, whatever the order of the rows.
+            by_weight = np.argsort(weights[present], kind="stable")
+            counts = np.bincount(group[by_weight], weights[present][by_weight]).astype(np.float64)
         order = np.arange(len(distinct))
         if (counts == 1).all():
             # In the order of the rows.

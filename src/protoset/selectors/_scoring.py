@@ -16,6 +16,9 @@ Scoring = str | Callable[..., float]
 SCORINGS = ("accuracy", "balanced_accuracy")
 """Names of the scores."""
 
+MOST_LABELS = 10_000_000
+"""Labels that a function without ``sample_weight`` gets at most."""
+
 
 def check_scoring(scoring: Any) -> Scoring:
     """Return a scoring; refuse what is neither a known name nor a function."""
@@ -45,6 +48,11 @@ def scored_error(
         score: Any = scoring(classes[true], classes[predicted], sample_weight=weights)
     else:
         times = np.maximum(np.rint(weights).astype(int), 1)
+        if times.sum() > max(MOST_LABELS, len(times)):
+            raise ValueError(
+                f"scoring={name_of_scoring(scoring)} has no argument sample_weight, and would get {times.sum():,} "
+                "labels for objects of these weights; give it the argument, or pass smaller weights"
+            )
         score = scoring(np.repeat(classes[true], times), np.repeat(classes[predicted], times))
     if not np.isfinite(number := as_float(score)):
         raise ValueError(

@@ -13,6 +13,12 @@ from protoset._validation import as_float, name_rows
 ClassWeight = Mapping[Any, float] | str | None
 """None, "balanced", or the weight of each label."""
 
+LEAST_WEIGHT = 1e-12
+"""Smallest weight above 0."""
+
+LARGEST_WEIGHT = 1e12
+"""Largest weight; products of weights must not leave the range of floats."""
+
 
 def check_sample_weight(sample_weight: Any, n_objects: int) -> np.ndarray | None:
     """Return the weights of the objects as floats, None where all weigh the same; refuse other values."""
@@ -20,6 +26,8 @@ def check_sample_weight(sample_weight: Any, n_objects: int) -> np.ndarray | None
         return None
     remedy = "pass one number of at least 0 for each object"
     try:
+        if np.iscomplexobj(sample_weight):
+            raise TypeError("and not complex")
         weights = np.array(sample_weight, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"sample_weight={reprlib.repr(sample_weight)} must be numbers, {error}; {remedy}") from error
@@ -33,6 +41,12 @@ def check_sample_weight(sample_weight: Any, n_objects: int) -> np.ndarray | None
         raise ValueError(
             f"sample_weight is {weights[wrong[0]]:g} in {name_rows(wrong)}, negative, infinite or NaN; {remedy}"
         )
+    beyond = np.flatnonzero((weights > LARGEST_WEIGHT) | ((weights > 0) & (weights < LEAST_WEIGHT)))
+    if len(beyond):
+        raise ValueError(
+            f"sample_weight is {weights[beyond[0]]:g} in {name_rows(beyond)}; pass weights from {LEAST_WEIGHT:g} to "
+            f"{LARGEST_WEIGHT:g}, with a mean of about 1, and 0 for objects that take no part"
+        )
     if not weights.any():
         raise ValueError("sample_weight is zero for all objects; pass a weight above zero for some")
     return weights
@@ -40,14 +54,15 @@ def check_sample_weight(sample_weight: Any, n_objects: int) -> np.ndarray | None
 
 def check_class_weight(class_weight: Any) -> ClassWeight:
     """Return ``class_weight`` as None, "balanced" or a dict of floats; its labels are checked in a fit."""
-    remedy = "pass None, 'balanced', or a dict from labels to numbers above 0"
+    remedy = f"pass None, 'balanced', or a dict from labels to numbers from {LEAST_WEIGHT:g} to {LARGEST_WEIGHT:g}"
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return class_weight
     if not isinstance(class_weight, Mapping):
         raise ValueError(f"class_weight={class_weight!r} is not known; {remedy}")
     for label, weight in class_weight.items():
-        if not 0 < as_float(weight) < np.inf:
-            raise ValueError(f"class_weight={class_weight!r} has {weight!r} for the label {label!r}; {remedy}")
+        if not LEAST_WEIGHT <= as_float(weight) <= LARGEST_WEIGHT:
+            given, value = reprlib.repr(class_weight), reprlib.repr(weight)
+            raise ValueError(f"class_weight={given} has {value} for the label {label!r}; {remedy}")
     return {label: as_float(weight) for label, weight in class_weight.items()}
 
 

@@ -36,7 +36,7 @@ SAMPLE_OBJECTS = 2000
 """Objects on which the errors of refined sets are measured; a stratified sample of more."""
 
 LEAST_SHARE = 1e-9
-"""Part of an object below which its share in a fold is a rounding error."""
+"""Part of an object, or of a copy, that is a rounding error."""
 
 NearestAtSize = Callable[[int], np.ndarray]
 """Maps a size to the nearest prototype of every held-out object, in a set of that size."""
@@ -82,22 +82,26 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
     """Copies of each object that each fold holds out, shape (n_folds, n_objects).
 
     The copies of the members of a class go to the folds in turn: object by object in the order of their contents,
-    shuffled if there is a random state. Fractions of copies are dealt alike.
+    shuffled if there is a random state. An object of weight 2.5 is two copies of weight 1.25.
     """
     order = np.argsort(objects.order) if random_state is None else random_state.permutation(len(objects))
     by_class = order[np.argsort(objects.codes[order], kind="stable")]
-    ends = np.append(0.0, np.cumsum(objects.counts[by_class] / _unit(objects)))
-    # How much of the first copies, up to each end, goes to each fold.
-    dealt = np.floor(ends / n_folds) + np.clip(ends % n_folds - np.arange(n_folds)[:, None], 0.0, 1.0)
+    copies = _copies(objects)
+    ends = np.append(0.0, np.cumsum(copies[by_class]))
+    # How many of the first copies, up to each end, go to each fold.
+    dealt = np.floor((ends + n_folds - 1 - np.arange(n_folds)[:, None]) / n_folds)
     shares = np.empty((n_folds, len(objects)))
-    shares[:, by_class] = np.diff(dealt, axis=1) * _unit(objects)
-    shares[shares < LEAST_SHARE * objects.counts] = 0.0
-    return shares
+    shares[:, by_class] = np.diff(dealt, axis=1)
+    return shares * (objects.counts / copies)
 
 
-def _unit(objects: DistinctObjects) -> float:
-    """How much of an object is dealt at a time: a copy, or less where the weights of objects are less than 1."""
-    return min(1.0, float(objects.counts.mean()))
+def _copies(objects: DistinctObjects) -> np.ndarray:
+    """Number of copies of each object, which are never divided: a part that is held out would know the other parts.
+
+    A copy has a weight of 1 or more, or of the mean weight where that is less than 1; an object of less is one copy.
+    """
+    unit = min(1.0, float(objects.counts.mean()))
+    return np.maximum(np.floor(objects.counts / unit + LEAST_SHARE), 1.0)
 
 
 def size_curve(
@@ -216,7 +220,7 @@ def _measure(
     ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``NearestAtSize``.
     """
     codes, counts = objects.codes, objects.counts
-    n_folds = min(N_SIZE_FOLDS, round(float(counts.sum()) / _unit(objects)))
+    n_folds = int(min(N_SIZE_FOLDS, _copies(objects).sum()))
     errors = np.empty((n_folds, len(sizes)))
     for fold, shares in enumerate(deal_copies(objects, n_folds, random_state)):
         remaining = np.where(counts - shares < LEAST_SHARE * counts, 0.0, counts - shares)
