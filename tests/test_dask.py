@@ -86,6 +86,7 @@ def client():
     with bounded():
         client.close()
         cluster.close()
+        # What Dask leaves open is closed here, not in the middle of another file's tests.
         gc.collect()
 
 
@@ -98,8 +99,6 @@ def small_blocks(monkeypatch):
 def in_bounded_time():
     with bounded():
         yield
-        # What Dask leaves open is closed here, not in the middle of another file's tests.
-        gc.collect()
 
 
 @pytest.fixture
