@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, PrototypeClassifier, Refined
-from protoset.classifier import class_shares, decide
+from protoset.decisions import class_shares, decide
 from protoset.selectors import FCNN
 from protoset.selectors.ties import MajorityVote
 
