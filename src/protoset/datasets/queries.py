@@ -14,7 +14,8 @@ from protoset.datasets._errors import error_at, listed, shown
 from protoset.datasets._forms import Decimal, date_form, is_date, read_date, read_numbers
 from protoset.datasets._parsing import decode, is_number, number_text, split_lines, text_labels, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Format, Kind
-from protoset.datasets.csv_tables import CSV_DELIMITERS, read_csv
+from protoset.datasets.csv_sniffing import CSV_DELIMITERS
+from protoset.datasets.csv_tables import read_csv
 from protoset.datasets.formats import ending, find_format, recognise
 from protoset.datasets.matrices import (
     LABEL_KEYS,
