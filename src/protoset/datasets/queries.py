@@ -101,7 +101,7 @@ def read_queries(
     columns : sequence of str
         Names of all columns of the training file, where some of them were left out.
     separator : str, optional
-        What was between the fields of the training file; it counts if no other character fits.
+        Character between the fields of the training file. Needed only if it is no tab, semicolon or comma.
     labels : path-like or file object, optional
         A file with a label per line, for matrices; or with a name and a label per line, if the rows have names.
     format : str, optional
