@@ -5,8 +5,11 @@ import csv
 import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,6 +63,61 @@ def run_alone(*arguments, cwd=None, env=None):
         env=None if env is None else os.environ | env,
         check=False,
     )
+
+
+FORKER = """
+import json, os, select, signal, socket, sys
+import protoset.experiments, protoset.paper, protoset.persistence, protoset.report
+from protoset.cli import main
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("ready", flush=True)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while 0 not in select.select([0, listener], [], [])[0]:
+    connection, _ = listener.accept()
+    if os.fork():
+        connection.close()
+        continue
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    words, streams, _, _ = socket.recv_fds(connection, 2**16, 3)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    code = 1
+    try:
+        folder, *arguments = json.loads(words)
+        os.chdir(folder)
+        code = main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        connection.send(bytes([code]))
+        os._exit(code)
+"""
+ASKER = """#!{python} -IS
+import json, os, socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect({address!r})
+socket.send_fds(connection, [json.dumps([os.getcwd(), *sys.argv[1:]]).encode()], [0, 1, 2])
+sys.exit(connection.recv(1)[0])
+"""
+
+
+@functools.cache
+def quick_command():
+    """A file ``protoset`` that runs the command in a fork of a process that has everything imported."""
+    folder = Path(tempfile.mkdtemp())
+    address, file = str(folder / "address"), folder / "protoset"
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKER, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(shutil.rmtree, folder)
+    atexit.register(process.communicate)
+    assert process.stdout.readline() == "ready\n"
+    file.write_text(ASKER.format(python=sys.executable, address=address))
+    file.chmod(0o755)
+    return file
 
 
 def run_json(*arguments, cwd=None):

@@ -77,6 +77,13 @@ def make_cluster(n_workers):
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_open():
+    """What Dask leaves open is closed here, not in the middle of another file's tests."""
+    yield
+    gc.collect()
+
+
 @pytest.fixture(scope="module")
 def client():
     with bounded():
@@ -86,8 +93,6 @@ def client():
     with bounded():
         client.close()
         cluster.close()
-        # What Dask leaves open is closed here, not in the middle of another file's tests.
-        gc.collect()
 
 
 @pytest.fixture(autouse=True)
