@@ -77,13 +77,6 @@ def make_cluster(n_workers):
     )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def nothing_left_open():
-    """What Dask leaves open is closed here, not in the middle of another file's tests."""
-    yield
-    gc.collect()
-
-
 @pytest.fixture(scope="module")
 def client():
     with bounded():
@@ -93,6 +86,7 @@ def client():
     with bounded():
         client.close()
         cluster.close()
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +98,8 @@ def small_blocks(monkeypatch):
 def in_bounded_time():
     with bounded():
         yield
+        # What Dask leaves open is closed here, not in the middle of another file's tests.
+        gc.collect()
 
 
 @pytest.fixture

@@ -62,13 +62,6 @@ def made(path):
     return [{name: value for name, value in vars(row).items() if name not in VARYING} for row in rows]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def nothing_left_open():
-    """What Dask leaves open is closed here, not in the middle of another file's tests."""
-    yield
-    gc.collect()
-
-
 @pytest.fixture(scope="module")
 def client():
     with bounded():
@@ -78,12 +71,14 @@ def client():
     with bounded():
         client.close()
         cluster.close()
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)
 def in_bounded_time():
     with bounded():
         yield
+        gc.collect()
 
 
 @pytest.fixture(scope="module")
