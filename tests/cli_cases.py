@@ -1,10 +1,15 @@
 """Files for the tests of the command, and how it is run."""
 
+import atexit
 import csv
+import functools
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,20 +21,39 @@ pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
 SPECIES = np.array(["setosa", "versicolor", "virginica"])
 COLUMNS = ["length", "width", "petal length", "petal width", "colour", "species"]
 
-DRIVER = """
-import contextlib, io, json, sys
+SERVER = """
+import contextlib, io, json, os, sys
 from protoset.cli import main
-answers = []
-for arguments in json.load(sys.stdin):
+answers = os.fdopen(os.dup(1), "w")
+for line in sys.stdin:
+    arguments, folder = json.loads(line)
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(arguments)
-    answers.append([code, out.getvalue(), err.getvalue()])
-print(json.dumps(answers))
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), file=answers, flush=True)
 """
 
 
-def run(*arguments, cwd=None, env=None):
+@functools.cache
+def server():
+    """A process that runs one command after the other, so that everything is imported once."""
+    process = subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    atexit.register(process.communicate)
+    return process
+
+
+def run(*arguments, cwd=None):
+    """Run the command, in the process that all these commands share."""
+    process = server()
+    process.stdin.write(json.dumps([[str(word) for word in arguments], str(cwd or os.getcwd())]) + "\n")
+    process.stdin.flush()
+    answer = process.stdout.readline()
+    assert answer, f"the process of the commands has ended with {process.wait()}"
+    code, out, err = json.loads(answer)
+    return subprocess.CompletedProcess(arguments, code, out, err)
+
+
+def run_alone(*arguments, cwd=None, env=None):
     """Run the command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "protoset", *map(str, arguments)],
@@ -41,6 +65,61 @@ def run(*arguments, cwd=None, env=None):
     )
 
 
+FORKER = """
+import json, os, select, signal, socket, sys
+import protoset.experiments, protoset.paper, protoset.persistence, protoset.report
+from protoset.cli import main
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+print("ready", flush=True)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while 0 not in select.select([0, listener], [], [])[0]:
+    connection, _ = listener.accept()
+    if os.fork():
+        connection.close()
+        continue
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    words, streams, _, _ = socket.recv_fds(connection, 2**16, 3)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    code = 1
+    try:
+        folder, *arguments = json.loads(words)
+        os.chdir(folder)
+        code = main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        connection.send(bytes([code]))
+        os._exit(code)
+"""
+ASKER = """#!{python} -IS
+import json, os, socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect({address!r})
+socket.send_fds(connection, [json.dumps([os.getcwd(), *sys.argv[1:]]).encode()], [0, 1, 2])
+sys.exit(connection.recv(1)[0])
+"""
+
+
+@functools.cache
+def quick_command():
+    """A file ``protoset`` that runs the command in a fork of a process that has everything imported."""
+    folder = Path(tempfile.mkdtemp())
+    address, file = str(folder / "address"), folder / "protoset"
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKER, address], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(shutil.rmtree, folder)
+    atexit.register(process.communicate)
+    assert process.stdout.readline() == "ready\n"
+    file.write_text(ASKER.format(python=sys.executable, address=address))
+    file.chmod(0o755)
+    return file
+
+
 def run_json(*arguments, cwd=None):
     """Run the command with --json and return its document; nothing else may be on the standard output."""
     result = run(*arguments, "--json", cwd=cwd)
@@ -50,18 +129,9 @@ def run_json(*arguments, cwd=None):
 
 
 def run_many(commands, cwd):
-    """Run several commands in one process, which need not import everything anew; (code, out, err) of each."""
-    commands = [[str(word) for word in command] for command in commands]
-    result = subprocess.run(
-        [sys.executable, "-c", DRIVER],
-        input=json.dumps(commands),
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    """Run several commands; (code, out, err) of each."""
+    results = [run(*command, cwd=cwd) for command in commands]
+    return [[result.returncode, result.stdout, result.stderr] for result in results]
 
 
 def write_files(folder):

@@ -24,9 +24,10 @@ settings.register_profile(
     "protoset",
     deadline=None,  # the first call of a kernel may compile
     derandomize=bool(os.environ.get("CI")),
-    max_examples=60,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )
+settings.register_profile("thorough", settings.get_profile("protoset"), max_examples=120)  # of `make test-all`
 # `make mutants` runs the tests thousands of times: always the same few examples, and no search for simpler ones.
 settings.register_profile(
     "mutants",

@@ -35,6 +35,7 @@ FLOORS = [
     {"features"},
     {"solvers"},
     {"selectors"},
+    {"decisions"},
     {"classifier"},
     {"models"},
     {"_step_values"},

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, PrototypeClassifier, Refined
-from protoset.classifier import class_shares, decide
+from protoset.decisions import class_shares, decide
 from protoset.selectors import FCNN
 from protoset.selectors.ties import MajorityVote
 
@@ -77,6 +77,7 @@ def test_equal_distances_share_the_best_rank():
     assert decision.adjusted_ranks.tolist() == [[2.5, 1.25, 3, 4]]
 
 
+@settings(max_examples=25)
 @given(labelled_vectors(), st.integers(0, 99))
 def test_keeping_everything_is_plain_nearest_neighbour(data, seed):
     X, y = data

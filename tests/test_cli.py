@@ -1,4 +1,4 @@
-"""The command as a whole, through real processes: help, version, demo, completion, interruption, missing libraries."""
+"""The command as a whole: help, version, demo, completion, interruption, missing libraries."""
 
 import csv
 import json
@@ -14,18 +14,18 @@ import pytest
 
 import protoset
 
-from cli_cases import run, run_many
+from cli_cases import run, run_alone, run_many
 
 HEAVY = ("numpy", "scipy", "sklearn", "numba", "joblib", "pandas", "matplotlib", "rich")
 
 
 def test_version():
-    result = run("--version")
+    result = run_alone("--version")
     assert (result.returncode, result.stdout) == (0, f"protoset {protoset.__version__}\n")
 
 
 def test_no_command_shows_the_help():
-    result = run()
+    result = run_alone()
     assert result.returncode == 2
     assert "demo" in result.stdout
 
@@ -68,7 +68,7 @@ def test_without_its_libraries_it_says_what_to_install(missing):
 
 def test_shell_completion(tmp_path):
     def complete(words):
-        return run(
+        return run_alone(
             env={"_PROTOSET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
         ).stdout.split()
 
@@ -100,7 +100,7 @@ def test_version_and_datasets(tmp_path):
 
 
 def test_demo(tmp_path):
-    result = run("demo", "--output", "results", cwd=tmp_path)
+    result = run_alone("demo", "--output", "results", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert f"Results are in {tmp_path / 'results'}" in result.stdout
     for name in ("wine", "bumps"):

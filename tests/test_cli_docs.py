@@ -3,10 +3,10 @@
 import os
 import re
 import subprocess
-import sys
 
 import pytest
 
+from cli_cases import quick_command
 from conftest import ROOT
 
 typer = pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
@@ -22,10 +22,6 @@ def without_times(text):
 
 def test_the_examples_run_one_after_the_other(tmp_path):
     assert {language for language, _ in BLOCKS} == {"sh", "text"}
-    command = tmp_path / "bin" / "protoset"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m protoset "$@"\n')
-    command.chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
     result = subprocess.run(
@@ -33,7 +29,7 @@ def test_the_examples_run_one_after_the_other(tmp_path):
         capture_output=True,
         text=True,
         cwd=work,
-        env=os.environ | {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}"},
+        env=os.environ | {"PATH": f"{quick_command().parent}{os.pathsep}{os.environ['PATH']}"},
         check=False,
     )
     assert result.returncode == 0, result.stderr

@@ -16,7 +16,7 @@ from protoset import load
 from protoset.datasets import read, read_queries, write_rows
 from protoset.exceptions import DataError
 
-from cli_cases import run, write_files
+from cli_cases import quick_command, run, write_files
 
 TABLE = ["--target", "species", "--method", "fcnn"]
 
@@ -33,7 +33,7 @@ def pipe(folder, content, *arguments):
     """Run the command with bytes on its standard input; (code, bytes, text)."""
     content = (folder / content).read_bytes() if isinstance(content, str) else content
     result = subprocess.run(
-        [sys.executable, "-m", "protoset", *map(str, arguments)],
+        [quick_command(), *map(str, arguments)],
         input=content,
         capture_output=True,
         cwd=folder,

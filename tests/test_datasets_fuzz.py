@@ -117,7 +117,7 @@ def test_any_text_in_the_place_of_data(name, text):
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(seed=st.integers(0, 2**32))
 def test_changed_files(name, seed):
     assert_read_or_refused(name, mutated(READERS[name][2], seed))
@@ -157,7 +157,6 @@ ARRAY_READERS = {"npy": read_npy, "npz": read_npz, "mat": read_mat, "parquet": r
 
 
 @pytest.mark.parametrize("ending", ARRAY_READERS)
-@settings(max_examples=150)
 @given(seed=st.integers(0, 2**32), content=st.binary(max_size=40))
 def test_damaged_arrays(ending, seed, content):
     """No labels, so that whatever array is found, an error follows; never another one."""

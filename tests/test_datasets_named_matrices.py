@@ -252,7 +252,6 @@ def test_a_condensed_matrix_is_not_phylip(tmp_path):
 
 @given(st.text(max_size=60), st.integers(0, 2**32))
 @example("", 0)
-@settings(max_examples=200)
 def test_damaged_files_are_refused(text, seed):
     rng = random.Random(seed)
     for valid, read_text in ((SQUARE, read_phylip), (LOWER, read_phylip), (frame().to_csv(), read_matrix_csv)):

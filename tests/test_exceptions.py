@@ -1,6 +1,7 @@
 """Errors and warnings: one public place, a common base, the builtin bases of before; filters work on real fits."""
 
 import ast
+import functools
 import pickle
 import warnings
 from pathlib import Path
@@ -75,20 +76,25 @@ def test_file_format_error_is_importable_from_the_package():
     assert protoset.FileFormatError is exceptions.FileFormatError
 
 
+@functools.cache
+def nodes_of_package():
+    """All nodes of the source, each with its file."""
+    paths = sorted(PACKAGE.rglob("*.py"))
+    return [(path, node) for path in paths for node in ast.walk(ast.parse(path.read_text()))]
+
+
 def test_there_is_no_other_place_for_errors_and_warnings():
     """Private classes that never leave a module are its own business."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef) and node.name.endswith(("Error", "Warning")):
-                assert path.name == "exceptions.py" or node.name.startswith("_"), f"{path.name}: {node.name}"
+    for path, node in nodes_of_package():
+        if isinstance(node, ast.ClassDef) and node.name.endswith(("Error", "Warning")):
+            assert path.name == "exceptions.py" or node.name.startswith("_"), f"{path.name}: {node.name}"
 
 
 def test_every_warning_of_the_library_has_a_category_of_its_own():
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn" and len(node.args) > 1:
-                used = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name) and "W" in name.id}
-                assert used <= set(exceptions.__all__), f"{path.name}: {used}"
+    for path, node in nodes_of_package():
+        if isinstance(node, ast.Call) and len(node.args) > 1 and ast.unparse(node.func) == "warnings.warn":
+            used = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name) and "W" in name.id}
+            assert used <= set(exceptions.__all__), f"{path.name}: {used}"
 
 
 @pytest.mark.parametrize("name", FITS)

@@ -43,7 +43,7 @@ os.unlink(undisturbed)
 started = time.monotonic()
 def tell(progress): times.append(time.monotonic() - started)
 run(plan, undisturbed, data=experiment_data.slow_load, callback=tell)
-longest = times[0] + (times[-1] - times[0]) / 20
+longest = times[0] + (times[-1] - times[0]) / 10
 n_kills = 0
 while True:
     child = os.fork()
@@ -90,7 +90,7 @@ def test_killed_many_times(tmp_path):
         killer.stdin.flush()
     killer.communicate()
     assert killer.returncode == 0
-    assert n_kills >= 15
+    assert n_kills >= 8
     rows = results(path, kept=True)
     assert known.items() <= {row.id: row for row in rows}.items()
     assert [row.id for row in rows] == [cell.id for cell in read_plan(PLAN).cells]

@@ -87,8 +87,9 @@ EXAMPLES = [
 
 @pytest.mark.parametrize("module", sorted(EXAMPLES, key=lambda module: module.__name__))
 def test_docstring_examples(module):
-    assert doctest.testmod(module).failed == 0
-    assert doctest.testmod(module).attempted > 0
+    examples = doctest.testmod(module)
+    assert examples.failed == 0
+    assert examples.attempted > 0
 
 
 def test_the_version_is_in_the_changelog():

@@ -23,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 from protoset import REPS, PrototypeClassifier, Refined, load, save
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
-from protoset.models import cross_validated_error, reference_errors
+from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
 from protoset.report import build_report, write_report
 from protoset.report.inputs import split
 from protoset.report.objects import DIGITS, describe_objects, encode_series
@@ -147,6 +147,21 @@ def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selecto
     assert set(model["stops"][0]) == {"size", "chosen", "error", "standard_error", "n_kept", "kept", "members"}
     names = {name for part in model["facts"] for name, _ in part["rows"]}
     assert not any("error" in name or "objective" in name for name in names)
+
+
+def test_errors_that_are_known_are_not_measured_again():
+    known = {"cross_validation": CrossValidation(0.25, 0.5, 40), "references": ReferenceErrors(0.5, 0.4, 0.3, 7, 1, 40)}
+    summary = build_report(TRAIN, REPS(15).fit(X, Y), created=DAY, **known).model["summary"]
+    assert (summary["error"]["error"], summary["error"]["standard_error"]) == (0.25, 0.5)
+    assert [summary["references"]["leave_one_out"][name] for name in ("guess", "nearest", "knn", "k")] == [
+        0.5,
+        0.4,
+        0.3,
+        7,
+    ]
+    for name in known:
+        with pytest.raises(TypeError, match=f"{name}=0.3 must be a protoset.models."):
+            build_report(TRAIN, REPS(15).fit(X, Y), **{name: 0.3})
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_shuffled_rows_give_the_same_errors(kind, seed):
     np.testing.assert_array_equal(got.selection_rates, expected.selection_rates)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=seeds)
 def test_shuffled_rows_with_many_ties_give_the_same_errors(seed):
     """Few categories: most rows are identical, most distances are equal, and the labels of identical rows differ."""

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from protoset import PrototypeClassifier, _blocks, export, kernels, load, save
-from protoset.classifier import class_shares, decide
 from protoset.datasets import Attribute, Dataset
+from protoset.decisions import class_shares, decide
 from protoset.experiments import compare
 from protoset.selectors import RandomSelector
 from protoset.selectors.ties import MajorityVote, nearest_prototypes

@@ -369,7 +369,7 @@ def _restore_columns(step: ColumnTransformer, learned: dict[str, Any], n_feature
 
 
 def _check_name_format(text: Any) -> None:
-    """Refuse a format of feature names that does more than to insert names, such as to fill gigabytes with blanks."""
+    """Refuse a format of feature names that does more than insert names: a width could fill gigabytes with blanks."""
     for _, field, layout, conversion in Formatter().parse(text if isinstance(text, str) else ""):
         check_fits(field in (None, *NAME_FIELDS) and not layout and not conversion, f"format {text!r}")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from protoset.datasets import Dataset
     from protoset.experiments import ReferenceEstimates
-    from protoset.models import DataModel
+    from protoset.models import CrossValidation, DataModel, ReferenceErrors
     from protoset.spaces import Space
 
 
@@ -42,14 +42,17 @@ def _sampled(references: ReferenceEstimates) -> int | None:
 
 def measured_errors(
     dataset: Dataset, model: DataModel, document: Mapping[str, Any], options: Mapping[str, Any], *, sized: bool
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Measure the references, and the error of the set where neither a size curve nor test objects gave it.
 
     ``options`` are arguments of ``validate`` for data with test objects. ``sized`` says whether the user set the size.
+    Returns what is added to the document, and arguments of ``build_report``, which then does not measure them again.
     """
     from protoset.evaluation import no_better_than
+    from protoset.models import cross_validated_error, reference_errors
 
     added: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     # The fit has given its warnings already.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,13 +62,22 @@ def measured_errors(
             references = reference_estimates(validate(dataset, "guess", **options).references, "the same test objects")
         else:
             space, classes, codes = _training_space(dataset, model)
-            references = _left_out_references(space, classes, codes, options["n_jobs"])
+            known["references"] = reference_errors(space, codes, n_jobs=options["n_jobs"])
+            references = _left_out_references(known["references"], classes, len(codes))
             if document["cross_validation"] is None:
-                added = _cross_validation(model, space, codes, sized)
-    known = document["test"] or document["cross_validation"] or added.get("cross_validation")
-    if known is not None and references is not None:
-        added["no_better_than_guessing"] = no_better_than(known["error"], known["standard_error"], references["guess"])
-    return added | {"references": references}
+                try:
+                    measured = cross_validated_error(
+                        model.classifier.selector_, space, codes, rule=model.classifier.rule
+                    )
+                    known["cross_validation"] = measured
+                    added["cross_validation"] = _cross_validation(measured, len(codes), sized)
+                except (ValueError, RuntimeError) as error:
+                    # The selection is a result also where a fold is too small for the method.
+                    added["not_measured"] = f"{error}"
+    own = document["test"] or document["cross_validation"] or added.get("cross_validation")
+    if own is not None and references is not None:
+        added["no_better_than_guessing"] = no_better_than(own["error"], own["standard_error"], references["guess"])
+    return added | {"references": references}, known
 
 
 def _training_space(dataset: Dataset, model: DataModel) -> tuple[Space, np.ndarray, np.ndarray]:
@@ -81,26 +93,15 @@ def _training_space(dataset: Dataset, model: DataModel) -> tuple[Space, np.ndarr
     return space, classes, codes
 
 
-def _cross_validation(model: DataModel, space: Space, codes: np.ndarray, sized: bool) -> dict[str, Any]:
-    """Cross-validated error of the set of a model, as on the page of the report; or why it was not measured."""
-    from protoset.models import cross_validated_error
-
-    try:
-        measured = cross_validated_error(model.classifier.selector_, space, codes, rule=model.classifier.rule)
-    except (ValueError, RuntimeError) as error:
-        # The selection is a result also where a fold is too small for the method.
-        return {"not_measured": f"{error}"}
-    how = "5 folds" if measured.n_objects == len(codes) else f"5 folds of {measured.n_objects} objects"
-    document = {"error": measured.error, "standard_error": measured.standard_error, "how": how, "at_this_size": sized}
-    return {"cross_validation": document}
+def _cross_validation(measured: CrossValidation, n_objects: int, sized: bool) -> dict[str, Any]:
+    """Cross-validated error of a set, for a document."""
+    how = "5 folds" if measured.n_objects == n_objects else f"5 folds of {measured.n_objects} objects"
+    return {"error": measured.error, "standard_error": measured.standard_error, "how": how, "at_this_size": sized}
 
 
-def _left_out_references(space: Space, classes: np.ndarray, codes: np.ndarray, n_jobs: int | None) -> dict[str, Any]:
+def _left_out_references(errors: ReferenceErrors, classes: np.ndarray, n_objects: int) -> dict[str, Any]:
     """Errors by leave-one-out on a training set, for a document."""
-    from protoset.models import reference_errors
-
-    errors = reference_errors(space, codes, n_jobs=n_jobs)
-    sampled = "" if errors.n_objects == len(codes) else f" of {errors.n_objects} objects"
+    sampled = "" if errors.n_objects == n_objects else f" of {errors.n_objects} objects"
     return {
         "how": f"leave-one-out{sampled}",
         "guess": errors.guess,

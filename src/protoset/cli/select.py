@@ -104,6 +104,7 @@ def select(
         )
     seconds = time.perf_counter() - started
     document = _document(dataset, fitted, seconds)
+    known: dict[str, Any] = {}
     if no_error:
         # An error alone, without what it compares with, says little.
         document |= {"cross_validation": None, "size_choice": None, "test": None}
@@ -112,7 +113,8 @@ def select(
             validating: dict[str, Any] = {"metric": metric, "metric_params": metric_params, "scaling": scaling}
             validating |= {"n_jobs": n_jobs, "random_state": 0 if seed is None else seed, "progress": tell}
             is_sized = size != "auto" or document["size_choice"] is not None
-            document |= measured_errors(dataset, fitted, document, validating, sized=is_sized)
+            added, known = measured_errors(dataset, fitted, document, validating, sized=is_sized)
+            document |= added
     written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
     if output is not None and not is_dash(output):
         write_rows(written, fitted.sample_indices_, output, overwrite=force)
@@ -122,7 +124,7 @@ def select(
         from protoset.report import write_report
 
         with working("writing the report", quiet):
-            write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force)
+            write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force, **known)
     document["outputs"] = {option[2:]: file for option, file in outputs.items() if file is not None}
     if json:
         say_json(document)

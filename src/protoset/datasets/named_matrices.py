@@ -21,7 +21,7 @@ import numpy as np
 from protoset._validation import did_you_mean
 from protoset.datasets._errors import error_at, listed, shown
 from protoset.datasets._parsing import is_number, number_text, split_lines, to_numbers
-from protoset.datasets.csv_tables import CSV_SNIFFED_ROWS, find_delimiter
+from protoset.datasets.csv_sniffing import CSV_SNIFFED_ROWS, find_delimiter
 from protoset.exceptions import DataError
 
 FIELD_DELIMITERS = ("\t", ";", ",")

@@ -14,7 +14,8 @@ from protoset.datasets._errors import error_at, listed, shown
 from protoset.datasets._forms import Decimal, date_form, is_date, read_date, read_numbers
 from protoset.datasets._parsing import decode, is_number, number_text, split_lines, text_labels, to_numbers
 from protoset.datasets.base import Attribute, Dataset, Format, Kind
-from protoset.datasets.csv_tables import CSV_DELIMITERS, read_csv
+from protoset.datasets.csv_sniffing import CSV_DELIMITERS
+from protoset.datasets.csv_tables import read_csv
 from protoset.datasets.formats import ending, find_format, recognise
 from protoset.datasets.matrices import (
     LABEL_KEYS,
@@ -100,7 +101,7 @@ def read_queries(
     columns : sequence of str
         Names of all columns of the training file, where some of them were left out.
     separator : str, optional
-        What was between the fields of the training file; it counts if no other character fits.
+        Character between the fields of the training file. Needed only if it is no tab, semicolon or comma.
     labels : path-like or file object, optional
         A file with a label per line, for matrices; or with a name and a label per line, if the rows have names.
     format : str, optional

@@ -2,19 +2,19 @@
 
 A column of a CSV or Parquet file is left out if it says nothing about its objects, or names them:
 
-- "unique": whole numbers, all different and none missing, that number or name the rows. They do if the column is called
-  so (id, index, row, no, nr, customer_id, PassengerId, "Unnamed: 0", or no name, as pandas writes an index), if they
-  are consecutive, or if numbers from their range would have repeated: n numbers from a range of r values have
-  n (n - 1) / (2 r) equal pairs or more on average, and above ``EQUAL_PAIRS`` a column without any was counted, not
-  measured. Unique incomes or weights stay, for their range is wide. Columns called after times (year, day, timestamp)
-  and percents stay. Texts, all different, are "unique" if their column is called as above, and so are whole numbers
-  from ``LONG_NUMBER`` on, which floats do not tell apart;
+- "unique": whole numbers that number or name the rows: all different, none missing, and one of the following. The
+  column has the name of an id (id, index, row, no, nr, customer_id, PassengerId, "Unnamed: 0", or none, as pandas
+  writes an index). The numbers are consecutive. Or measured numbers of this range would have repeated: n numbers from a
+  range of r values have n (n - 1) / (2 r) equal pairs or more on average, and this is above ``EQUAL_PAIRS``. Unique
+  incomes or weights stay, for their range is wide. Columns with the name of a time (year, day, timestamp) and percents
+  stay. Texts that all differ are "unique" if their column has the name of an id, and so are whole numbers from
+  ``LONG_NUMBER`` on, which floats do not tell apart;
 - "text": texts of which nearly all differ (``TEXT_SHARE``), in more than ``MOST_ROWS_OF_CATEGORIES`` rows;
 - "constant": one value in all rows; "empty": no value;
 - "ambiguous dates": 03/04/2020 with the day or the month first, and no value tells which.
 
 With fewer than ``FEWEST_ROWS`` rows, values tell nothing: then names alone count. Nothing depends on the order of the
-rows. The first "unique" column that is called as above has the ids, a column without a name or with one of pandas'
+rows. The first "unique" column with the name of an id has the ids, a column without a name or with one of pandas'
 index (``INDEX_NAMES``) only where there is no other; else the first "unique" column. Formats that declare their
 attributes (KEEL, ARFF) are taken at their word: columns are left out there only if the user says so.
 

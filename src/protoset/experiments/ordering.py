@@ -5,6 +5,9 @@
 Folds are dealt in this order, so that shuffling the rows of a file changes no fold. Objects with the same content and
 label have the same hash: they are interchangeable, so their order does not matter. An object of a matrix is known by
 its distances alone; its hash is that of its distances to the other objects, each with the hash of the other object.
+
+``protoset.spaces._contents`` answers another question: which objects are identical under a metric. Its numbers are in
+the order of the values. Folds need an order that looks drawn, of a data set that has no metric yet.
 """
 
 from __future__ import annotations

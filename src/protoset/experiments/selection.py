@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from protoset._validation import is_number
-from protoset.classifier import Rule, decide, warn_of_hopeless_classes
+from protoset.classifier import Rule, warn_of_hopeless_classes
+from protoset.decisions import decide
 from protoset.experiments.folds import Fold
 from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, as_json
 from protoset.models import MethodSpec, reference_errors, vote_of_neighbors

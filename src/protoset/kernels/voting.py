@@ -11,6 +11,7 @@ the training set, then the lower code. So the order of the objects decides nothi
 import numpy as np
 
 from protoset.kernels._compile import compiled
+from protoset.kernels.ties import is_ahead
 
 
 @compiled
@@ -98,62 +99,30 @@ def push_nearer(rows, block, columns, priority, neighbors, distances):
     ``block`` has the distances of ``rows`` to the objects ``columns``. Lists end with index -1 at an
     infinite distance. An object is not its own neighbour.
     """
-    k = neighbors.shape[1]
     for r in range(rows.shape[0]):
-        row = rows[r]
+        near, near_distances = neighbors[rows[r]], distances[rows[r]]
         for c in range(columns.shape[0]):
-            distance, column = block[r, c], columns[c]
-            last = neighbors[row, k - 1]
-            if distance > distances[row, k - 1] or column == row:
-                continue
-            if distance == distances[row, k - 1] and last >= 0 and priority[column] > priority[last]:
-                continue
-            slot = k - 1
-            while slot > 0 and (
-                neighbors[row, slot - 1] < 0
-                or distances[row, slot - 1] > distance
-                or (distances[row, slot - 1] == distance and priority[neighbors[row, slot - 1]] > priority[column])
-            ):
-                distances[row, slot] = distances[row, slot - 1]
-                neighbors[row, slot] = neighbors[row, slot - 1]
-                slot -= 1
-            distances[row, slot] = distance
-            neighbors[row, slot] = column
+            if block[r, c] <= near_distances[-1] and columns[c] != rows[r]:
+                _insert(columns[c], block[r, c], priority, near, near_distances)
 
 
 @compiled
-def push_tied(rows, block, columns, codes, neighbors, distances, tied_votes, has_tied):
-    """Insert new objects into the sorted lists of the k nearest, by (distance, index), and count ties of the last one.
+def push_tied(rows, block, columns, priority, codes, neighbors, distances, tied_votes, has_tied):
+    """As ``push_nearer``, and count the objects that tie with the last one of a list.
 
     ``tied_votes`` counts, by class, the objects at the distance of the last neighbour that are not in the list;
     ``has_tied`` says which rows have such objects.
     """
-    k = neighbors.shape[1]
     for r in range(rows.shape[0]):
         row = rows[r]
+        near, near_distances = neighbors[row], distances[row]
         for c in range(columns.shape[0]):
-            distance, column = block[r, c], columns[c]
-            last = neighbors[row, k - 1]
-            if distance > distances[row, k - 1] or column == row:
+            farthest = near_distances[-1]
+            if block[r, c] > farthest or columns[c] == row:
                 continue
-            if distance == distances[row, k - 1] and last >= 0 and column > last:
-                tied_votes[row, codes[column]] += 1
-                has_tied[row] = True
-                continue
-            evicted_distance = distances[row, k - 1]
-            slot = k - 1
-            while slot > 0 and (
-                neighbors[row, slot - 1] < 0
-                or distances[row, slot - 1] > distance
-                or (distances[row, slot - 1] == distance and neighbors[row, slot - 1] > column)
-            ):
-                distances[row, slot] = distances[row, slot - 1]
-                neighbors[row, slot] = neighbors[row, slot - 1]
-                slot -= 1
-            distances[row, slot] = distance
-            neighbors[row, slot] = column
-            if last >= 0 and distances[row, k - 1] == evicted_distance:
-                tied_votes[row, codes[last]] += 1
+            left_over = _insert(columns[c], block[r, c], priority, near, near_distances)
+            if left_over >= 0 and near_distances[-1] == farthest:
+                tied_votes[row, codes[left_over]] += 1
                 has_tied[row] = True
             elif has_tied[row]:
                 tied_votes[row, :] = 0
@@ -161,11 +130,32 @@ def push_tied(rows, block, columns, codes, neighbors, distances, tied_votes, has
 
 
 @compiled
+def _insert(new, distance, priority, near, near_distances):
+    """Insert an object that is no farther than the last one of a sorted list; return the object that has no room.
+
+    This is the last one, -1 where the list had room, or the new one if it is as far and its ``priority`` is higher.
+    """
+    slot = near.shape[0] - 1
+    last = near[slot]
+    if distance == near_distances[slot] and last >= 0 and priority[new] > priority[last]:
+        return new
+    while slot > 0 and (
+        near[slot - 1] < 0
+        or near_distances[slot - 1] > distance
+        or (near_distances[slot - 1] == distance and priority[near[slot - 1]] > priority[new])
+    ):
+        near_distances[slot], near[slot] = near_distances[slot - 1], near[slot - 1]
+        slot -= 1
+    near_distances[slot], near[slot] = distance, new
+    return last
+
+
+@compiled
 def majority_of_tied(rows, codes, class_totals, neighbors, distances, tied_votes, has_tied):
     """Class that wins the vote of the neighbours of each row and of the objects that tie with the last one."""
     n_classes, k = class_totals.shape[0], neighbors.shape[1]
     winners = np.empty(rows.shape[0], np.int64)
-    votes, first = np.zeros(n_classes, np.int64), np.empty(n_classes)
+    votes, nearest = np.zeros(n_classes, np.int64), np.empty(n_classes)
     for r in range(rows.shape[0]):
         row = rows[r]
         leader = np.int64(-1)
@@ -177,15 +167,15 @@ def majority_of_tied(rows, codes, class_totals, neighbors, distances, tied_votes
                 break
             code = codes[neighbors[row, position]]
             if votes[code] == 0:
-                first[code] = distances[row, position]
+                nearest[code] = distances[row, position]
             votes[code] += 1
         if has_tied[row]:
             for code in range(n_classes):
                 if votes[code] == 0:
-                    first[code] = distances[row, k - 1]
+                    nearest[code] = distances[row, k - 1]
                 votes[code] += tied_votes[row, code]
         for code in range(n_classes):
-            if votes[code] > 0 and (leader < 0 or _is_ahead(code, leader, votes, first, class_totals)):
+            if votes[code] > 0 and (leader < 0 or _is_ahead(code, leader, votes, nearest, class_totals)):
                 leader = code
         votes[:] = 0
         winners[r] = leader
@@ -204,7 +194,7 @@ def outvoted_listed(
     """
     outcome = np.zeros(rows.shape[0], np.int8)
     n_classes = class_totals.shape[0]
-    votes, first, present = np.zeros(n_classes, np.int64), np.empty(n_classes), np.empty(n_classes, np.int64)
+    votes, nearest, present = np.zeros(n_classes, np.int64), np.empty(n_classes), np.empty(n_classes, np.int64)
     for r in range(rows.shape[0]):
         row = rows[r]
         entry, end = indptr[row], indptr[row + 1]
@@ -217,7 +207,7 @@ def outvoted_listed(
                 if is_member[other]:
                     code = codes[other]
                     if votes[code] == 0:
-                        first[code], present[n_present] = distance, code
+                        nearest[code], present[n_present] = distance, code
                         n_present += 1
                     votes[code] += 1
                     count += 1
@@ -226,14 +216,14 @@ def outvoted_listed(
                 outcome[r] = 2
                 break
             if count > before and (every or count >= k):
-                leader = _leader(present[:n_present], votes, first, class_totals)
+                leader = _leader(present[:n_present], votes, nearest, class_totals)
                 if leader != own[r]:
                     outcome[r] = 1
                     break
         if outcome[r] == 0 and count < k:
             if end - indptr[row] < n_others:
                 outcome[r] = 2
-            elif n_present > 0 and _leader(present[:n_present], votes, first, class_totals) != own[r]:
+            elif n_present > 0 and _leader(present[:n_present], votes, nearest, class_totals) != own[r]:
                 outcome[r] = 1
         for position in range(n_present):
             votes[present[position]] = 0
@@ -262,21 +252,17 @@ def order_ties(indptr, indices, distances, codes, priority):
 
 
 @compiled
-def _leader(present, votes, first, class_totals):
+def _leader(present, votes, nearest, class_totals):
     leader = present[0]
     for position in range(1, present.shape[0]):
-        if _is_ahead(present[position], leader, votes, first, class_totals):
+        if _is_ahead(present[position], leader, votes, nearest, class_totals):
             leader = present[position]
     return leader
 
 
 @compiled
-def _is_ahead(code, leader, votes, first, class_totals):
-    """Whether a class wins against another one: by votes, by the nearest neighbour, by its size, by its code."""
-    if votes[code] != votes[leader]:
-        return votes[code] > votes[leader]
-    if first[code] != first[leader]:
-        return first[code] < first[leader]
-    if class_totals[code] != class_totals[leader]:
-        return class_totals[code] > class_totals[leader]
-    return code < leader
+def _is_ahead(code, leader, votes, nearest, class_totals):
+    """As ``ties.is_ahead``; of classes with equal votes that of the nearest neighbour is ahead."""
+    if votes[code] == votes[leader] and nearest[code] != nearest[leader]:
+        return nearest[code] < nearest[leader]
+    return is_ahead(code, leader, votes, class_totals)

@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.base import clone
 
 from protoset._validation import check_choice
-from protoset.classifier import RULES, PrototypeClassifier, Rule, decide
+from protoset.classifier import RULES, PrototypeClassifier, Rule
+from protoset.decisions import decide
 from protoset.neighbors import NeighborSearch
 from protoset.selectors import BaseSelector, Refined
 from protoset.selectors._improving import HASTY

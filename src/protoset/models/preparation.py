@@ -23,7 +23,7 @@ import numpy as np
 from protoset._validation import check_choice, did_you_mean
 from protoset.datasets import Attribute, Dataset, take
 from protoset.datasets.base import ATTRIBUTE_TYPES, KINDS, Kind, LeftOut
-from protoset.datasets.csv_tables import CSV_DELIMITERS
+from protoset.datasets.csv_sniffing import CSV_DELIMITERS
 from protoset.datasets.roles import describe_roles
 from protoset.spaces import DISSIMILARITIES
 from protoset.spaces.automatic import warn_of_columns

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from protoset.evaluation import estimate_error
-from protoset.models import ReferenceErrors, cross_validated_error, reference_errors, vote_of_neighbors
+from protoset.models import ReferenceErrors, vote_of_neighbors
 from protoset.report.inputs import ReportInputs
 from protoset.report.objects import significant
 from protoset.report.stops import Stop, curve_measure
@@ -28,7 +28,7 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray
         error, standard_error = chosen.error, chosen.standard_error
         measure = curve_measure(inputs.selector, inputs.rule)
         if measure not in (None, "error"):
-            measured = cross_validated_error(inputs.selector, inputs.space, inputs.train.labels, rule=inputs.rule)
+            measured = inputs.measure_cross_validation()
             error, standard_error = measured.error, measured.standard_error
         is_whole_curve = measure == "error" and isinstance(inputs.selector, REPS)
         n_objects, n_classes = inputs.train.n_objects, len(inputs.selector.classes_)
@@ -57,10 +57,9 @@ def measure_references(inputs: ReportInputs) -> dict[str, Any]:
 
     By leave-one-out on the training objects; if there are test objects, also on these.
     """
-    jobs = inputs.selector.n_jobs
-    measured = reference_errors(inputs.space, inputs.codes, n_jobs=jobs)
-    on_test = None
+    measured, on_test = inputs.measure_references(), None
     if inputs.queries is not None:
+        jobs = inputs.selector.n_jobs
         votes = {k: vote_of_neighbors(inputs.queries, inputs.codes, k, n_jobs=jobs) for k in {1, measured.k}}
         wrong = [float(np.mean(votes[k] != inputs.test_codes)) for k in (1, measured.k)]
         guess = float(np.mean(inputs.test_codes != measured.answer))

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from protoset._validation import check_callable
 from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset
+from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
 from protoset.models.preparation import check_dataset
 from protoset.report.stops import inner_selector
 from protoset.selectors import BaseSelector
@@ -24,7 +25,8 @@ class ReportInputs:
 
     ``queries`` is the space from the test objects to the training objects. ``classes`` has the classes of the training
     set, then the classes of test objects only; codes are positions in it. ``has_names`` says whether the ids are
-    names, not positions. Without a transform its name is empty.
+    names, not positions. Without a transform its name is empty. ``cross_validation`` and ``references`` are None where
+    they are not measured yet.
     """
 
     train: Dataset
@@ -40,6 +42,18 @@ class ReportInputs:
     has_names: bool
     test_ids: list[str]
     transform_name: str
+    cross_validation: CrossValidation | None
+    references: ReferenceErrors | None
+
+    def measure_cross_validation(self) -> CrossValidation:
+        """Cross-validated error of the set, unless it is known."""
+        return self.cross_validation or cross_validated_error(
+            self.selector, self.space, self.train.labels, rule=self.rule
+        )
+
+    def measure_references(self) -> ReferenceErrors:
+        """Errors of guessing, 1-NN and k-NN by leave-one-out, unless they are known."""
+        return self.references or reference_errors(self.space, self.codes, n_jobs=self.selector.n_jobs)
 
 
 def check_inputs(
@@ -51,6 +65,8 @@ def check_inputs(
     space: TrainingSpace | None,
     ids: Sequence[Any] | None,
     test_ids: Sequence[Any] | None,
+    cross_validation: CrossValidation | None,
+    references: ReferenceErrors | None,
 ) -> ReportInputs:
     """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
     check_dataset(dataset)
@@ -59,6 +75,12 @@ def check_inputs(
         raise TypeError(f"test has the type {type(test).__name__}; pass a protoset.datasets.Dataset, or None")
     if space is not None and not isinstance(space, TrainingSpace):
         raise TypeError(f"space={space!r} must be the space of the fit, from protoset.spaces.make_space, or None")
+    for name, value, kind in (
+        ("cross_validation", cross_validation, CrossValidation),
+        ("references", references, ReferenceErrors),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise TypeError(f"{name}={value!r} must be a protoset.models.{kind.__name__}, or None")
     if test is None and dataset.n_train is not None:
         dataset, test = split(dataset)
     if test is not None and test.kind != dataset.kind:
@@ -97,6 +119,8 @@ def check_inputs(
         has_names=ids is not None,
         test_ids=_check_ids("test_ids", test_ids, len(test_labels)),
         transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
+        cross_validation=cross_validation,
+        references=references,
     )
 
 

@@ -31,9 +31,7 @@ MAP_UNITS = 1000
 def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
     """Compute all values that the page shows. ``most_objects`` limits the training objects on the page."""
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
-    stops = find_stops(
-        inputs.selector, inputs.rule, inputs.space, inputs.train.labels, has_test=inputs.queries is not None
-    )
+    stops = find_stops(inputs)
     shown = choose_shown(stops, inputs.train.n_objects, most_objects)
     share = 1.0 if inputs.queries is None else 2 / 3
     values, notes = describe_objects(inputs.train, shown, share=share)

@@ -13,7 +13,7 @@ import numpy as np
 from joblib import delayed
 
 from protoset._blocks import in_threads
-from protoset.classifier import decide
+from protoset.decisions import decide
 from protoset.selectors.ties import MajorityVote, nearest_prototypes
 from protoset.spaces import Dissimilarities, TrainingSpace
 

@@ -14,6 +14,7 @@ from typing import Any
 from protoset._files import is_part_of, write_atomically
 from protoset._validation import check_flag, check_path
 from protoset.datasets import Dataset
+from protoset.models import CrossValidation, ReferenceErrors
 from protoset.report.inputs import check_inputs
 from protoset.report.model import page_model
 from protoset.report.render import render
@@ -77,6 +78,8 @@ def build_report(
     created: Created = None,
     most_objects: int = 2000,
     space: TrainingSpace | None = None,
+    cross_validation: CrossValidation | None = None,
+    references: ReferenceErrors | None = None,
 ) -> Report:
     """Build the page about a fitted selector or classifier.
 
@@ -103,6 +106,11 @@ def build_report(
     space : TrainingSpace, optional
         The space that the selector was fitted on. By default it is built again from ``dataset``; needed if the
         selector was fitted on a space of another metric than its ``metric`` parameter names.
+    cross_validation : CrossValidation, optional
+        Error of the set, from :func:`protoset.models.cross_validated_error`; measured by default.
+    references : ReferenceErrors, optional
+        Errors of guessing, 1-NN and k-NN on the training objects, from :func:`protoset.models.reference_errors`;
+        measured by default.
 
     Returns
     -------
@@ -131,7 +139,17 @@ def build_report(
         raise TypeError(f"created={created!r} must be a date, a text, or None")
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title={title!r} must be a text, or None")
-    inputs = check_inputs(dataset, selector, test=test, transform=transform, space=space, ids=ids, test_ids=test_ids)
+    inputs = check_inputs(
+        dataset,
+        selector,
+        test=test,
+        transform=transform,
+        space=space,
+        ids=ids,
+        test_ids=test_ids,
+        cross_validation=cross_validation,
+        references=references,
+    )
     when = datetime.datetime.now().astimezone().replace(microsecond=0) if created is None else created
     text = when if isinstance(when, str) else when.isoformat(*(" ",) if isinstance(when, datetime.datetime) else ())
     model = page_model(inputs, title=title, created=text, most_objects=most_objects)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from protoset.classifier import Rule
-from protoset.models import cross_validated_error
 from protoset.models.cross_validation import at_size
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors.size import SAMPLE_OBJECTS
 from protoset.selectors.ties import counts_of
 from protoset.spaces import TrainingSpace, make_space
+
+if TYPE_CHECKING:
+    from protoset.report.inputs import ReportInputs
 
 MAX_SET_SIZE = 500
 """Prototypes of the largest set that the page shows, unless the fit kept more."""
@@ -55,23 +58,23 @@ def curve_measure(selector: BaseSelector, rule: Rule) -> str | None:
     return CURVE_MEASURES.get(getattr(curve, "scoring", "accuracy"))
 
 
-def find_stops(
-    selector: BaseSelector, rule: Rule, space: TrainingSpace, labels: np.ndarray, *, has_test: bool
-) -> list[Stop]:
+def find_stops(inputs: ReportInputs) -> list[Stop]:
     """The sizes of the cross-validated curve; without a curve, the set that the fit kept.
 
     The error of a set without a curve is measured here, unless there are test objects.
     """
+    selector = inputs.selector
     kept = selector.sample_indices_
     counts = counts_of(selector, kept)
-    if curve_measure(selector, rule) is None:
-        if has_test:
+    if curve_measure(selector, inputs.rule) is None:
+        if inputs.queries is not None:
             return [Stop(len(kept), kept, counts, chosen=True)]
-        measured = cross_validated_error(selector, space, labels, rule=rule)
+        measured = inputs.measure_cross_validation()
         return [Stop(len(kept), kept, counts, True, measured.error, measured.standard_error)]
     curve = selector.size_curve_
     sizes = curve.sizes.tolist()
-    sets = sets_at(selector, [size for size in sizes if size != sizes[curve.chosen]], space, labels)
+    others = [size for size in sizes if size != sizes[curve.chosen]]
+    sets = sets_at(selector, others, inputs.space, inputs.train.labels)
     sets[sizes[curve.chosen]] = kept, counts
     stops = []
     for position, size in enumerate(sizes):

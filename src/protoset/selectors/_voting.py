@@ -106,7 +106,7 @@ class TiedMembers(NearestMembers):
 
     def push(self, members: np.ndarray, rows: np.ndarray, distances: np.ndarray) -> None:
         """Add members whose distances from the objects ``rows`` are already known."""
-        kernels.voting.push_tied(rows, distances, members, self._codes, *self._state)
+        kernels.voting.push_tied(rows, distances, members, self.priority, self._codes, *self._state)
 
     def refill(self, members: np.ndarray, rows: np.ndarray) -> None:
         """Search the nearest of all members again, for the objects ``rows``."""

@@ -1,0 +1,119 @@
+"""Classifiers as JSON values and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from protoset._validation import check_real
+from protoset.classifier import RULES, PrototypeClassifier
+from protoset.persistence.archive import with_prefix
+from protoset.persistence.selector import describe_selector, restore_selector
+from protoset.spaces import DISSIMILARITIES
+
+
+def describe_classifier(classifier: PrototypeClassifier) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the metadata and the arrays of a fitted classifier."""
+    values, arrays = classifier._prototypes.state()
+    metadata = {
+        "rule": classifier.rule,
+        "beta": classifier._beta,
+        "selector": describe_selector(classifier.selector),
+        "metric": classifier._prototypes.metric,
+        "space": values,
+        "classes": encode_classes(classifier.classes_),
+        "n_features_in": getattr(classifier, "n_features_in_", None),
+        "feature_names_in": list(getattr(classifier, "feature_names_in_", [])) or None,
+    }
+    arrays = {f"space_{name}": array for name, array in arrays.items()}
+    arrays |= {"sample_indices": classifier.sample_indices_, "codes": classifier._codes}
+    arrays |= {"prototype_counts": classifier.prototype_counts_, "class_counts": classifier.class_counts_}
+    if classifier.degradations_ is not None:
+        arrays["degradations"] = classifier.degradations_
+    return metadata, arrays
+
+
+def restore_classifier(
+    metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
+) -> PrototypeClassifier:
+    """Make a classifier; raises an error where its parts do not fit together."""
+    classifier = PrototypeClassifier(restore_selector(metadata["selector"], function), rule=metadata["rule"])
+    space = with_prefix(arrays, "space_")
+    metric: Any = metadata["metric"] if function is None else function
+    classifier._prototypes = DISSIMILARITIES[metadata["metric"]].space.from_state(metric, metadata["space"], space)
+    classifier._beta = check_real("beta", metadata["beta"], above=1, remedy="it is part of the file")
+    classifier._codes = _native(arrays["codes"])
+    classifier.sample_indices_ = arrays["sample_indices"]
+    classifier.degradations_ = arrays.get("degradations")
+    if metadata["n_features_in"] != classifier._prototypes.n_features:
+        raise ValueError("the number of features differs from that of the prototypes")
+    if classifier._prototypes.n_features is not None:
+        classifier.n_features_in_ = classifier._prototypes.n_features
+    classes = _decode_classes(metadata["classes"])
+    names = metadata["feature_names_in"]
+    if names is not None:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("the feature names are not strings")
+        classifier.feature_names_in_ = np.array(names, dtype=object)
+    _restore_counts(classifier, arrays, len(classes))
+    _check_restored(classifier, classes)
+    classifier.classes_ = classes
+    classifier.prototype_labels_ = classes[classifier._codes]
+    return classifier
+
+
+def _restore_counts(classifier: PrototypeClassifier, arrays: dict[str, np.ndarray], n_classes: int) -> None:
+    """Set the votes of prototypes and the sizes of classes: 1 each in a file of an older version."""
+    counts = {"prototype_counts": len(classifier._codes), "class_counts": n_classes}
+    for name, length in counts.items():
+        array = _native(arrays[name]) if counts.keys() & arrays.keys() else np.ones(length)
+        if array.shape != (length,) or array.dtype != np.float64 or not (np.isfinite(array) & (array >= 0)).all():
+            raise ValueError(f"{name} must have {length} finite numbers of at least 0")
+        setattr(classifier, f"{name}_", array)
+
+
+def _native(array: np.ndarray) -> np.ndarray:
+    """Return an array in the byte order of this machine, as the kernels need it."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> None:
+    n_prototypes = classifier._prototypes.shape[1]
+    codes, indices, alpha = classifier._codes, classifier.sample_indices_, classifier.degradations_
+    for array in (codes, indices):
+        if array.shape != (n_prototypes,) or array.dtype.kind != "i" or array.min() < 0:
+            raise ValueError("codes or sample_indices do not fit the number of prototypes")
+    if (np.diff(indices) <= 0).any():
+        raise ValueError("sample_indices are not increasing")
+    if classifier._prototypes.metric == "precomputed" and indices.max() >= classifier.n_features_in_:
+        raise ValueError("sample_indices are beyond the training objects")
+    if classes.ndim != 1 or len(np.unique(classes)) != len(classes) or (np.unique(classes) != classes).any():
+        raise ValueError("the classes are not sorted and distinct")
+    if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or not (alpha >= 0).all())):
+        raise ValueError("codes or degradations do not fit the prototypes")
+    if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None):
+        raise ValueError(f"unknown rule {classifier.rule!r}, or no degradations for the rule 'adjusted'")
+    names = getattr(classifier, "feature_names_in_", None)
+    if names is not None and names.shape != (classifier._prototypes.n_features,):
+        raise ValueError("the number of feature names differs from that of the prototypes")
+
+
+def encode_classes(classes: np.ndarray) -> dict[str, Any]:
+    """Return labels as JSON values with their dtype; refuse labels that would need pickle."""
+    values = classes.tolist()
+    if classes.dtype.kind not in "OUTfiub" or not all(type(value) in (str, int, float, bool) for value in values):
+        kinds = sorted({type(value).__name__ for value in classes})
+        raise TypeError(
+            f"labels of the types {kinds} cannot be written without pickle; use str, int, float or bool labels"
+        )
+    dtype = {"O": "object", "U": "str", "T": "str"}.get(classes.dtype.kind, classes.dtype.str)
+    return {"dtype": dtype, "values": values}
+
+
+def _decode_classes(encoded: dict[str, Any]) -> np.ndarray:
+    dtype, values = encoded["dtype"], encoded["values"]
+    if dtype not in ("object", "str") and np.dtype(dtype).kind not in "fiub":
+        raise ValueError(f"unknown dtype {dtype!r} of the labels")
+    return np.array(values, dtype={"object": object, "str": None}.get(dtype, dtype))

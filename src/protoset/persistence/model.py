@@ -1,0 +1,88 @@
+"""What a model has beside its classifier, as JSON values and arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protoset.classifier import PrototypeClassifier
+from protoset.models import DataModel, Preparation
+from protoset.persistence.archive import with_prefix
+
+
+def describe_model(model: DataModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the metadata and the arrays of a model that its classifier does not have."""
+    metadata: dict[str, Any] = {}
+    metadata["preparation"], learned = model.preparation.state()
+    arrays = {f"preparation_{name}": array for name, array in learned.items()}
+    metadata["prototype_ids"] = None if model.prototype_ids_ is None else model.prototype_ids_.tolist()
+    values = model.prototype_values_
+    if values is not None and values.dtype == object:
+        metadata["prototype_values"] = [[_plain_value(value) for value in row] for row in values]
+    elif values is not None:
+        arrays["prototype_values"] = values
+    return metadata, arrays
+
+
+def restore_model(
+    metadata: dict[str, Any], arrays: dict[str, np.ndarray], classifier: PrototypeClassifier
+) -> DataModel:
+    """Make the model of a classifier; raises an error where its parts do not fit together."""
+    preparation = _preparation(metadata, arrays)
+    values = _prototype_values(metadata, arrays, preparation, len(classifier._codes))
+    return DataModel(preparation, classifier, _prototype_ids(metadata, len(classifier._codes)), values)
+
+
+def _preparation(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> Preparation:
+    preparation = Preparation.from_state(metadata["preparation"], with_prefix(arrays, "preparation_"))
+    if preparation.metric != metadata["metric"]:
+        raise ValueError("the preparation has another metric than the classifier")
+    n_features = metadata["n_features_in"]
+    if preparation.centre is not None and len(preparation.centre) != n_features:
+        raise ValueError("the preparation has another number of features than the prototypes")
+    if preparation.attributes and n_features is not None and len(preparation.attributes) != n_features:
+        raise ValueError("the preparation has another number of attributes than the prototypes")
+    return preparation
+
+
+def _plain_value(value: Any) -> str | float | None:
+    """Return the value of an attribute as JSON has it, None where it is missing."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if value is None or value != value:
+        return None
+    return value if isinstance(value, (str, bool, int, float)) else str(value)
+
+
+def _prototype_ids(metadata: dict[str, Any], n_prototypes: int) -> np.ndarray | None:
+    ids = metadata.get("prototype_ids")
+    if ids is None:
+        return None
+    if not isinstance(ids, list) or len(ids) != n_prototypes or not all(isinstance(text, str) for text in ids):
+        raise ValueError("prototype_ids are not a text for each prototype")
+    return np.array(ids, dtype=object)
+
+
+def _prototype_values(
+    metadata: dict[str, Any], arrays: dict[str, np.ndarray], preparation: Preparation, n_prototypes: int
+) -> np.ndarray | None:
+    """Values of the prototypes' attributes: an array of numbers, or rows in the metadata where there are categories."""
+    values = arrays.get("prototype_values")
+    rows = metadata.get("prototype_values")
+    if rows is not None:
+        is_row = [isinstance(row, list) and len(row) == len(preparation.attributes) for row in rows]
+        if values is not None or not all(is_row):
+            raise ValueError("prototype_values are not a row of values for each prototype")
+        values = np.empty((len(rows), len(preparation.attributes)), object)
+        for row, listed in enumerate(rows):
+            values[row] = listed
+        if not all(value is None or isinstance(value, (str, bool, int, float)) for value in values.flat):
+            raise ValueError("prototype_values are not numbers and texts")
+    if values is None:
+        return None
+    n_features = metadata["n_features_in"]
+    if (values.dtype == object) != (preparation.kind == "mixed") or values.dtype.kind not in "fiubO":
+        raise ValueError(f"prototype_values do not fit the kind {preparation.kind!r}")
+    if preparation.kind not in ("vectors", "mixed", "series") or values.shape != (n_prototypes, n_features):
+        raise ValueError("prototype_values are not a row of values for each prototype")
+    return values
