@@ -119,7 +119,7 @@ VECTORS = [
     (X * 1e-170, "X holds no value above 7.9e-170, and squared distances of such values vanish; scale X"),
     (X[:, 0], "Reshape your data"),
     (X[:, :0], r"0 feature\(s\)"),
-    (np.char.add(X.astype(str), "x"), "could not convert string to float"),
+    (np.char.add(X.astype(str), "x"), "could not convert string to float|found texts such as '5.1x'"),
     (X + 1j, "Complex data not supported"),
     (np.ma.masked_less(X, 1), "X is a masked array, and its mask would be ignored"),
 ]

@@ -26,9 +26,10 @@ def check_sample_weight(sample_weight: Any, n_objects: int) -> np.ndarray | None
         return None
     remedy = "pass one number of at least 0 for each object"
     try:
-        if np.iscomplexobj(sample_weight):
+        weights = np.array(sample_weight)
+        if np.iscomplexobj(weights):
             raise TypeError("and not complex")
-        weights = np.array(sample_weight, np.float64)
+        weights = weights.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"sample_weight={reprlib.repr(sample_weight)} must be numbers, {error}; {remedy}") from error
     if weights.shape != (n_objects,):
