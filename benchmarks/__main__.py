@@ -16,6 +16,9 @@ WITH_DATA = (
     "refinement_speed",
     "refinement_vectors",
     "refinement_series",
+    "adaptation_vectors",
+    "adaptation_large",
+    "adaptation_series",
     "scale_covertype",
 )
 

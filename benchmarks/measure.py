@@ -32,9 +32,8 @@ def overlapping_classes(n: int, d: int, n_classes: int, seed: int = 0) -> tuple[
     return centres[labels] + rng.normal(size=(n, d)), labels
 
 
-def verdict(value: float, limit: float, *, at_most: bool) -> str:
+def verdict(value: float, limit: float, *, at_most: bool, digits: int = 2) -> str:
     """Format a measured value, and whether it is within its limit."""
     reached = value <= limit if at_most else value >= limit
-    return (
-        f"{value:.2f} ({'at most' if at_most else 'at least'} {limit:g} wanted: {'reached' if reached else 'MISSED'})"
-    )
+    wanted = f"{'at most' if at_most else 'at least'} {limit:g} wanted"
+    return f"{value:.{digits}f} ({wanted}: {'reached' if reached else 'MISSED'})"

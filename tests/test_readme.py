@@ -77,6 +77,16 @@ def test_the_page_about_experiments(tmp_path):
     assert result.stdout.splitlines() == promised
 
 
+def test_the_page_about_adaptation(tmp_path):
+    """Its block prints what it promises."""
+    page = (ROOT / "docs" / "adaptation.md").read_text()
+    (program,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    command = [sys.executable, "-W", "error", "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
+
+
 EXAMPLES = [
     classifier,
     selectors,

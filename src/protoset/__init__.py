@@ -10,6 +10,7 @@ from protoset._version import __version__
 
 if TYPE_CHECKING:
     from protoset._export import export
+    from protoset.adaptation import Adaptation, adapt
     from protoset.classifier import Explanation, Predictions, PrototypeClassifier
     from protoset.exceptions import FileFormatError
     from protoset.models import DataModel
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REPS",
+    "Adaptation",
     "DataModel",
     "Explanation",
     "FileFormatError",
@@ -29,6 +31,7 @@ __all__ = [
     "Refined",
     "Refinement",
     "__version__",
+    "adapt",
     "export",
     "load",
     "refine",
@@ -39,6 +42,7 @@ __all__ = [
 # for scikit-learn.
 _NAMES = {
     "_export": ("export",),
+    "adaptation": ("Adaptation", "adapt"),
     "classifier": ("Explanation", "Predictions", "PrototypeClassifier"),
     "exceptions": ("FileFormatError",),
     "models": ("DataModel",),

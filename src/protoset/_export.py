@@ -66,6 +66,8 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
     if "learned" in state:
         learned = state["learned"]
         arrays["learned"] = learned if learned.ndim == 1 else np.linalg.cholesky(learned)
+    if "factors" in state:
+        arrays["factors"] = state["factors"]
     if rule == "adjusted" and classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
     labels = encode_classes(classifier.classes_)

@@ -169,7 +169,7 @@ def predict(X):
     codes = np.empty(len(X), np.int64)
     step = max(1, BLOCK // len(b))
     for start in range(0, len(X), step):
-        a = _images(X[start : start + step])
+        a = _images(X[start : start + step]) * _arrays.get("factors", 1)
         plain = RULE == "nearest" and not (ANGULAR and (a[:, -1].any() or b[:, -1].any()))
         if plain:
             winners = _nearest(a, b, centred, norms, centre)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, Self
@@ -17,12 +18,14 @@ from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
+from protoset.adaptation import AdaptSettings, adapt_selected
 from protoset.decisions import Decision, class_shares, decide
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import BaseSelector, Refined
+from protoset.selectors._distinct import TrainingSet
 from protoset.selectors.base import check_selector, note_features
 from protoset.selectors.ties import MajorityVote, vote_of
-from protoset.spaces import Contributions, Dissimilarities, PairComparison
+from protoset.spaces import Contributions, Dissimilarities, PairComparison, TrainingSpace
 
 Rule = Literal["nearest", "adjusted"]
 RULES: tuple[Rule, ...] = ("nearest", "adjusted")
@@ -35,7 +38,7 @@ class Explanation:
     Attributes
     ----------
     indices : ndarray of int, shape (n_queries, n_shown)
-        The prototypes as positions in the training set.
+        The prototypes as positions in the training set; where they moved, the objects from which they started.
     labels : ndarray
         Their labels; the first one is the prediction.
     distances : ndarray
@@ -46,6 +49,8 @@ class Explanation:
         Their degradations, 0 where the selector learns none.
     adjusted_ranks : ndarray
         What the rule orders by: rank + degradation for "adjusted", the rank for "nearest".
+    exemplars : ndarray of int
+        A real training object for each: the prototype itself, or where it moved, the nearest object of its class.
     """
 
     indices: np.ndarray
@@ -54,6 +59,7 @@ class Explanation:
     ranks: np.ndarray
     degradations: np.ndarray
     adjusted_ranks: np.ndarray
+    exemplars: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -69,12 +75,15 @@ class Predictions:
         The prototype that decided, as a position in the training set.
     distances : ndarray
         Its dissimilarity from the query.
+    exemplars : ndarray of int
+        A real training object for it: the prototype itself, or where it moved, the nearest object of its class.
     """
 
     labels: np.ndarray
     probabilities: np.ndarray
     indices: np.ndarray
     distances: np.ndarray
+    exemplars: np.ndarray
 
 
 class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
@@ -89,17 +98,29 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         prototype's rank the degradation that the selector learned; the smallest sum wins. With
         equal degradations both agree. A class far from all others has hardly any weight, and the
         adjusted rule may never answer with it; ``fit`` warns where that is so.
+    adapt : {"auto", True, False} or dict, default=False
+        Whether the prototypes move after the selection, see :func:`protoset.adapt`. True and a dict refuse objects that
+        cannot move; ``"auto"`` leaves these as they are. A dict has arguments of ``adapt``: ``loss``, ``relevances``,
+        ``n_passes``, ``step``, ``max_time``, ``callback``, ``random_state``, ``verbose``.
     n_jobs : int, optional
-        Workers of predictions, which go through the queries block by block. Changes no result.
+        Workers of predictions, which go through the queries block by block, and of the adaptation. Changes no result.
 
     Attributes
     ----------
     selector_ : selector
         The fitted selector; missing on a classifier that was loaded from a file.
     sample_indices_ : ndarray of int
-        The prototypes as positions in the training set, ascending.
+        The prototypes as positions in the training set, ascending. Where they moved, the objects from which they
+        started.
+    adaptation_ : Adaptation or None
+        Result of the adaptation, with the moved prototypes; None where there was none. Missing on a classifier that was
+        loaded from a file.
+    exemplars_ : ndarray of int
+        A training object for each prototype: the prototype itself, or where it moved, the nearest object of its class.
+    relevances_ : ndarray of float or None
+        Scale of each attribute, of series of each channel, where they were learned; 1 on average.
     prototype_labels_ : ndarray
-        Their labels.
+        Labels of the prototypes.
     prototype_counts_ : ndarray of float
         How many training objects stand behind each prototype, by weight: its votes where prototypes are equally near.
     class_counts_ : ndarray of float
@@ -121,9 +142,17 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     True
     """
 
-    def __init__(self, selector: BaseSelector | None = None, *, rule: Rule = "nearest", n_jobs: int | None = None):
+    def __init__(
+        self,
+        selector: BaseSelector | None = None,
+        *,
+        rule: Rule = "nearest",
+        adapt: Literal["auto"] | bool | Mapping[str, Any] = False,
+        n_jobs: int | None = None,
+    ):
         self.selector = selector
         self.rule = rule
+        self.adapt = adapt
         self.n_jobs = n_jobs
 
     @property
@@ -169,16 +198,29 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             vote = vote_of(selector, codes)
             plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
-            plain._prototypes = space.prototypes(kept)
             plain._beta = selector._rank_base()
+            plain._place(space, y, sample_weight)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
                 warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
+
+    def _place(self, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
+        """Put the prototypes where they are selected, or where the adaptation moves them."""
+        settings, adapted = _settings_of(self.adapt, self.rule), None
+        if settings is not None and not (self.adapt == "auto" and space.movable is None):
+            training = TrainingSet.of(space, y, sample_weight)
+            adapted = adapt_selected(space, training, self.selector_, settings, n_jobs=self.n_jobs)
+        kept = self.sample_indices_
+        self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
+        self.exemplars_ = kept if adapted is None else adapted.exemplars
+        self.adaptation_ = None if adapted is None else adapted.adaptation
+        self.relevances_ = None if adapted is None else adapted.adaptation.relevances
 
     def _check_parameters(self) -> dict[str, Any]:
         return {
             "selector": check_selector(self._selector_or_default()),
             "rule": check_choice("rule", self.rule, RULES),
+            "adapt": _check_adapt(self.adapt, self.rule),
             "n_jobs": check_jobs(self.n_jobs),
         }
 
@@ -256,7 +298,13 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             return decision.winners, probabilities, decision.distances[decision.order == decision.winners[:, None]]
 
         winners, probabilities, distances = map(np.concatenate, zip(*self._map(queries, show), strict=True))
-        return Predictions(self.prototype_labels_[winners], probabilities, self.sample_indices_[winners], distances)
+        return Predictions(
+            self.prototype_labels_[winners],
+            probabilities,
+            self.sample_indices_[winners],
+            distances,
+            self.exemplars_[winners],
+        )
 
     def explain(self, X: Any, n_neighbors: int = 3) -> Explanation:
         """Show which prototypes decided, and how closely.
@@ -287,6 +335,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
                 np.take_along_axis(decision.ranks, first, axis=1),
                 own[shown],
                 np.take_along_axis(decision.adjusted_ranks, first, axis=1),
+                self.exemplars_[shown],
             )
 
         parts = self._map(queries, show)
@@ -375,6 +424,33 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         if self.selector is None or isinstance(self.selector, BaseSelector):
             tags.input_tags = get_tags(self._selector_or_default()).input_tags
         return tags
+
+
+def _check_adapt(adapt: Any, rule: str) -> Any:
+    """Return the parameter ``adapt``; refuse wrong ones."""
+    _settings_of(adapt, rule)
+    return adapt
+
+
+def _settings_of(adapt: Any, rule: str) -> AdaptSettings | None:
+    """Return the settings of the adaptation, checked; None where the prototypes stay where they are."""
+    if isinstance(adapt, Mapping):
+        names = [field.name for field in fields(AdaptSettings)]
+        unknown = [name for name in adapt if name not in names]
+        if unknown:
+            raise ValueError(f"adapt has {unknown[0]!r}, which is no argument of adapt; the arguments are {names}")
+    elif not isinstance(adapt, (bool, np.bool_)) and not (isinstance(adapt, str) and adapt == "auto"):
+        raise ValueError(f"adapt={adapt!r} must be 'auto', True, False, or a dict of arguments of protoset.adapt")
+    if isinstance(adapt, (bool, np.bool_)) and not adapt:
+        return None
+    if rule == "adjusted":
+        if adapt == "auto":
+            return None
+        raise ValueError(
+            f"adapt={adapt!r} does not go with rule='adjusted': degradations belong to prototypes that stay where they "
+            "are; use rule='nearest'"
+        )
+    return AdaptSettings(**(adapt if isinstance(adapt, Mapping) else {})).checked()
 
 
 def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

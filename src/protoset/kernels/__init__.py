@@ -10,11 +10,14 @@ import importlib
 from types import ModuleType
 
 __all__ = [
+    "adapting",
+    "adapting_series",
     "alignment",
     "associates",
     "classes",
     "contents",
     "coordinate",
+    "differences",
     "dropping",
     "euclidean",
     "graphs",

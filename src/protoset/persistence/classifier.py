@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ def describe_classifier(classifier: PrototypeClassifier) -> tuple[dict[str, Any]
     values, arrays = classifier._prototypes.state()
     metadata = {
         "rule": classifier.rule,
+        "adapt": _describe_adapt(classifier.adapt),
         "beta": classifier._beta,
         "selector": describe_selector(classifier.selector),
         "metric": classifier._prototypes.metric,
@@ -32,6 +33,10 @@ def describe_classifier(classifier: PrototypeClassifier) -> tuple[dict[str, Any]
     arrays |= {"prototype_counts": classifier.prototype_counts_, "class_counts": classifier.class_counts_}
     if classifier.degradations_ is not None:
         arrays["degradations"] = classifier.degradations_
+    if (classifier.exemplars_ != classifier.sample_indices_).any():
+        arrays["exemplars"] = classifier.exemplars_
+    if classifier.relevances_ is not None:
+        arrays["relevances"] = classifier.relevances_
     return metadata, arrays
 
 
@@ -39,7 +44,11 @@ def restore_classifier(
     metadata: dict[str, Any], arrays: dict[str, np.ndarray], function: Callable[..., float] | None
 ) -> PrototypeClassifier:
     """Make a classifier; raises an error where its parts do not fit together."""
-    classifier = PrototypeClassifier(restore_selector(metadata["selector"], function), rule=metadata["rule"])
+    # Files of older versions say nothing about an adaptation.
+    adapt = metadata.get("adapt", False)
+    selector = restore_selector(metadata["selector"], function)
+    classifier = PrototypeClassifier(selector, rule=metadata["rule"], adapt=adapt)
+    classifier._check_parameters()
     space = with_prefix(arrays, "space_")
     metric: Any = metadata["metric"] if function is None else function
     classifier._prototypes = DISSIMILARITIES[metadata["metric"]].space.from_state(metric, metadata["space"], space)
@@ -47,6 +56,8 @@ def restore_classifier(
     classifier._codes = _native(arrays["codes"])
     classifier.sample_indices_ = arrays["sample_indices"]
     classifier.degradations_ = arrays.get("degradations")
+    classifier.exemplars_ = arrays.get("exemplars", classifier.sample_indices_)
+    classifier.relevances_ = arrays.get("relevances")
     if metadata["n_features_in"] != classifier._prototypes.n_features:
         raise ValueError("the number of features differs from that of the prototypes")
     if classifier._prototypes.n_features is not None:
@@ -62,6 +73,14 @@ def restore_classifier(
     classifier.classes_ = classes
     classifier.prototype_labels_ = classes[classifier._codes]
     return classifier
+
+
+def _describe_adapt(adapt: Any) -> Any:
+    """Return the parameter ``adapt`` without what JSON has not: a callback, a generator of random numbers."""
+    if not isinstance(adapt, Mapping):
+        return bool(adapt) if isinstance(adapt, np.bool_) else adapt
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in adapt.items()}
+    return {name: value for name, value in plain.items() if value is None or isinstance(value, (str, int, float))}
 
 
 def _restore_counts(classifier: PrototypeClassifier, arrays: dict[str, np.ndarray], n_classes: int) -> None:
@@ -82,15 +101,18 @@ def _native(array: np.ndarray) -> np.ndarray:
 def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> None:
     n_prototypes = classifier._prototypes.shape[1]
     codes, indices, alpha = classifier._codes, classifier.sample_indices_, classifier.degradations_
-    for array in (codes, indices):
+    for array in (codes, indices, classifier.exemplars_):
         if array.shape != (n_prototypes,) or array.dtype.kind != "i" or array.min() < 0:
-            raise ValueError("codes or sample_indices do not fit the number of prototypes")
+            raise ValueError("codes, sample_indices or exemplars do not fit the number of prototypes")
     if (np.diff(indices) <= 0).any():
         raise ValueError("sample_indices are not increasing")
     if classifier._prototypes.metric == "precomputed" and indices.max() >= classifier.n_features_in_:
         raise ValueError("sample_indices are beyond the training objects")
     if classes.ndim != 1 or len(np.unique(classes)) != len(classes) or (np.unique(classes) != classes).any():
         raise ValueError("the classes are not sorted and distinct")
+    scales = classifier.relevances_
+    if scales is not None and (scales.ndim != 1 or not (np.isfinite(scales) & (scales >= 0)).all()):
+        raise ValueError("relevances are not finite numbers of at least 0")
     if codes.max() >= len(classes) or (alpha is not None and (alpha.shape != codes.shape or not (alpha >= 0).all())):
         raise ValueError("codes or degradations do not fit the prototypes")
     if classifier.rule not in RULES or (classifier.rule == "adjusted" and alpha is None):

@@ -31,6 +31,7 @@ from protoset._validation import check_count, check_jobs, check_positions
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.comparison import PairComparison
+from protoset.spaces.movable import MovableObjects
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
@@ -63,6 +64,8 @@ class Dissimilarity:
         Whether the neighbour search passes over pairs that a bound excludes.
     sparse : bool
         Whether sparse matrices are taken.
+    moves : bool
+        Whether the objects can move, see ``protoset.spaces.movable``.
     requires : str
         The extra that must be installed; empty where none is needed.
     """
@@ -76,6 +79,7 @@ class Dissimilarity:
     needs_fitting: bool = False
     bounds: bool = False
     sparse: bool = False
+    moves: bool = False
     requires: str = ""
 
 
@@ -178,6 +182,11 @@ class TrainingSpace(Dissimilarities):
     @property
     def approximate_search(self) -> ApproximateSearch | None:
         """Approximate search for the neighbours; None where these objects have none."""
+        return None
+
+    @property
+    def movable(self) -> MovableObjects | None:
+        """The objects as numbers that gradient steps change; None where these objects cannot move."""
         return None
 
     @property

@@ -41,6 +41,8 @@ from protoset.spaces._contents import number_vectors, rank_values
 from protoset.spaces.attributes import MISSING, Attributes, Table
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
+from protoset.spaces.movable import MovableObjects
+from protoset.spaces.moved_mixed import INDICATORS, MovedMixedSpace, movable_mixed
 
 Learned = dict[str, np.ndarray]
 """Arrays learned from the training set: "divisors" of the numbers, "shares" of the classes in each category."""
@@ -125,6 +127,13 @@ class MixedSpace(Space):
         """Space from new objects to the columns of this space."""
         return self._like(self._attributes.read(queries, self.metric), self._columns)
 
+    @property
+    def movable(self) -> MovableObjects | None:
+        """The objects as vectors under "heom" and "gower", see ``protoset.spaces.moved_mixed``; None for the others."""
+        if self.metric not in INDICATORS:
+            return None
+        return movable_mixed(self.metric, self._columns, self._attributes, self._learned["divisors"])
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column objects, the categories and the learned arrays; categories are str, int, float or bool."""
         arrays = {"numbers": self._columns.numbers, "codes": self._columns.codes}
@@ -132,7 +141,9 @@ class MixedSpace(Space):
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
-        """Space without rows, whose columns are the stored objects."""
+        """Space without rows, whose columns are the stored objects, or prototypes that have moved."""
+        if values.get("moved"):
+            return MovedMixedSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
         attributes = Attributes.from_state(values["categories"])
         columns = Table(arrays["numbers"], arrays["codes"])
         learned = {name: arrays[name] for name in LEARNED_ARRAYS[metric]}
@@ -211,6 +222,13 @@ LEARNED_ARRAYS = {"gower": ("divisors",), "heom": ("divisors",), "hvdm": ("divis
 """Names of the arrays that each metric learns."""
 
 METRICS = tuple(
-    Dissimilarity(name, MixedSpace, "mixed attributes", ("categorical",), needs_fitting=bool(learned))
+    Dissimilarity(
+        name,
+        MixedSpace,
+        "mixed attributes",
+        ("categorical",),
+        needs_fitting=bool(learned),
+        moves=name in INDICATORS,
+    )
     for name, learned in LEARNED_ARRAYS.items()
 )

@@ -24,8 +24,10 @@ from protoset._validation import (
     name_rows,
 )
 from protoset.spaces._contents import number_vectors
+from protoset.spaces._differences import Differences, MovableDifferences
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
+from protoset.spaces.movable import MovableObjects
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 CITYBLOCK = ("cityblock", "manhattan", "l1")
@@ -92,6 +94,24 @@ class PairwiseSpace(Space):
         check_width(queries.shape[1], self.n_features, self.metric)
         return self._like(queries, self._columns)
 
+    @property
+    def movable(self) -> MovableObjects | None:
+        """The vectors under the city-block distance; None under the other distances."""
+        if self.metric not in CITYBLOCK:
+            return None
+        return MovableDifferences(
+            self._columns,
+            Differences(np.arange(self._columns.shape[1]), is_absolute=True),
+            read=lambda vectors: self.cross(vectors)._rows,
+            restore=np.copy,
+            place=self._place,
+        )
+
+    def _place(self, points: np.ndarray, factors: np.ndarray | None) -> PairwiseSpace:
+        """Space of moved vectors; the factors of the attributes are weights of the city-block distance."""
+        columns = points.copy()
+        return PairwiseSpace(self.metric, columns[:0], columns, {} if factors is None else {"w": factors})
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column vectors and the arguments of the metric."""
         weights = {"w": self._parameters["w"]} if "w" in self._parameters else {}
@@ -106,6 +126,8 @@ class PairwiseSpace(Space):
         parameters = {}
         if metric == "minkowski":
             parameters = _check_minkowski(vectors.shape[1], values["p"], arrays.get("w"))
+        elif metric in CITYBLOCK and "w" in arrays:
+            parameters = {"w": _check_weights(vectors.shape[1], arrays["w"])}
         return cls(metric, vectors[:0], vectors, parameters)
 
     def identical(self) -> np.ndarray:
@@ -138,7 +160,7 @@ def _terms(metric: str, a: np.ndarray, b: np.ndarray, parameters: dict[str, Any]
     if metric == "minkowski":
         with np.errstate(over="ignore"):
             return parameters.get("w", 1.0) * differences ** parameters["p"], parameters["p"]
-    return differences, 1
+    return parameters.get("w", 1.0) * differences, 1
 
 
 def _check(X: Any, metric: str, *, queries: bool = False) -> np.ndarray:
@@ -194,10 +216,14 @@ def _check_minkowski(n_features: int, p: Any = 2, w: Any = None) -> dict[str, An
     p = check_real("metric_params: p", p, above=0.01, most=50, remedy=remedy)
     if w is None:
         return {"p": p}
+    return {"p": p, "w": _check_weights(n_features, w)}
+
+
+def _check_weights(n_features: int, w: Any) -> np.ndarray:
     w = as_numbers("metric_params: w", w)
     if w.shape != (n_features,) or not (w >= 0).all() or not np.isfinite(w).all():
         raise ValueError(f"metric_params: w must be {n_features} weights, finite and not negative, got {w!r}")
-    return {"p": p, "w": w}
+    return w
 
 
 METRICS = tuple(
@@ -207,6 +233,7 @@ METRICS = tuple(
         "vectors",
         ("p", "w") if name == "minkowski" else (),
         sparse=name in SparseVectorSpace.METRICS,
+        moves=name in CITYBLOCK,
     )
     for name in (*CITYBLOCK, *BOOLEAN, *OTHER_DISTANCES)
 )

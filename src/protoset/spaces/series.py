@@ -14,8 +14,10 @@ the radius, the difference is the radius, so that a path always exists. Distance
 squares, or with ``squared=True`` the sums themselves. ``normalize=True`` gives each series (each of its channels) mean
 0 and deviation 1; a constant series becomes 0.
 
+Series that moved may have learned a factor for each channel: then queries are multiplied by the factors.
+
 ``protoset.spaces.series_data`` reads series. ``protoset.spaces.series_search`` is the exact neighbour search that does
-not compute every pair to the end.
+not compute every pair to the end. ``protoset.spaces.movable_series`` moves series under all metrics but "erp".
 """
 
 from __future__ import annotations
@@ -29,11 +31,12 @@ from joblib import delayed, effective_n_jobs
 from protoset import kernels
 from protoset._blocks import in_threads
 from protoset._progress import ProgressCallback
-from protoset._validation import SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
+from protoset._validation import LARGEST, SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
 from protoset.spaces._contents import number_ragged
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment
+from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series_data import Series, check_stored, prepare_series
 from protoset.spaces.series_search import SeriesSearch
 
@@ -65,6 +68,7 @@ class SeriesSpace(Space):
                 f"{SMALLEST:g}"
             )
         checked["gap"] = _check_gap(checked["gap"], series.n_channels) if metric == "erp" else None
+        checked["factors"] = None
         return cls(metric, series, series, checked)
 
     @property
@@ -108,6 +112,18 @@ class SeriesSpace(Space):
         series = self._columns
         return number_ragged(series.lengths, *series.values.reshape(len(series.values), -1).T)
 
+    @property
+    def movable(self) -> MovableSeries | None:
+        """The series as points that gradient steps change; None under "erp"."""
+        if self.metric == "erp":
+            return None
+        return MovableSeries(self._columns, self._warping, self._read, self._place)
+
+    def _place(self, series: Series, factors: np.ndarray) -> Self:
+        """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
+        learned = None if (factors == 1).all() else factors
+        return type(self)(self.metric, series[:0], series, self._parameters | {"factors": learned})
+
     def _subset(self, members: np.ndarray) -> SeriesSpace:
         """Space of some of the series."""
         chosen = self._columns[members]
@@ -115,6 +131,10 @@ class SeriesSpace(Space):
 
     def cross(self, queries: Any) -> Self:
         """Space from new series to the columns of this space."""
+        return self._like(self._read(queries), self._columns)
+
+    def _read(self, queries: Any) -> Series:
+        """Check and prepare new series."""
         series = prepare_series(queries, self.metric, self._parameters)
         if series.n_channels != self._columns.n_channels:
             raise ValueError(
@@ -126,14 +146,15 @@ class SeriesSpace(Space):
                 f"X has series of {series.lengths[0]} points, but the series in fit had {self._columns.lengths[0]}; "
                 "metric='series_euclidean' needs the same length"
             )
-        return self._like(series, self._columns)
+        factors = self._parameters["factors"]
+        return series if factors is None else Series(series.values * factors, series.starts)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the prepared column series and the arguments."""
-        values = {name: value for name, value in self._parameters.items() if name != "gap"}
+        values = {name: value for name, value in self._parameters.items() if name not in ("gap", "factors")}
         arrays = {"values": self._columns.values, "starts": self._columns.starts}
-        gap = self._parameters["gap"]
-        return values, arrays if gap is None else arrays | {"gap": gap}
+        optional = {name: self._parameters[name] for name in ("gap", "factors")}
+        return values, arrays | {name: array for name, array in optional.items() if array is not None}
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
@@ -142,6 +163,7 @@ class SeriesSpace(Space):
         series = Series(arrays["values"], arrays["starts"])
         check_stored(series, metric)
         parameters["gap"] = _check_gap(arrays["gap"], series.n_channels) if metric == "erp" else None
+        parameters["factors"] = _check_factors(arrays["factors"], series.n_channels) if "factors" in arrays else None
         return cls(metric, series[:0], series, parameters)
 
     def nearest(
@@ -219,9 +241,20 @@ def _check_gap(gap: Any, n_channels: int) -> np.ndarray:
     return gap
 
 
+def _check_factors(factors: np.ndarray, n_channels: int) -> np.ndarray:
+    """Check the factors of the channels in a file."""
+    are_numbers = factors.dtype == np.float64 and factors.shape == (n_channels,)
+    if not (are_numbers and ((factors >= 0) & (factors <= LARGEST)).all()):
+        raise ValueError(f"its factors are not a number of at least 0 for each of the {n_channels} channels")
+    return factors
+
+
+_WARPING = ("window", "squared", "normalize")
+"""Parameters of dynamic time warping."""
+
 METRICS = (
-    Dissimilarity("dtw", SeriesSpace, "series", ("window", "squared", "normalize"), ragged=True, bounds=True),
-    Dissimilarity("ddtw", SeriesSpace, "series", ("window", "squared", "normalize"), ragged=True, bounds=True),
+    Dissimilarity("dtw", SeriesSpace, "series", _WARPING, ragged=True, bounds=True, moves=True),
+    Dissimilarity("ddtw", SeriesSpace, "series", _WARPING, ragged=True, bounds=True, moves=True),
     Dissimilarity("erp", SeriesSpace, "series", ("window", "gap", "normalize"), ragged=True),
-    Dissimilarity("series_euclidean", SeriesSpace, "series", ("squared", "normalize"), bounds=True),
+    Dissimilarity("series_euclidean", SeriesSpace, "series", ("squared", "normalize"), bounds=True, moves=True),
 )

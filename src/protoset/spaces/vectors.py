@@ -23,18 +23,20 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import solve_triangular
 
 from protoset import kernels
 from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
-from protoset._validation import LARGEST, as_numbers, check_vectors, check_width
+from protoset._validation import LARGEST, as_numbers, check_vectors, check_width, name_rows
 from protoset.spaces._approximate import approximate_lists
 from protoset.spaces._candidates import FaissCandidates, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces._contents import number_vectors
 from protoset.spaces._lists import RawLists, join_lists
 from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
+from protoset.spaces.movable import MovableObjects, MovableVectors
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -44,14 +46,23 @@ WIDER = 4
 class VectorSpace(Space):
     """Distances between vectors that are Euclidean distances between their images, ``rows`` and ``columns``.
 
-    ``learned`` are the variances for "seuclidean", the inverse covariance for "mahalanobis".
+    ``learned`` are the variances for "seuclidean", the inverse covariance for "mahalanobis". ``factors`` are numbers by
+    which the coordinates of the images are multiplied, None for 1: those of ``rows`` and ``columns`` are already.
     """
 
     symmetric = True
 
-    def __init__(self, metric: str, rows: np.ndarray, columns: np.ndarray, learned: np.ndarray | None = None):
-        super().__init__(metric, rows, columns, learned)
+    def __init__(
+        self,
+        metric: str,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        learned: np.ndarray | None = None,
+        factors: np.ndarray | None = None,
+    ):
+        super().__init__(metric, rows, columns, learned, factors)
         self._learned = learned
+        self._factors = factors
         self.n_features = columns.shape[1] - (metric in ANGULAR)
         self.object_bytes = columns.shape[1] * columns.itemsize
 
@@ -76,8 +87,8 @@ class VectorSpace(Space):
 
     @property
     def vectors(self) -> np.ndarray | None:
-        """The columns as they were given; None where the metric changes them."""
-        return self._columns if self.metric in ("euclidean", "l2", "sqeuclidean") else None
+        """The columns as they were given; None where the metric or factors change them."""
+        return self._columns if self.metric in ("euclidean", "l2", "sqeuclidean") and self._factors is None else None
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
@@ -131,27 +142,75 @@ class VectorSpace(Space):
         """Space from new vectors to the columns of this space."""
         queries = check_vectors(queries, queries=True)
         check_width(queries.shape[1], self.n_features, self.metric)
-        return self._like(_images(queries, self.metric, self._learned), self._columns)
+        images = _images(queries, self.metric, self._learned)
+        return self._like(images if self._factors is None else images * self._factors, self._columns)
+
+    @property
+    def movable(self) -> MovableObjects | None:
+        """The images, each coordinate with a scale; None where a vector has no direction."""
+        if not self._has_directions():
+            return None
+        images = self._columns[:, : self.n_features]
+        project = {"cosine": _to_sphere, "correlation": _to_centred_sphere}.get(self.metric)
+        return MovableVectors(
+            images,
+            read=self._read,
+            restore=self._restore,
+            place=self._place,
+            project=project,
+            mixes_attributes=self.metric == "mahalanobis",
+        )
+
+    def _read(self, vectors: Any) -> np.ndarray:
+        """Coordinates of new vectors, which must have directions where the metric needs them."""
+        images = self.cross(vectors)._rows
+        without = np.flatnonzero(images[:, self.n_features :].any(axis=1))
+        if len(without):
+            kind = "zero" if self.metric == "cosine" else "constant"
+            raise ValueError(
+                f"metric={self.metric!r} gives {kind} vectors no direction, and {name_rows(without)} are {kind}; "
+                "remove those vectors"
+            )
+        return images[:, : self.n_features].astype(np.float64)
+
+    def _restore(self, points: np.ndarray) -> np.ndarray:
+        """Vectors with the given coordinates; of those that depend on their direction alone the ones of length 1."""
+        if self._learned is None:
+            return points.copy()
+        if self._learned.ndim == 1:
+            return points * np.sqrt(self._learned)
+        return solve_triangular(np.linalg.cholesky(self._learned), points.T, lower=True, trans="T").T
+
+    def _place(self, points: np.ndarray, factors: np.ndarray | None) -> VectorSpace:
+        """Space of moved vectors."""
+        images = points.copy() if factors is None else points * factors
+        if self.metric in ANGULAR:
+            images = np.hstack([images, np.zeros((len(images), 1))])
+            factors = None if factors is None else np.append(factors, 1.0)
+        return VectorSpace(self.metric, images[:0], images, self._learned, factors)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the images of the column vectors."""
-        return {}, {"images": self._columns} | ({} if self._learned is None else {"learned": self._learned})
+        """Return the images of the column vectors, with what makes images of queries."""
+        arrays = {"images": self._columns, "learned": self._learned, "factors": self._factors}
+        return {}, {name: array for name, array in arrays.items() if array is not None}
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Space without rows, whose columns are the stored vectors, sparse or dense."""
         if values.get("sparse"):
             return SparseVectorSpace.from_state(metric, values, arrays)  # type: ignore[return-value]
-        images, learned = check_vectors(arrays["images"], queries=True), None
+        images, learned, factors = check_vectors(arrays["images"], queries=True), None, arrays.get("factors")
+        if factors is not None:
+            _check_factors(factors, images, metric)
         if metric == "seuclidean":
             learned = _variances(images, arrays["learned"])
         elif metric == "mahalanobis":
             learned = _inverse_covariance(images, arrays["learned"])
-        elif metric in ANGULAR:
+        elif metric in ANGULAR and factors is None:
             _check_directions(images)
         if learned is not None:
             _images(np.ones((1, images.shape[1])), metric, learned)
-        return cls(metric, images[:0], images, learned)
+        return cls(metric, images[:0], images, learned, factors)
 
     def nearest(
         self,
@@ -337,6 +396,28 @@ def _check_directions(images: np.ndarray) -> None:
         raise ValueError("its vectors without a direction have other values than 0")
 
 
+def _check_factors(factors: np.ndarray, images: np.ndarray, metric: str) -> None:
+    """Raise an error for stored factors that ``VectorSpace._place`` cannot have made, or that do not fit the images."""
+    if factors.dtype != np.float64 or factors.shape != (images.shape[1],):
+        raise ValueError("its factors do not fit its vectors")
+    if not np.isfinite(factors).all() or (factors < 0).any():
+        raise ValueError("its factors are not finite numbers of at least 0")
+    if metric in ANGULAR and (len(factors) < 2 or factors[-1] != 1 or images[:, -1].any()):
+        raise ValueError("its moved vectors have no direction")
+
+
+def _to_sphere(points: np.ndarray) -> None:
+    """Scale points to length 1."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", points, points))[:, None]
+    points /= np.where(lengths > 0, lengths, 1.0)
+
+
+def _to_centred_sphere(points: np.ndarray) -> None:
+    """Subtract the mean of the coordinates of each point, then scale to length 1."""
+    points -= points.mean(axis=1, keepdims=True)
+    _to_sphere(points)
+
+
 def _variances(X: np.ndarray, V: Any) -> np.ndarray:
     if V is None:
         varies = X.max(axis=0) > X.min(axis=0)
@@ -370,9 +451,9 @@ def _inverse_covariance(X: np.ndarray, VI: Any) -> np.ndarray:
 
 METRICS = (
     *(
-        Dissimilarity(name, VectorSpace, "vectors", sparse=name in SparseVectorSpace.METRICS)
+        Dissimilarity(name, VectorSpace, "vectors", sparse=name in SparseVectorSpace.METRICS, moves=True)
         for name in ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
     ),
-    Dissimilarity("seuclidean", VectorSpace, "vectors", ("V",), needs_fitting=True),
-    Dissimilarity("mahalanobis", VectorSpace, "vectors", ("VI",), needs_fitting=True),
+    Dissimilarity("seuclidean", VectorSpace, "vectors", ("V",), needs_fitting=True, moves=True),
+    Dissimilarity("mahalanobis", VectorSpace, "vectors", ("VI",), needs_fitting=True, moves=True),
 )

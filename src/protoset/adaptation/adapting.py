@@ -1,0 +1,422 @@
+"""Adaptation: prototypes that move, for the set of any method.
+
+    training objects, prototypes -> trials on held-out objects -> the better course -> moves on all objects
+
+The moves are in ``protoset.adaptation.descent``, the choice of the course is in ``protoset.adaptation.validation``.
+This file has the arguments, the defaults and the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from protoset._blocks import row_slices
+from protoset._validation import (
+    check_choice,
+    check_count,
+    check_flag,
+    check_jobs,
+    check_real,
+    check_seed,
+    check_verbose,
+)
+from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend
+from protoset.adaptation.validation import FEW_OBJECTS, Errors, best_of, held_out_folds, measure, try_courses
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
+from protoset.selectors._limits import Callback, SearchLimits, check_limits
+from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
+from protoset.spaces import DISSIMILARITIES, TrainingSpace, as_space
+from protoset.spaces.movable import MovableObjects, Moved
+
+Loss = Literal["auto", "relative", "softmax"]
+LOSSES: tuple[Loss, ...] = ("auto", "relative", "softmax")
+
+MANY_OBJECTS = 50_000
+"""Objects beyond which there are fewer passes, but ``FEWEST_PASSES``."""
+
+FEWEST_PASSES = 5
+
+FEW_STEEPNESS = (10.0, 20.0)
+"""Steepness of the relative loss, first and last, up to ``FEW_OBJECTS``; beyond, ``MANY_STEEPNESS``."""
+
+MANY_STEEPNESS = (10.0, 40.0)
+
+SelectWithout = Callable[[np.ndarray], np.ndarray]
+"""Maps training objects to the prototypes that the method chooses among them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Adaptation:
+    """Prototypes that moved.
+
+    Attributes
+    ----------
+    prototypes : array or list
+        The prototypes, of the kind of the training objects. A category between several ones is a dict of shares.
+    labels : ndarray
+        Their labels, as they were given.
+    relevances : ndarray of float or None
+        Scale of each attribute (of series, of each channel), 1 on average, where they were learned.
+    loss : str
+        The loss that was lowered: "relative" or "softmax".
+    objective_before, objective_after : float
+        Mean relative loss of the training objects, by weight, of the prototypes as given and as they are now.
+    held_out_before, held_out_after : float
+        Error on training objects that the moves did not see, before and after them, in the trials by which the loss
+        was chosen. Where the latter is not lower, nothing moves.
+    n_passes : int
+        Passes over the training objects.
+    reason : str
+        Why the moves ended: "the steps fell to 0", or why there were none, or what stopped them.
+    """
+
+    prototypes: Any
+    labels: np.ndarray
+    relevances: np.ndarray | None
+    loss: str
+    objective_before: float
+    objective_after: float
+    held_out_before: float
+    held_out_after: float
+    n_passes: int
+    reason: str
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the prototypes are others than the given ones."""
+        return self.n_passes > 0
+
+
+@dataclass(frozen=True)
+class AdaptSettings:
+    """Arguments of an adaptation; see :func:`adapt`."""
+
+    loss: Loss = "auto"
+    relevances: bool = False
+    n_passes: int | None = None
+    step: float | None = None
+    max_time: float | None = None
+    callback: Callback | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    def checked(self) -> AdaptSettings:
+        """Return the settings as plain values; refuse wrong ones."""
+        n_passes, step = self.n_passes, self.step
+        if step is not None:
+            step = check_real("step", step, above=0, most=10, remedy="0.1 of the typical distance is usual")
+        if n_passes is not None:
+            n_passes = check_count("n_passes", n_passes, least=1, remedy="pass how often to go through the objects")
+        return AdaptSettings(
+            check_choice("loss", self.loss, LOSSES),
+            check_flag("relevances", self.relevances),
+            n_passes,
+            step,
+            **check_limits(self.max_time, self.callback),
+            random_state=check_seed(self.random_state),
+            verbose=check_verbose(self.verbose),
+        )
+
+    def courses(self, movable: MovableObjects, n_objects: int) -> list[Course]:
+        """Courses to choose among."""
+        passes = self.n_passes
+        if passes is None:
+            passes = max(FEWEST_PASSES, min(movable.n_passes, movable.n_passes * MANY_OBJECTS // n_objects))
+        losses: tuple[str, ...] = (self.loss,)
+        if self.loss == "auto":
+            losses = ("relative",) if movable.is_costly else ("relative", "softmax")
+        step = movable.step if self.step is None else self.step
+        steepness = FEW_STEEPNESS if n_objects <= FEW_OBJECTS else MANY_STEEPNESS
+        return [Course(loss, passes, step, steepness, self.relevances) for loss in losses]
+
+
+def adapt(
+    X: Any,
+    y: Any,
+    prototypes: Any,
+    labels: Any,
+    *,
+    sample_weight: Any = None,
+    class_weight: ClassWeight = None,
+    metric: Any = "auto",
+    metric_params: Mapping[str, Any] | None = None,
+    loss: Loss = "auto",
+    relevances: bool = False,
+    n_passes: int | None = None,
+    step: float | None = None,
+    max_time: float | None = None,
+    callback: Callback | None = None,
+    n_jobs: int | None = None,
+    random_state: int | np.random.RandomState | None = None,
+    verbose: int = 0,
+) -> Adaptation:
+    """Move prototypes to where they classify the training objects better, whichever method chose them.
+
+    Parameters
+    ----------
+    X : array-like, or TrainingSpace
+        The training objects, of a kind that can move: vectors, mixed attributes, series.
+    y : array-like of shape (n_objects,)
+        Their labels.
+    prototypes : array-like
+        The prototypes to start from, objects of the same kind; often some of ``X``.
+    labels : array-like of shape (n_prototypes,)
+        Their labels, which they keep.
+    sample_weight : array-like of shape (n_objects,), optional
+        How many objects each stands for.
+    class_weight : dict, "balanced" or None, default=None
+        What an error on an object of each class costs, as in :class:`REPS`.
+    metric, metric_params
+        Dissimilarity between objects, as in :class:`REPS`.
+    loss : {"auto", "relative", "softmax"}, default="auto"
+        What the moves lower: the loss of the refinement, which looks at the nearest prototype of the object's class
+        and the nearest of another; or the loss of a softmax over all prototypes, which is often better with many
+        classes. By default the one with the lower error on held-out training objects; for series the former.
+    relevances : bool, default=False
+        Whether to learn a scale for each attribute (of series, for each channel) too.
+    n_passes : int, optional
+        Passes over the objects; by default 40, of series 20, less for more than 50,000 objects.
+    step : float, optional
+        Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
+        0.1, of series 0.3. The length falls to 0.
+    max_time : float, optional
+        Seconds after which the best prototypes so far are returned, with a ``SearchStoppedWarning``.
+    callback : callable, optional
+        Called after each pass with a :class:`SearchProgress`; returning True ends the moves.
+    n_jobs : int, optional
+        Workers of the trials. Changes no result.
+    random_state : int or RandomState, optional
+        Draws the held-out objects and the order of the objects; with None, always the same ones.
+    verbose : int, default=0
+        Above 0, print progress to stderr.
+
+    Returns
+    -------
+    Adaptation
+        The prototypes stay as they are where the moves do not lower the error on held-out training objects. A set that
+        was chosen on all objects looks better there than it is; :class:`PrototypeClassifier` chooses sets without the
+        held-out objects for a fair comparison.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protoset import adapt
+    >>> X, y = load_iris(return_X_y=True)
+    >>> adapted = adapt(X, y, X[[0, 50, 100]], y[[0, 50, 100]])
+    >>> bool(adapted.held_out_after < adapted.held_out_before)
+    True
+    """
+    settings = AdaptSettings(loss, relevances, n_passes, step, max_time, callback, random_state, verbose).checked()
+    n_jobs, class_weight = check_jobs(n_jobs), check_class_weight(class_weight)
+    space = as_space(X, metric, metric_params, y=y)
+    check_movable(space)
+    training = TrainingSet.of(space, y, sample_weight)
+    refuse_unknown_labels(class_weight, training.objects.classes)
+    movable = check_movable(training.distinct_space(space))
+    points = movable.read(prototypes)
+    codes = _check_labels(labels, training.objects.classes, len(points))
+    moved = Moved(points, np.ones(movable.n_scales))
+    homes = _homes(movable, training.objects, moved, codes)
+    start = MovingSet(moved, codes, _own(training.objects, homes))
+    return adapt_set(movable, training.objects, start, settings, class_weight=class_weight, n_jobs=n_jobs)[1]
+
+
+def adapt_set(
+    movable: MovableObjects,
+    objects: DistinctObjects,
+    start: MovingSet,
+    settings: AdaptSettings,
+    *,
+    class_weight: ClassWeight,
+    n_jobs: int | None = None,
+    select: SelectWithout | None = None,
+) -> tuple[MovingSet, Adaptation]:
+    """Move prototypes among distinct objects; see :func:`adapt`.
+
+    ``select`` chooses the prototypes for the trials, where there are few objects; by default they start from the given
+    ones.
+    """
+    if settings.relevances and movable.mixes_attributes:
+        raise ValueError(
+            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
+            "leave relevances out, or use metric='seuclidean'"
+        )
+    limits = SearchLimits(settings.max_time, settings.callback, settings.verbose, "passes of the adaptation")
+    random_state = check_random_state(0 if settings.random_state is None else settings.random_state)
+    weights = objects.counts * objects.costs(class_weight)
+    weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
+    everything = np.arange(len(objects))
+    first = measure(weighted, start, everything)
+    courses = settings.courses(movable, len(objects))
+    folds = held_out_folds(objects.codes, random_state, one=movable.is_costly)
+    n_trial_passes = sum(course.n_passes for course in courses) * len(folds)
+    watch = _Watch(weighted, limits, n_trial_passes + courses[0].n_passes, first.rate)
+    before = after = first
+    course: Course | None = None
+    with limits.interruptible():
+        trial = _Trial(weighted, start, courses, folds, random_state, watch, n_jobs)
+        course, before, after = trial.from_given() if select is None else trial.from_selected(objects, select)
+        if course is not None and limits.reason is None:
+            watch.begin()
+            descend(weighted, start, everything, course, random_state, watch)
+    limits.warn(watch.n_passes, watch.most)
+    moved, last = start, first
+    if watch.latest is not None:
+        last = measure(weighted, watch.latest, everything)
+        moved, last = (watch.latest, last) if last < first else (start, first)
+    adaptation = Adaptation(
+        prototypes=movable.objects(moved.moved),
+        labels=objects.classes[moved.labels],
+        relevances=moved.moved.scales if settings.relevances else None,
+        loss=(course or courses[0]).loss,
+        objective_before=first.loss / len(objects),
+        objective_after=last.loss / len(objects),
+        held_out_before=before.rate,
+        held_out_after=(before if moved is start else after).rate,
+        n_passes=0 if moved is start else watch.n_passes - watch.begun,
+        reason=_why_ended(limits, course, moved is start),
+    )
+    return moved, adaptation
+
+
+class _Watch:
+    """Counts the passes of trials and moves, asks the limits whether to end, and keeps the prototypes at hand."""
+
+    def __init__(self, objects: WeightedObjects, limits: SearchLimits, most: int, error: float):
+        self._objects, self._limits, self.most, self._error = objects, limits, most, error
+        self._lock = Lock()
+        self.n_passes, self.begun = 0, 0
+        self.latest: MovingSet | None = None
+        self._is_final = False
+
+    def begin(self) -> None:
+        """Note that the trials are over: what moves from now on is the result."""
+        self._is_final, self.begun = True, self.n_passes
+
+    def __call__(self, prototypes: MovingSet, n_passes: int) -> bool:
+        """Count a pass."""
+        with self._lock:
+            self.n_passes += 1
+            if self._is_final:
+                self.latest = prototypes
+                if self._limits.is_watched:
+                    self._error = measure(self._objects, prototypes, np.arange(len(self._objects.codes))).rate
+            return self._limits.reached(self.n_passes, self.most, 1.0 - self._error, len(prototypes.labels))
+
+
+def _why_ended(limits: SearchLimits, course: Course | None, has_stayed: bool) -> str:
+    if limits.reason is not None:
+        return f"stopped {limits.reason}"
+    if course is None:
+        return "moves do not lower the error on held-out objects"
+    return "moves do not lower the error on the training objects" if has_stayed else "the steps fell to 0"
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Trials of courses on held-out objects.
+
+    Both ways return the best course, None where the prototypes had better stay, and the errors before and after it.
+    """
+
+    objects: WeightedObjects
+    start: MovingSet
+    courses: list[Course]
+    folds: list[np.ndarray]
+    random_state: np.random.RandomState
+    watch: _Watch
+    n_jobs: int | None
+
+    def from_given(self) -> tuple[Course | None, Errors, Errors]:
+        """Start from the given prototypes, which may know the held-out objects."""
+        return self._choose([self.start] * len(self.folds))
+
+    def from_selected(self, objects: DistinctObjects, select: SelectWithout) -> tuple[Course | None, Errors, Errors]:
+        """Start from prototypes that were selected without the held-out objects.
+
+        With many objects the course is chosen from the given prototypes, which is fair to all courses. Whether to move
+        at all is then decided on a sample.
+        """
+        movable, everything = self.objects.movable, np.arange(len(objects))
+        rest = [np.delete(everything, fold) for fold in self.folds]
+        if len(objects) <= FEW_OBJECTS:
+            return self._choose([starting_set(movable, objects, select(members)) for members in rest])
+        _, trials = self._try([self.start])
+        course = self.courses[best_of(trials)]
+        sample = np.sort(self.random_state.permutation(rest[0])[:FEW_OBJECTS])
+        start = starting_set(movable, objects, select(sample))
+        before = measure(self.objects, start, self.folds[0])
+        moved = descend(self.objects, start, sample, course, self.random_state, self.watch)
+        after = measure(self.objects, moved, self.folds[0])
+        return (course if after < before else None), before, after
+
+    def _choose(self, starts: list[MovingSet]) -> tuple[Course | None, Errors, Errors]:
+        before, trials = self._try(starts)
+        best = best_of(trials)
+        return (self.courses[best] if trials[best] < before else None), before, trials[best]
+
+    def _try(self, starts: list[MovingSet]) -> tuple[Errors, list[Errors]]:
+        return try_courses(
+            self.objects, starts, self.courses, self.folds, self.random_state, watch=self.watch, n_jobs=self.n_jobs
+        )
+
+
+def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.ndarray) -> MovingSet:
+    """Prototypes that stand where training objects are."""
+    return MovingSet(Moved(movable.start(kept), np.ones(movable.n_scales)), objects.codes[kept], _own(objects, kept))
+
+
+def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
+    """For each object the prototype that started from it; -1 also where a copy has the prototype as its neighbour."""
+    own = np.full(len(objects), -1)
+    own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
+    own[objects.counts > 1] = -1
+    return own
+
+
+def check_movable(space: TrainingSpace) -> MovableObjects:
+    """Return the objects as numbers that can move; refuse objects that cannot."""
+    movable = space.movable
+    if movable is None:
+        raise ValueError(f"adapt: {why_unmovable(space)}; leave the prototypes as they are (adapt=False)")
+    return movable
+
+
+def why_unmovable(space: TrainingSpace) -> str:
+    """Say why the objects of a space cannot move."""
+    moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
+    if space.metric in moving.split(", "):
+        return f"some of these objects have no place under metric={space.metric!r} from which they could move"
+    return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
+
+
+def _check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:
+    """Return the classes of the prototypes as positions."""
+    given = np.asarray(labels)
+    if given.shape != (n_prototypes,):
+        raise ValueError(f"labels has the shape {given.shape}, and there are {n_prototypes} prototypes; pass one each")
+    unknown = [label for label in given.tolist() if label not in set(classes.tolist())]
+    if unknown:
+        raise ValueError(f"labels has {unknown[0]!r}, which is not in y; pass labels of y")
+    codes = np.searchsorted(classes, given)
+    missing = np.setdiff1d(np.arange(len(classes)), codes)
+    if len(missing):
+        raise ValueError(f"labels has no prototype of the classes {classes[missing].tolist()}; add one of each")
+    return codes
+
+
+def _homes(movable: MovableObjects, objects: DistinctObjects, moved: Moved, labels: np.ndarray) -> np.ndarray:
+    """For each prototype the training object of its class at the same place, or -1."""
+    homes = np.full(len(labels), -1)
+    for part in row_slices(len(objects), len(homes) * 8):
+        rows = np.arange(part.start, part.stop)
+        at_home = (movable.distances(rows, moved) == 0.0) & (objects.codes[rows][:, None] == labels)
+        row, column = np.nonzero(at_home)
+        homes[column] = rows[row]
+    return homes

@@ -1,0 +1,114 @@
+"""Adaptation of the set that a selector chose: fair trials, and a real training object beside every moved prototype."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from protoset._blocks import row_slices
+from protoset.adaptation.adapting import (
+    Adaptation,
+    AdaptSettings,
+    SelectWithout,
+    adapt_set,
+    check_movable,
+    starting_set,
+)
+from protoset.adaptation.descent import MovingSet
+from protoset.selectors import REPS, BaseSelector, Refined
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
+from protoset.spaces import PrototypeSpace, TrainingSpace
+from protoset.spaces.movable import MovableObjects
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptedSet:
+    """A selected set after its adaptation, in the order of ``sample_indices_``.
+
+    Attributes
+    ----------
+    adaptation : Adaptation
+    prototypes : PrototypeSpace
+        The space of the prototypes.
+    exemplars : ndarray of int
+        The nearest training object of the same class to each prototype, as a row.
+    """
+
+    adaptation: Adaptation
+    prototypes: PrototypeSpace
+    exemplars: np.ndarray
+
+
+def adapt_selected(
+    space: TrainingSpace,
+    training: TrainingSet,
+    selector: BaseSelector,
+    settings: AdaptSettings,
+    *,
+    n_jobs: int | None,
+) -> AdaptedSet:
+    """Move the prototypes of a fitted selector."""
+    distinct, objects = training.distinct_space(space), training.objects
+    movable = check_movable(distinct)
+    kept = selector.sample_indices_
+    start = starting_set(movable, objects, training.position[kept])
+    moved, adaptation = adapt_set(
+        movable,
+        objects,
+        start,
+        settings,
+        class_weight=_class_weight(selector),
+        n_jobs=n_jobs,
+        select=_select_without(selector, distinct, objects),
+    )
+    if not adaptation.has_moved:
+        return AdaptedSet(adaptation, space.prototypes(kept), kept)
+    exemplars = training.rows[nearest_of_class(movable, objects, moved)]
+    return AdaptedSet(adaptation, movable.place(moved.moved), exemplars)
+
+
+def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
+    """Nearest object of its class to each prototype."""
+    nearest = np.empty(len(prototypes.labels), np.int64)
+    least = np.full(len(nearest), np.inf)
+    for part in row_slices(len(objects), len(nearest) * 16):
+        rows = np.arange(part.start, part.stop)
+        distances = movable.distances(rows, prototypes.moved)
+        distances[objects.codes[rows][:, None] != prototypes.labels] = np.inf
+        position = distances.argmin(axis=0)
+        found = distances[position, np.arange(len(nearest))]
+        nearest = np.where(found < least, rows[position], nearest)
+        least = np.minimum(found, least)
+    return nearest
+
+
+def _class_weight(selector: Any) -> Any:
+    if isinstance(selector, Refined):
+        return selector._refining_class_weight()
+    return getattr(selector, "class_weight", None)
+
+
+def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObjects) -> SelectWithout | None:
+    """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
+
+    None for other methods, which may take long.
+    """
+    ranking = selector.selector_ if isinstance(selector, Refined) else selector
+    if not isinstance(ranking, REPS):
+        return None
+    rate = len(selector.sample_indices_) / len(objects)
+
+    def select(members: np.ndarray) -> np.ndarray:
+        part = objects.take(members)
+        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(rate * len(part))))
+        again: Any = inner
+        if isinstance(selector, Refined):
+            again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
+        with again._fitting() as plain:
+            plain._fit_distinct(space.subset(members), part)
+        return members[again.sample_indices_]
+
+    return select

@@ -1,0 +1,119 @@
+"""How prototypes are to move: chosen by errors on training objects that the moves did not see.
+
+    training objects -> folds -> moves on the other folds, by each course -> errors on the fold -> the best course
+
+Few objects are divided into several folds; of many one part is held out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import delayed
+
+from protoset import kernels
+from protoset._blocks import in_threads, row_slices
+from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend
+
+FEW_OBJECTS = 2048
+"""Objects up to which the choice is made by cross-validation."""
+
+N_FOLDS = 5
+"""Folds of the cross-validation."""
+
+HELD_OUT = 0.2
+"""Share of the objects that is held out where there are more."""
+
+MOST_HELD_OUT = 4096
+"""Objects that are held out at most."""
+
+TRIAL_OBJECTS = 16_384
+"""Objects on which a course is tried at most."""
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of prototypes on some objects.
+
+    Attributes
+    ----------
+    wrong : ndarray of float
+        For each object its weight where another class is nearer, half of it where both are as near, else 0.
+    loss : float
+        Sum of the relative losses, by weight.
+    """
+
+    wrong: np.ndarray
+    loss: float
+
+    @property
+    def rate(self) -> float:
+        """Mean error per object, by weight."""
+        return float(self.wrong.sum()) / len(self.wrong)
+
+    def __lt__(self, other: Errors) -> bool:
+        """Whether these errors on the same objects are lower; of equal ones, whether the loss is."""
+        return (self.rate, self.loss) < (other.rate, other.loss)
+
+
+def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> Errors:
+    """Errors of prototypes on some objects."""
+    wrong, loss = np.empty(len(rows)), 0.0
+    for part in row_slices(len(rows), len(prototypes.labels) * 24):
+        some = rows[part]
+        codes, weights = objects.codes[some], objects.weights[some]
+        distances, labels = objects.distances(prototypes, some)
+        is_same = labels == codes[:, None]
+        same = np.where(is_same, distances, np.inf).min(axis=1)
+        other = np.where(is_same, np.inf, distances).min(axis=1)
+        wrong[part] = weights * ((same > other) + 0.5 * (same == other))
+        loss += kernels.adapting.relative_loss(
+            distances, labels, codes, weights, LOSS_STEEPNESS, np.empty_like(distances)
+        )
+    return Errors(wrong, loss)
+
+
+def held_out_folds(codes: np.ndarray, generator: np.random.RandomState, *, one: bool = False) -> list[np.ndarray]:
+    """Objects to hold out: all in turn where there are few, else one part, as with ``one``; classes in equal shares."""
+    shuffled = generator.permutation(len(codes))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    if len(codes) <= FEW_OBJECTS and not one:
+        return [np.sort(by_class[fold::N_FOLDS]) for fold in range(N_FOLDS)]
+    every = max(round(1 / HELD_OUT), -(-len(codes) // MOST_HELD_OUT))
+    return [np.sort(by_class[::every])]
+
+
+def try_courses(
+    objects: WeightedObjects,
+    starts: list[MovingSet],
+    courses: list[Course],
+    folds: list[np.ndarray],
+    generator: np.random.RandomState,
+    *,
+    watch: Watch | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Errors, list[Errors]]:
+    """Errors on the held-out objects, before the moves and after each course; ``starts`` has a set for each fold."""
+    seeds = generator.randint(2**31, size=len(folds))
+
+    def attempt(course: Course, fold: int) -> Errors:
+        own = np.random.RandomState(seeds[fold])
+        seen = np.delete(np.arange(len(objects.codes)), folds[fold])
+        if len(seen) > TRIAL_OBJECTS:
+            seen = np.sort(own.permutation(seen)[:TRIAL_OBJECTS])
+        return measure(objects, descend(objects, starts[fold], seen, course, own, watch), folds[fold])
+
+    attempts = [(course, fold) for course in courses for fold in range(len(folds))]
+    tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
+    after = [_join(tried[first : first + len(folds)]) for first in range(0, len(tried), len(folds))]
+    return _join([measure(objects, start, fold) for start, fold in zip(starts, folds, strict=True)]), after
+
+
+def best_of(tried: list[Errors]) -> int:
+    """Position of the lowest errors."""
+    return min(range(len(tried)), key=lambda position: (tried[position].rate, tried[position].loss))
+
+
+def _join(parts: list[Errors]) -> Errors:
+    return Errors(np.concatenate([part.wrong for part in parts]), sum(part.loss for part in parts))

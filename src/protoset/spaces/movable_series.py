@@ -1,0 +1,139 @@
+"""Series that can move: their points follow the gradient of warped distances along the best paths.
+
+    prototypes   (prototypes, points, channels); after the end of a shorter series there is NaN, which no step changes
+    distances    square root of the summed squared differences along the best path, also under ``squared=True``
+    gradients    of a pair of points on the best path: the difference, divided by the distance (Jain and Schultz, 2018)
+
+The number of points of a prototype stays. The points are those of prepared series: of mean 0 and deviation 1 at the
+start under ``normalize=True``, derivatives under "ddtw". Prototypes leave mean and deviation as they move.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from protoset import kernels
+from protoset._arrays import row_pointers
+from protoset.spaces.base import PrototypeSpace
+from protoset.spaces.movable import MovableObjects, Moved
+from protoset.spaces.series_data import Series
+
+if TYPE_CHECKING:
+    from protoset.kernels.series import Warping
+
+
+class MovableSeries(MovableObjects):
+    """Series under dynamic time warping, with a scale for each channel.
+
+    Parameters
+    ----------
+    series : Series
+        The prepared training series.
+    warping : Warping
+        The band.
+    read : callable
+        Checks and prepares new series.
+    place : callable
+        Makes the space of moved series from the series multiplied by a factor for each channel, and from the factors.
+    """
+
+    step = 0.3
+    n_passes = 20
+    is_costly = True
+
+    def __init__(
+        self,
+        series: Series,
+        warping: Warping,
+        read: Callable[[Any], Series],
+        place: Callable[[Series, np.ndarray], PrototypeSpace],
+    ):
+        self._series, self._warping, self._read, self._place = series, warping, read, place
+        self._arrays = kernels.series.SeriesArrays(series.values.reshape(len(series.values), -1), series.starts)
+        self.n_scales = series.n_channels
+        self.n_coordinates = float(series.lengths.mean()) * series.n_channels
+
+    def start(self, indices: np.ndarray) -> np.ndarray:
+        """Points of some training series."""
+        return _padded(self._series[indices])
+
+    def read(self, objects: Any) -> np.ndarray:
+        """Points of new series; they are prepared as the training series were."""
+        return _padded(self._read(objects))
+
+    def objects(self, prototypes: Moved) -> Any:
+        """Moved series as users give them: an array where all are equally long, else a list of arrays.
+
+        They are prepared series: derivatives under "ddtw", and normalised at the start under ``normalize=True``.
+        """
+        points = prototypes.points[:, :, 0] if self.n_scales == 1 else prototypes.points.transpose(0, 2, 1)
+        lengths = _lengths(prototypes.points)
+        if (lengths == points.shape[-1]).all():
+            return points.copy()
+        return [series[..., :length].copy() for series, length in zip(points, lengths, strict=True)]
+
+    def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
+        """Distances along the best paths, every pair to the end."""
+        if columns is None:
+            columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
+        pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
+        found, nothing = np.empty(len(order)), np.empty(0)
+        kernels.adapting_series.warp_pairs(pairs, nothing, found, np.empty((0, 0, 0)), nothing)
+        distances = np.empty(columns.shape)
+        distances.reshape(-1)[order] = found
+        return distances
+
+    def add_gradients(
+        self,
+        rows: np.ndarray,
+        prototypes: Moved,
+        columns: np.ndarray,
+        distances: np.ndarray,
+        slopes: np.ndarray,
+        gradient: Moved,
+    ) -> None:
+        """Pull prototypes along the best paths to the series, for pairs whose slope is not 0."""
+        at, entry = np.nonzero((slopes != 0) & (distances > 0))
+        pairs, order = self._pairs(rows[at], columns[at, entry], prototypes)
+        pulls = (slopes[at, entry] / distances[at, entry])[order]
+        moves = np.zeros_like(prototypes.points)
+        if len(pulls):
+            kernels.adapting_series.warp_pairs(pairs, pulls, np.empty(0), moves, gradient.scales)
+        gradient.points[:] += moves * pairs.factors
+
+    def _pairs(self, rows: np.ndarray, columns: np.ndarray, prototypes: Moved) -> tuple[Any, np.ndarray]:
+        """Pairs as the kernels take them, those of equal lengths together, and their positions among the given ones."""
+        lengths = _lengths(prototypes.points)
+        order = np.lexsort((lengths[columns], self._series.lengths[rows]))
+        points, factors = np.ascontiguousarray(prototypes.points), np.sqrt(prototypes.scales)
+        pairs = kernels.adapting_series.Pairs(
+            self._arrays, rows[order], points, lengths, columns[order], factors, self._warping
+        )
+        return pairs, order
+
+    def place(self, prototypes: Moved) -> PrototypeSpace:
+        """Space of the moved series."""
+        factors, lengths = np.sqrt(prototypes.scales), _lengths(prototypes.points)
+        values = np.concatenate([series[:length] for series, length in zip(prototypes.points, lengths, strict=True)])
+        return self._place(_like(values * factors, lengths), factors)
+
+
+def _padded(series: Series) -> np.ndarray:
+    """Points of series as rows, with NaN after the end of shorter series."""
+    lengths = series.lengths
+    points = np.full((len(series), lengths.max(), series.n_channels), np.nan)
+    points[np.arange(points.shape[1]) < lengths[:, None]] = series.values.reshape(len(series.values), -1)
+    return points
+
+
+def _lengths(points: np.ndarray) -> np.ndarray:
+    """Count the points of each series."""
+    return np.count_nonzero(~np.isnan(points[:, :, 0]), axis=1)
+
+
+def _like(values: np.ndarray, lengths: np.ndarray) -> Series:
+    """Series one after the other, as ``prepare_series`` makes them."""
+    return Series(np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values), row_pointers(lengths))

@@ -1,0 +1,225 @@
+"""Mixed attributes as vectors, so that prototypes can move and lie between categories.
+
+              number                    category
+    heom      (x - smallest) / range    a column per category: 1 / sqrt(2) for its own, 0 for the others
+    gower     (x - smallest) / range    a column per category: 1 / 2 for its own, 0 for the others
+
+Euclidean distances of these vectors, for "gower" means of absolute differences, are those of the metric (see
+``protoset.spaces.mixed``): two categories differ by 1. A missing value is NaN in all its columns: it counts 1 in "heom"
+and is left out in "gower". A prototype has no missing values. A category that is not in the training set is a vector of
+equal numbers, which differs by 1 from every category.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from protoset._arrays import row_pointers
+from protoset._validation import LARGEST
+from protoset.spaces._differences import Differences, MovableDifferences
+from protoset.spaces.attributes import MISSING, UNSEEN, Attributes, Table
+from protoset.spaces.base import PrototypeSpace, Rows
+from protoset.spaces.comparison import Contributions, contributions
+
+FAINT_SHARE = 0.005
+"""Share of a category in a prototype below which it is not named."""
+
+INDICATORS = {"heom": 1 / np.sqrt(2), "gower": 0.5}
+"""Coordinate of a category in its own column, for each metric whose objects move."""
+
+
+@dataclass(frozen=True, eq=False)
+class MixedCoordinates:
+    """How mixed attributes become coordinates: the numbers first, then the categories.
+
+    Attributes
+    ----------
+    metric : str
+        "heom" or "gower".
+    attributes : Attributes
+    smallest : ndarray
+        Smallest known value of each numeric attribute; NaN where there is none.
+    ranges : ndarray
+        Range of each numeric attribute.
+    """
+
+    metric: str
+    attributes: Attributes
+    smallest: np.ndarray
+    ranges: np.ndarray
+
+    @cached_property
+    def differences(self) -> Differences:
+        """How differences of the coordinates make up the dissimilarity."""
+        is_number = np.array([categories is None for categories in self.attributes.categories])
+        attribute_of = np.concatenate([np.flatnonzero(is_number), np.repeat(np.flatnonzero(~is_number), self._widths)])
+        is_gower = self.metric == "gower"
+        return Differences(attribute_of, is_absolute=is_gower, is_mean=is_gower)
+
+    @cached_property
+    def _widths(self) -> np.ndarray:
+        """Number of columns of each categorical attribute; 1, of missing values, where it has no categories."""
+        return np.maximum(np.array(self.attributes.sizes(), np.int64), 1)
+
+    @cached_property
+    def _columns(self) -> list[slice]:
+        """Columns of each categorical attribute."""
+        ends = len(self.ranges) + row_pointers(self._widths)
+        return [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+
+    def images(self, table: Table) -> np.ndarray:
+        """Coordinates of objects; NaN where missing."""
+        # All training values of an attribute without a range are equal: another value differs by 1.
+        differences = table.numbers - self.smallest
+        numbers = np.where(self.ranges > 0, differences, np.where(np.isnan(differences), np.nan, differences != 0))
+        with np.errstate(over="ignore"):
+            numbers /= np.where(self.ranges > 0, self.ranges, 1.0)
+        images = [np.clip(numbers, -LARGEST, LARGEST)]
+        for codes, size in zip(table.codes.T, self.attributes.sizes(), strict=True):
+            images.append(self._indicators(size)[codes - UNSEEN])
+        return np.ascontiguousarray(np.hstack(images))
+
+    def _indicators(self, size: int) -> np.ndarray:
+        """Coordinates of an unseen category, of a missing one and of each category."""
+        if size == 0:
+            return np.full((2, 1), np.nan)
+        indicator = INDICATORS[self.metric]
+        # The point with equal coordinates, outside of all mixtures, that differs by 1 from each category.
+        unseen = -0.5 / size if self.metric == "gower" else (1 - np.sqrt(1 + size)) / (np.sqrt(2) * size)
+        return np.vstack([np.full(size, unseen), np.full(size, np.nan), indicator * np.eye(size)])
+
+    def prototype_images(self, objects: Any) -> np.ndarray:
+        """Coordinates of new objects that prototypes stand at: an unseen category is a missing one."""
+        table = self.attributes.read(objects, self.metric)
+        return self.images(Table(table.numbers, np.where(table.codes == UNSEEN, MISSING, table.codes)))
+
+    def objects(self, points: np.ndarray) -> np.ndarray:
+        """Attributes of prototypes: numbers, categories, and for a mixture of categories a dict of their shares.
+
+        Shares fall; those below 0.5 % are left out. An attribute without known values is NaN, or None for categories.
+        """
+        numbers = self.smallest + points[:, : len(self.ranges)] * self.ranges
+        columns = iter(self._columns)
+        values, position = np.empty((len(points), len(self.attributes.categories)), object), 0
+        for attribute, categories in enumerate(self.attributes.categories):
+            if categories is None:
+                values[:, attribute] = numbers[:, position]
+                position += 1
+            else:
+                shares = _shares(points[:, next(columns)] / INDICATORS[self.metric])
+                for row in range(len(points)):
+                    values[row, attribute] = _describe(list(categories), shares[row])
+        return values
+
+
+def _shares(coordinates: np.ndarray) -> np.ndarray:
+    """Shares of the mixture of categories that is nearest to each point: not negative, with the sum 1."""
+    falling = -np.sort(-coordinates, axis=1)
+    excess = (np.cumsum(falling, axis=1) - 1) / np.arange(1, falling.shape[1] + 1)
+    n_positive = np.maximum((falling > excess).sum(axis=1), 1)
+    return np.maximum(coordinates - excess[np.arange(len(excess)), n_positive - 1][:, None], 0.0)
+
+
+def _describe(categories: list[Any], shares: np.ndarray) -> Any:
+    """Return the category of a prototype, or a dict of the shares of several; None where there are no categories."""
+    named = [int(code) for code in np.argsort(-shares, kind="stable") if shares[code] >= FAINT_SHARE]
+    if not categories:
+        return None
+    if len(named) == 1:
+        return categories[named[0]]
+    return {categories[code]: float(shares[code]) for code in named}
+
+
+class MovedMixedSpace(PrototypeSpace):
+    """Dissimilarities from objects with mixed attributes to prototypes that have moved.
+
+    Parameters
+    ----------
+    coordinates : MixedCoordinates
+    rows : ndarray
+        Images of the row objects.
+    points : ndarray
+        Coordinates of the prototypes.
+    factors : ndarray
+        Factor of each attribute.
+    """
+
+    def __init__(self, coordinates: MixedCoordinates, rows: np.ndarray, points: np.ndarray, factors: np.ndarray):
+        self.metric = coordinates.metric
+        self.n_features = len(coordinates.attributes.categories)
+        self._coordinates, self._rows, self._points, self._factors = coordinates, rows, points, factors
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of row objects and of prototypes."""
+        return len(self._rows), len(self._points)
+
+    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
+        """Dissimilarities by differences of the coordinates."""
+        return self._coordinates.differences.block(self._rows[rows], self._points[columns], self._factors)
+
+    def compare(self, row: int, column: int) -> Contributions:
+        """Say what each attribute adds to the dissimilarity, or to its square."""
+        differences = self._coordinates.differences
+        terms = differences.terms(self._rows[row], self._points[column], self._factors)
+        return contributions(self._distance(row, column), terms, 1 if differences.is_absolute else 2)
+
+    def cross(self, queries: Any) -> MovedMixedSpace:
+        """Space from new objects to the prototypes."""
+        rows = self._coordinates.images(self._coordinates.attributes.read(queries, self.metric))
+        return MovedMixedSpace(self._coordinates, rows, self._points, self._factors)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return the prototypes, the factors and how objects become coordinates."""
+        coordinates = self._coordinates
+        arrays = {"points": self._points, "factors": self._factors}
+        arrays |= {"smallest": coordinates.smallest, "ranges": coordinates.ranges}
+        return {"moved": True, "categories": coordinates.attributes.state()}, arrays
+
+    @classmethod
+    def from_state(cls, metric: str, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
+        """Space without rows, whose columns are the stored prototypes."""
+        if metric not in INDICATORS:
+            raise ValueError(f"its prototypes have moved, which those of metric={metric!r} cannot")
+        attributes = Attributes.from_state(values["categories"])
+        points, factors, smallest, ranges = (arrays[name] for name in ("points", "factors", "smallest", "ranges"))
+        n_numeric = len(attributes.categories) - len(attributes.sizes())
+        for name, shape in {
+            "smallest": (n_numeric,),
+            "ranges": (n_numeric,),
+            "factors": (len(attributes.categories),),
+        }.items():
+            if arrays[name].dtype != np.float64 or arrays[name].shape != shape:
+                raise ValueError(f"its {name} do not fit its attributes")
+            if (np.abs(arrays[name]) > LARGEST).any() or (name != "smallest" and not (arrays[name] >= 0).all()):
+                raise ValueError(f"its {name} are infinite, too large or negative")
+        coordinates = MixedCoordinates(metric, attributes, smallest, ranges)
+        width = len(coordinates.differences.attribute_of)
+        if points.dtype != np.float64 or points.ndim != 2 or points.shape[1] != width or len(points) == 0:
+            raise ValueError("its points do not fit its attributes")
+        if not (np.abs(points) <= LARGEST).all():
+            raise ValueError("its points are infinite or too large")
+        return cls(coordinates, points[:0], points, factors)
+
+
+def movable_mixed(metric: str, table: Table, attributes: Attributes, ranges: np.ndarray) -> MovableDifferences:
+    """Training objects with mixed attributes, and prototypes that move among them."""
+    coordinates = MixedCoordinates(metric, attributes, np.fmin.reduce(table.numbers, axis=0), ranges)
+
+    def place(points: np.ndarray, factors: np.ndarray | None) -> MovedMixedSpace:
+        factors = np.ones(len(attributes.categories)) if factors is None else factors
+        return MovedMixedSpace(coordinates, points[:0], points.copy(), factors)
+
+    return MovableDifferences(
+        coordinates.images(table),
+        coordinates.differences,
+        read=coordinates.prototype_images,
+        restore=coordinates.objects,
+        place=place,
+    )

@@ -1,0 +1,232 @@
+"""Prototypes that move: lower errors, a guard, and results that depend on nothing but the data and the seed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_blobs
+
+import protoset
+from protoset import REPS, PrototypeClassifier, Refined, adapt
+from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    """Overlapping classes: training objects, their labels, and as many queries."""
+    X, y = make_blobs(800, n_features=5, centers=8, cluster_std=2.5, center_box=(-5, 5), random_state=0)
+    return X[:400], y[:400], X[400:], y[400:]
+
+
+def first_of_each(y, n=1):
+    return np.concatenate([np.flatnonzero(y == label)[:n] for label in np.unique(y)])
+
+
+def nearest_labels(prototypes, labels, X):
+    return labels[np.linalg.norm(X[:, None] - np.asarray(prototypes)[None], axis=2).argmin(axis=1)]
+
+
+@pytest.mark.parametrize("loss", ["relative", "softmax"])
+def test_moved_prototypes_answer_better(blobs, loss):
+    X, y, queries, truth = blobs
+    start = first_of_each(y)
+    moved = adapt(X, y, X[start], y[start], loss=loss)
+    before = np.mean(y[start][np.linalg.norm(queries[:, None] - X[start][None], axis=2).argmin(axis=1)] != truth)
+    after = np.mean(nearest_labels(moved.prototypes, moved.labels, queries) != truth)
+    assert moved.has_moved
+    assert after < before - 0.05
+    assert moved.loss == loss
+    assert moved.held_out_after < moved.held_out_before
+    assert moved.objective_after < moved.objective_before
+    assert moved.reason == "the steps fell to 0"
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 2**31), st.integers(2, 4), st.integers(12, 40))
+def test_a_set_is_never_returned_that_is_worse_on_held_out_objects(seed, n_values, n):
+    """Labels by chance on few values: moves learn nothing that lasts."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(n_values, size=(n, 3)).astype(float)
+    y = np.arange(n) % 2
+    start = first_of_each(y, 2)
+    moved = adapt(X, y, X[start], y[start], random_state=0)
+    assert moved.held_out_after <= moved.held_out_before
+    if not moved.has_moved:
+        np.testing.assert_array_equal(moved.prototypes, X[start])
+        assert "held-out" in moved.reason or "training" in moved.reason
+
+
+def test_a_fixed_point_stays():
+    """Every object is where a prototype of its class is: no gradient, no move."""
+    X, y = np.repeat([[0.0, 0.0], [4.0, 4.0]], 20, axis=0), np.repeat([0, 1], 20)
+    moved = adapt(X, y, X[[0, 20]], y[[0, 20]])
+    np.testing.assert_array_equal(moved.prototypes, X[[0, 20]])
+
+
+def test_copies_count_as_weights(blobs):
+    X, y, *_ = blobs
+    start = first_of_each(y)
+    doubled = adapt(np.vstack([X, X]), np.concatenate([y, y]), X[start], y[start])
+    weighted = adapt(X, y, X[start], y[start], sample_weight=np.full(len(y), 2))
+    np.testing.assert_array_equal(doubled.prototypes, weighted.prototypes)
+
+
+@pytest.mark.parametrize("loss", ["relative", "softmax"])
+def test_scaling_the_objects_scales_the_prototypes(blobs, loss):
+    X, y, *_ = blobs
+    start = first_of_each(y)
+    moved, scaled = (adapt(factor * X, y, factor * X[start], y[start], loss=loss, n_passes=5) for factor in (1.0, 8.0))
+    np.testing.assert_allclose(scaled.prototypes, 8.0 * np.asarray(moved.prototypes), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_workers_change_nothing(blobs, n_jobs):
+    X, y, *_ = blobs
+    start = first_of_each(y)
+    one, several = (adapt(X, y, X[start], y[start], n_jobs=jobs, relevances=True) for jobs in (None, n_jobs))
+    np.testing.assert_array_equal(one.prototypes, several.prototypes)
+    np.testing.assert_array_equal(one.relevances, several.relevances)
+
+
+def test_the_seed_decides(blobs):
+    X, y, *_ = blobs
+    start = first_of_each(y)
+    runs = [adapt(X, y, X[start], y[start], random_state=seed).prototypes for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert (runs[0] != runs[2]).any()
+
+
+def test_relevances_find_the_attributes_that_matter():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = np.column_stack([y + 0.3 * rng.normal(size=300), rng.normal(size=(300, 4))])
+    start = first_of_each(y, 3)
+    moved = adapt(X, y, X[start], y[start], relevances=True)
+    assert moved.relevances.argmax() == 0
+    assert moved.relevances.mean() == pytest.approx(1.0)
+    assert (moved.relevances >= 0).all()
+
+
+def test_the_time_limit_and_the_callback_end_the_moves(blobs):
+    X, y, *_ = blobs
+    start = first_of_each(y)
+    seen = []
+    with pytest.warns(SearchStoppedWarning, match="passes of the adaptation"):
+        moved = adapt(X, y, X[start], y[start], callback=lambda progress: seen.append(progress) or len(seen) >= 3)
+    assert len(seen) == 3
+    assert not moved.has_moved
+    assert moved.reason.startswith("stopped")
+    with pytest.warns(SearchStoppedWarning, match="max_time"):
+        adapt(X, y, X[start], y[start], max_time=1e-9)
+
+
+BAD_ARGUMENTS = [
+    ({"step": -0.1}, "step"),
+    ({"step": 0}, "step"),
+    ({"n_passes": 0}, "n_passes"),
+    ({"loss": "hinge"}, "loss"),
+    ({"relevances": 2}, "relevances"),
+    ({"max_time": -1}, "max_time"),
+    ({"class_weight": {9: 2}}, "class_weight"),
+    ({"random_state": "x"}, "random_state"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "name"), BAD_ARGUMENTS)
+def test_bad_arguments_are_named(arguments, name):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises((ValueError, TypeError), match=name):
+        adapt(X, y, X[::50], y[::50], **arguments)
+
+
+def test_relevances_need_attributes_that_are_not_mixed():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="relevances=True"):
+        adapt(X, y, X[::50], y[::50], metric="mahalanobis", relevances=True)
+
+
+def test_labels_of_prototypes_are_checked():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="labels has 7, which is not in y"):
+        adapt(X, y, X[::50], [0, 1, 7])
+    with pytest.raises(ValueError, match="no prototype of the classes"):
+        adapt(X, y, X[::50], [0, 1, 1])
+    with pytest.raises(ValueError, match="pass one each"):
+        adapt(X, y, X[::50], [0, 1])
+    with pytest.raises(ValueError, match="features"):
+        adapt(X, y, X[::50, :2], [0, 1, 2])
+
+
+@pytest.mark.parametrize("metric", ["levenshtein", "precomputed", "hamming"])
+def test_objects_that_cannot_move_are_refused(metric):
+    objects = {
+        "levenshtein": ["ab", "abc", "x", "xy"],
+        "precomputed": np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0))),
+        "hamming": np.eye(4),
+    }[metric]
+    y = [0, 0, 1, 1]
+    with pytest.raises(ValueError, match=f"metric='{metric}' cannot move"):
+        PrototypeClassifier(REPS(2, metric=metric), adapt=True).fit(objects, y)
+    stays = PrototypeClassifier(REPS(2, metric=metric), adapt="auto").fit(objects, y)
+    assert stays.adaptation_ is None
+    np.testing.assert_array_equal(stays.exemplars_, stays.sample_indices_)
+
+
+def test_the_classifier_moves_its_prototypes(blobs):
+    X, y, queries, truth = blobs
+    plain = PrototypeClassifier(Refined(REPS(16))).fit(X, y)
+    moving = PrototypeClassifier(Refined(REPS(16)), adapt=True).fit(X, y)
+    assert moving.score(queries, truth) > plain.score(queries, truth)
+    np.testing.assert_array_equal(moving.sample_indices_, plain.sample_indices_)
+    np.testing.assert_array_equal(
+        moving.predict(queries), nearest_labels(moving.adaptation_.prototypes, moving.prototype_labels_, queries)
+    )
+
+
+def test_exemplars_are_the_nearest_objects_of_the_class(blobs):
+    X, y, queries, _ = blobs
+    moving = PrototypeClassifier(Refined(REPS(16)), adapt=True).fit(X, y)
+    for prototype, label, exemplar in zip(
+        moving.adaptation_.prototypes, moving.prototype_labels_, moving.exemplars_, strict=True
+    ):
+        members = np.flatnonzero(y == label)
+        assert exemplar == members[np.linalg.norm(X[members] - prototype, axis=1).argmin()]
+    explanation = moving.explain(queries, 2)
+    positions = np.searchsorted(moving.sample_indices_, explanation.indices)
+    np.testing.assert_array_equal(explanation.exemplars, moving.exemplars_[positions])
+    np.testing.assert_array_equal(explanation.labels, y[explanation.exemplars])
+    details = moving.predict_details(queries)
+    np.testing.assert_array_equal(details.exemplars, explanation.exemplars[:, 0])
+
+
+@pytest.mark.parametrize("relevances", [False, True])
+def test_files_and_exported_programs_answer_alike(blobs, tmp_path, relevances):
+    X, y, queries, _ = blobs
+    moving = PrototypeClassifier(Refined(REPS(16)), adapt={"relevances": relevances}).fit(X, y)
+    protoset.save(moving, tmp_path / "moved.zip")
+    loaded = protoset.load(tmp_path / "moved.zip")
+    np.testing.assert_array_equal(loaded.predict(queries), moving.predict(queries))
+    np.testing.assert_array_equal(loaded.exemplars_, moving.exemplars_)
+    assert loaded.adapt == {"relevances": relevances}
+    protoset.export(moving, tmp_path / "moved.py")
+    program = {}
+    exec((tmp_path / "moved.py").read_text(), program)
+    np.testing.assert_array_equal(program["predict"](queries), moving.predict(queries))
+
+
+@pytest.mark.parametrize("value", ["yes", 1, None, {"steps": 3}, {"step": -1}, {"n_passes": "many"}])
+def test_wrong_values_of_adapt_are_refused(value):
+    X, y = load_iris(return_X_y=True)
+    classifier = PrototypeClassifier(REPS(6), adapt=value)
+    with pytest.raises((ValueError, TypeError), match="adapt|step|n_passes"):
+        classifier.fit(X, y)
+    assert not hasattr(classifier, "classes_")
+
+
+def test_the_adjusted_rule_does_not_go_with_moves():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="rule='adjusted'"):
+        PrototypeClassifier(REPS(6), rule="adjusted", adapt=True).fit(X, y)
+    with pytest.warns(HopelessClassWarning):
+        stays = PrototypeClassifier(REPS(6), rule="adjusted", adapt="auto").fit(X, y)
+    assert stays.adaptation_ is None

@@ -1,0 +1,219 @@
+"""Series that move: distances and gradients along the best paths, and the spaces of moved series."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from protoset import kernels
+from protoset.adaptation.adapting import starting_set
+from protoset.adaptation.descent import Course, WeightedObjects, descend
+from protoset.adaptation.validation import measure
+from protoset.selectors._distinct import DistinctObjects
+from protoset.spaces import make_space
+from protoset.spaces.movable import Moved
+from protoset.spaces.series import SeriesSpace
+
+METRICS = ("dtw", "ddtw", "series_euclidean")
+EVERYTHING = slice(None)
+
+windows = st.one_of(st.none(), st.integers(0, 6), st.floats(0, 1))
+
+
+@st.composite
+def cases(draw):
+    """Space of training series, moved prototypes with scales, and a generator."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, channels = draw(st.integers(3, 40)), draw(st.integers(1, 3))
+    metric = draw(st.sampled_from(METRICS))
+    equal = metric == "series_euclidean" or draw(st.booleans())
+    lengths = np.full(n, draw(st.integers(3, 9))) if equal else rng.integers(3, 10, n)
+    parameters = {"squared": draw(st.booleans()), "normalize": draw(st.booleans())}
+    if metric != "series_euclidean":
+        parameters["window"] = draw(windows)
+    space = make_space([rng.normal(size=(channels, length)) for length in lengths], metric, parameters)
+    points = space.movable.start(rng.integers(0, n, draw(st.integers(1, 5))))
+    points += rng.normal(0, 0.5, points.shape)
+    scales = rng.uniform(0.3, 2.0, channels)
+    return space, Moved(points, scales), rng
+
+
+def distances_of_moved(space, prototypes):
+    """Distances by the space of the moved prototypes, from the prepared series of the training space."""
+    placed = space.movable.place(prototypes)
+    factors = np.sqrt(prototypes.scales)
+    queries = type(space._columns)(space._columns.values * factors, space._columns.starts)
+    block = placed._like(queries, placed._columns).block(EVERYTHING, EVERYTHING)
+    return np.sqrt(block) if space._parameters["squared"] else block
+
+
+@given(cases())
+def test_distances_are_those_of_the_space_of_the_moved_series(case):
+    space, prototypes, rng = case
+    movable, rows = space.movable, rng.permutation(space.shape[0])
+    distances = movable.distances(rows, prototypes)
+    np.testing.assert_allclose(distances, distances_of_moved(space, prototypes)[rows], rtol=1e-12)
+    columns = rng.integers(0, len(prototypes.points), (len(rows), 3))
+    listed = movable.distances(rows, prototypes, columns)
+    np.testing.assert_array_equal(listed, np.take_along_axis(distances, columns, axis=1))
+
+
+@given(cases())
+def test_at_the_start_distances_are_those_of_the_metric(case):
+    space, prototypes, rng = case
+    indices = rng.integers(0, space.shape[0], 3)
+    start = Moved(space.movable.start(indices), np.ones_like(prototypes.scales))
+    block = space.block(EVERYTHING, indices)
+    expected = np.sqrt(block) if space._parameters["squared"] else block
+    np.testing.assert_array_equal(space.movable.distances(np.arange(space.shape[0]), start), expected)
+
+
+def relative_loss(distances, labels, codes, slopes):
+    return kernels.adapting.relative_loss(distances, labels, codes, np.ones(len(codes)), 3.0, slopes)
+
+
+def softmax_loss(distances, labels, codes, slopes):
+    return kernels.adapting.softmax_loss(distances, labels, codes, np.ones(len(codes)), 0.1, slopes)[0]
+
+
+@pytest.mark.parametrize("loss", [relative_loss, softmax_loss])
+@given(case=cases())
+def test_gradients_are_numerical_differences(loss, case):
+    space, prototypes, rng = case
+    movable, n, k = space.movable, space.shape[0], len(prototypes.points)
+    rows = rng.permutation(n)[:8]
+    codes, labels = np.arange(len(rows)) % 2, np.broadcast_to(np.arange(k) % 2, (len(rows), k))
+    columns = np.broadcast_to(np.arange(k), labels.shape)
+
+    def value(points, logarithms):
+        distances = movable.distances(rows, Moved(points, np.exp(logarithms)))
+        return loss(distances, labels, codes, np.empty_like(distances))
+
+    distances = movable.distances(rows, prototypes)
+    assume((distances > 0.1).all())
+    slopes = np.empty_like(distances)
+    loss(distances, labels, codes, slopes)
+    gradient = Moved(np.zeros_like(prototypes.points), np.zeros_like(prototypes.scales))
+    movable.add_gradients(rows, prototypes, columns, distances, slopes, gradient)
+
+    direction = np.where(np.isnan(prototypes.points), 0.0, rng.normal(size=prototypes.points.shape))
+    turn = rng.normal(size=prototypes.scales.shape)
+    points, logarithms = prototypes.points, np.log(prototypes.scales)
+
+    def slope(eps):
+        after, before = (value(points + s * direction, logarithms + s * turn) for s in (eps, -eps))
+        return (after - before) / (2 * eps)
+
+    # Where two paths or two prototypes tie, the differences of two lengths do not agree.
+    assume(abs(slope(1e-4) - slope(1e-6)) < 1e-6)
+    assert np.isfinite(gradient.points).all()
+    expected = (gradient.points * direction).sum() + (gradient.scales * turn).sum()
+    assert slope(1e-6) == pytest.approx(expected, rel=1e-4, abs=3e-5)
+
+
+@given(cases())
+def test_state_and_queries_of_a_placed_space(case):
+    space, prototypes, rng = case
+    placed = space.movable.place(prototypes)
+    values, arrays = placed.state()
+    restored = SeriesSpace.from_state(space.metric, values, arrays)
+    length = int(space._columns.lengths[0]) + 2 * (space.metric == "ddtw")
+    queries = rng.normal(size=(4, len(prototypes.scales), length))
+    block = placed.cross(queries).block(EVERYTHING, EVERYTHING)
+    np.testing.assert_array_equal(restored.cross(queries).block(EVERYTHING, EVERYTHING), block)
+    np.testing.assert_array_equal(placed.cross(queries).nearest()[1], block.min(axis=1))
+    alike = make_space(
+        queries, space.metric, {name: v for name, v in values.items() if name != "window"} | window_of(space)
+    )
+    expected = alike.movable.distances(np.arange(4), prototypes)
+    np.testing.assert_allclose(np.sqrt(block) if values["squared"] else block, expected, rtol=1e-12)
+
+
+def window_of(space):
+    return {} if space.metric == "series_euclidean" else {"window": space._parameters["window"]}
+
+
+@pytest.mark.parametrize(
+    "factors", [np.ones(3), np.array([1.0, -1.0]), np.array([1.0, np.nan]), np.array([1.0, np.inf]), np.array([1, 1])]
+)
+def test_factors_in_a_file_are_checked(factors):
+    space = make_space(np.random.default_rng(0).normal(size=(4, 2, 6)), "dtw", {})
+    placed = space.movable.place(Moved(space.movable.start(np.array([0, 1])), np.array([0.5, 1.5])))
+    values, arrays = placed.state()
+    with pytest.raises(ValueError, match="factors"):
+        SeriesSpace.from_state("dtw", values, arrays | {"factors": factors})
+
+
+@pytest.mark.parametrize("form", ["2-D", "3-D", "list", "list of channels"])
+def test_objects_have_the_form_that_users_give(form):
+    rng = np.random.default_rng(0)
+    X = {
+        "2-D": rng.normal(size=(5, 7)),
+        "3-D": rng.normal(size=(5, 2, 7)),
+        "list": [rng.normal(size=length) for length in (3, 7, 4, 7, 1)],
+        "list of channels": [rng.normal(size=(2, length)) for length in (3, 7, 4, 7, 1)],
+    }[form]
+    movable = make_space(X, "dtw", {"window": 2}).movable
+    chosen = np.array([3, 0, 2])
+    points = movable.start(chosen)
+    objects = movable.objects(Moved(points, np.ones(movable.n_scales)))
+    for index, series in zip(chosen, objects, strict=True):
+        np.testing.assert_array_equal(series, X[index])
+    assert isinstance(objects, list) == form.startswith("list")
+    np.testing.assert_array_equal(movable.read(objects), points)
+
+
+def test_what_moves():
+    X = np.random.default_rng(0).normal(size=(4, 6))
+    assert make_space(X, "erp", {}).movable is None
+    with pytest.raises(ValueError, match="channels"):
+        make_space(X, "dtw", {}).movable.read(np.zeros((2, 3, 6)))
+
+
+def test_gradients_of_long_series():
+    """The steps of long series without a band need much memory, so that few pairs are warped together."""
+    rng = np.random.default_rng(0)
+    space = make_space(rng.normal(size=(10, 3000)), "dtw", {})
+    moved, rows = Moved(space.movable.start(np.array([0])), np.ones(1)), np.arange(1, 10)
+    slopes, gradient = rng.normal(size=(9, 1)), Moved(np.zeros_like(moved.points), np.zeros(1))
+    distances = space.movable.distances(rows, moved)
+    space.movable.add_gradients(rows, moved, np.zeros((9, 1), int), distances, slopes, gradient)
+    expected, values = np.zeros(3000), space._columns.values.reshape(10, 3000)
+    for row, slope, distance in zip(rows, slopes[:, 0], distances[:, 0], strict=True):
+        i, j = space.compare(row, 0).pairs.T
+        expected += np.bincount(j, slope / distance * (values[0, j] - values[row, i]))
+    np.testing.assert_allclose(gradient.points[0, :, 0], expected, atol=1e-12)
+
+
+def bumps(rng, codes, length=40):
+    """Series with a bump at a random time; its shape is the class."""
+    times = np.arange(length) - rng.uniform(0.4, 0.6, len(codes))[:, None] * length
+    shape = np.where(codes[:, None] == 0, np.exp(-((times / 5) ** 2)), np.exp(-((times / 8) ** 4)))
+    return shape + rng.normal(0, 0.15, shape.shape)
+
+
+def moved_and_errors(space, codes, kept, course):
+    """Losses on the training set before and after moves."""
+    objects = WeightedObjects(space.movable, codes, np.ones(len(codes)))
+    start = starting_set(space.movable, DistinctObjects.once_each(codes), kept)
+    everything = np.arange(len(codes))
+    moved = descend(objects, start, everything, course, np.random.RandomState(0))
+    return measure(objects, start, everything), measure(objects, moved, everything)
+
+
+@pytest.mark.parametrize("loss", ["relative", "softmax"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_moves_lower_the_loss(metric, loss):
+    codes = np.arange(80) % 2
+    space = make_space(bumps(np.random.default_rng(0), codes), metric, {"window": 5} if "dtw" in metric else {})
+    before, after = moved_and_errors(space, codes, np.arange(4), Course(loss, n_passes=20))
+    assert after.loss < 0.8 * before.loss
+
+
+def test_moves_lower_the_loss_on_gun_point(data_folder):
+    train = np.loadtxt(data_folder / "ucr" / "GunPoint" / "GunPoint_TRAIN.tsv.gz")
+    space, codes = make_space(train[:, 1:], "dtw", {"window": 5}), (train[:, 0] == 1).astype(int)
+    kept = np.array([np.flatnonzero(codes == 0)[0], np.flatnonzero(codes == 1)[0]])
+    before, after = moved_and_errors(space, codes, kept, Course(n_passes=40))
+    assert after.loss < 0.8 * before.loss
+    assert after.rate < before.rate
