@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_blobs
 
 import protoset
-from protoset import REPS, PrototypeClassifier, Refined, adapt
+from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
+from protoset.adaptation import descent
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
 
 
@@ -230,3 +231,34 @@ def test_the_adjusted_rule_does_not_go_with_moves():
     with pytest.warns(HopelessClassWarning):
         stays = PrototypeClassifier(REPS(6), rule="adjusted", adapt="auto").fit(X, y)
     assert stays.adaptation_ is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 30])
+def test_lists_hold_the_nearest_prototypes_and_both_sides(n_classes):
+    rng = np.random.default_rng(0)
+    screen, labels = rng.normal(size=(50, 200)).astype(np.float32), rng.integers(n_classes, size=200)
+    codes, lists = rng.integers(n_classes, size=50), np.empty((50, 8), np.int32)
+    kernels.adapting.list_nearest(screen, labels, codes, lists)
+    for row in range(50):
+        order = np.argsort(screen[row], kind="stable")
+        np.testing.assert_array_equal(lists[row, :7], order[:7])
+        for is_side in (labels == codes[row], labels != codes[row]):
+            nearest = np.flatnonzero(is_side)[screen[row, is_side].argmin()]
+            assert nearest in lists[row]
+
+
+def test_many_prototypes_move_by_lists_as_without(monkeypatch):
+    """With long lists the moves are the same; with short ones the error is about the same."""
+    X, y = make_blobs(3000, n_features=4, centers=20, cluster_std=1.5, random_state=1)
+    start = np.arange(600)
+    without = adapt(X, y, X[start], y[start], n_passes=4, loss="relative").prototypes
+    monkeypatch.setattr(descent, "MANY_PROTOTYPES", 300)
+    monkeypatch.setattr(descent, "LISTED_PROTOTYPES", 600)
+    whole = adapt(X, y, X[start], y[start], n_passes=4, loss="relative").prototypes
+    assert np.mean(np.abs(whole - without)) < 0.005
+    monkeypatch.setattr(descent, "LISTED_PROTOTYPES", 32)
+    listed = adapt(X, y, X[start], y[start], n_passes=4, loss="relative")
+    assert np.mean(np.abs(listed.prototypes - without)) < 0.05
+    assert np.mean(nearest_labels(listed.prototypes, y[start], X) != y) <= 0.02 + np.mean(
+        nearest_labels(without, y[start], X) != y
+    )

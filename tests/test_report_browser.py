@@ -271,6 +271,7 @@ def test_a_fixed_size_has_no_curve(browser, pages):
     assert text_of(browser, "#now-size") == "12 prototypes"
     assert text_of(browser, "#now-error") == percent(model["stops"][0]["error"])
     assert "by cross-validation; the chosen set, refined" in text_of(browser, "#now")
+    assert ", method refined REPS; made" in text_of(browser, "#subtitle")
 
 
 def test_sets_that_are_too_large_for_the_page(browser, pages):

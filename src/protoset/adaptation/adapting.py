@@ -45,7 +45,10 @@ FEWEST_PASSES = 5
 FEW_STEEPNESS = (10.0, 20.0)
 """Steepness of the relative loss, first and last, up to ``FEW_OBJECTS``; beyond, ``MANY_STEEPNESS``."""
 
-MANY_STEEPNESS = (10.0, 40.0)
+MANY_STEEPNESS = (10.0, 80.0)
+
+MANY_STEP = 0.2
+"""Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
 
 SelectWithout = Callable[[np.ndarray], np.ndarray]
 """Maps training objects to the prototypes that the method chooses among them."""
@@ -131,9 +134,12 @@ class AdaptSettings:
         losses: tuple[str, ...] = (self.loss,)
         if self.loss == "auto":
             losses = ("relative",) if movable.is_costly else ("relative", "softmax")
-        step = movable.step if self.step is None else self.step
-        steepness = FEW_STEEPNESS if n_objects <= FEW_OBJECTS else MANY_STEEPNESS
-        return [Course(loss, passes, step, steepness, self.relevances) for loss in losses]
+        has_many = n_objects > FEW_OBJECTS
+        steepness = MANY_STEEPNESS if has_many else FEW_STEEPNESS
+        steps = dict.fromkeys(losses, movable.step if self.step is None else self.step)
+        if self.step is None and has_many and "relative" in steps:
+            steps["relative"] = max(movable.step, MANY_STEP)
+        return [Course(loss, passes, step, steepness, self.relevances) for loss, step in steps.items()]
 
 
 def adapt(
@@ -184,7 +190,7 @@ def adapt(
         Passes over the objects; by default 40, of series 20, less for more than 50,000 objects.
     step : float, optional
         Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
-        0.1, of series 0.3. The length falls to 0.
+        0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.3. The length falls to 0.
     max_time : float, optional
         Seconds after which the best prototypes so far are returned, with a ``SearchStoppedWarning``.
     callback : callable, optional

@@ -138,22 +138,30 @@ def list_nearest(screen, labels, codes, lists):
     length = lists.shape[1]
     values = np.empty(length, screen.dtype)
     for row in range(screen.shape[0]):
-        filled, same, other = 0, -1, -1
+        values[:] = np.inf
+        largest, n_same = values[length - 1], 0
         for column in range(screen.shape[1]):
             value = screen[row, column]
-            if labels[column] == codes[row]:
-                if same < 0 or value < screen[row, same]:
-                    same = column
-            elif other < 0 or value < screen[row, other]:
-                other = column
-            if filled == length and value >= values[length - 1]:
-                continue
-            place = min(filled, length - 1)
-            while place > 0 and values[place - 1] > value:
-                values[place], lists[row, place] = values[place - 1], lists[row, place - 1]
-                place -= 1
-            values[place], lists[row, place] = value, column
-            filled = min(filled + 1, length)
-        for nearest in (same, other):
-            if nearest >= 0 and screen[row, nearest] > values[length - 1]:
-                lists[row, length - 1] = nearest
+            if value < largest:
+                place = length - 1
+                while place > 0 and values[place - 1] > value:
+                    values[place], lists[row, place] = values[place - 1], lists[row, place - 1]
+                    place -= 1
+                values[place], lists[row, place] = value, column
+                largest = values[length - 1]
+        for entry in range(length):
+            n_same += labels[lists[row, entry]] == codes[row]
+        if n_same == 0 or n_same == length:
+            wanted = _smallest(screen[row], labels, codes[row], n_same == 0)
+            if wanted >= 0:
+                lists[row, length - 1] = wanted
+
+
+@compiled
+def _smallest(values, labels, code, same):
+    """Position of the smallest value of the class, or of the other classes; -1 where there is none."""
+    smallest = -1
+    for column in range(values.shape[0]):
+        if (labels[column] == code) == same and (smallest < 0 or values[column] < values[smallest]):
+            smallest = column
+    return smallest

@@ -33,10 +33,11 @@ class ClusterSample(VectorSpace):
         rows: np.ndarray,
         columns: np.ndarray,
         learned: np.ndarray | None = None,
+        factors: np.ndarray | None = None,
         *,
         client: Any = None,
     ):
-        super().__init__(metric, rows, columns, learned)
+        super().__init__(metric, rows, columns, learned, factors)
         self._client = client
 
     @property

@@ -8,10 +8,6 @@ function factOf(name) {
   return Object.fromEntries(model.facts.flatMap((list) => list.rows))[name];
 }
 
-function methodName() {
-  return (model.summary.refined ? "refined " : "") + factOf("method");
-}
-
 // How sure an error is.
 function spread(estimate) {
   return estimate.measured_on === "test" ? interval(estimate) : deviation(estimate);
@@ -29,7 +25,7 @@ function showSummary() {
     summary.n_test ? ", " + plural(summary.n_test, "test object", "test objects") : "",
     " of " + plural(model.class_sizes.filter((size) => size > 0).length, "class", "classes") + "; metric ",
     isolate(factOf("metric")),
-    ", method " + methodName() + "; made " + model.created,
+    ", method " + factOf("method") + "; made " + model.created,
   );
   const onTest = error.measured_on === "test", references = summary.references[onTest ? "test" : "leave_one_out"];
   const how = onTest ? "on the test objects" : "by cross-validation", reference = onTest ? how : "by leave-one-out";
@@ -167,7 +163,7 @@ function startBudget() {
   const summary = model.summary;
   replace(
     byId("curve-legend"),
-    legendEntry(svg("path", { d: "M-11 0H11", class: "curve" }), `cross-validated ${summary.measure} of ${methodName()} at each size, ± standard error`),
+    legendEntry(svg("path", { d: "M-11 0H11", class: "curve" }), `cross-validated ${summary.measure} of ${factOf("method")} at each size, ± standard error`),
     legendEntry(svg("path", { d: polygon(4, 7, 0), class: "chosen" }), summary.refined ? "the chosen set, refined" : "the chosen set"),
     referenceLines().map(({ style, name }) => legendEntry(svg("path", { d: "M-11 0H11", class: style }), name)),
   );
