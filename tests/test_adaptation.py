@@ -154,7 +154,7 @@ def test_labels_of_prototypes_are_checked():
         adapt(X, y, X[::50], [0, 1, 1])
     with pytest.raises(ValueError, match="pass one each"):
         adapt(X, y, X[::50], [0, 1])
-    with pytest.raises(ValueError, match="features"):
+    with pytest.raises(ValueError, match="prototypes, read as the training objects X are: .*features"):
         adapt(X, y, X[::50, :2], [0, 1, 2])
 
 
@@ -262,3 +262,13 @@ def test_many_prototypes_move_by_lists_as_without(monkeypatch):
     assert np.mean(nearest_labels(listed.prototypes, y[start], X) != y) <= 0.02 + np.mean(
         nearest_labels(without, y[start], X) != y
     )
+
+
+def test_the_automatic_size_is_that_of_moved_sets(blobs):
+    X, y, queries, truth = blobs
+    stays, moves = (PrototypeClassifier(Refined(REPS()), adapt=adapt).fit(X, y) for adapt in (False, True))
+    curve = moves.selector_.size_curve_
+    assert curve.rates[0] < stays.selector_.size_curve_.rates[0]
+    assert len(moves.sample_indices_) <= len(stays.sample_indices_)
+    assert curve.errors.min() <= stays.selector_.size_curve_.errors.min()
+    assert moves.score(queries, truth) >= stays.score(queries, truth)

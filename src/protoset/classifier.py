@@ -18,7 +18,7 @@ from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
-from protoset.adaptation import AdaptSettings, adapt_selected
+from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
 from protoset.decisions import Decision, class_shares, decide
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import BaseSelector, Refined
@@ -182,7 +182,11 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """
         with self._fitting() as plain:
             selector = clone(plain._selector_or_default())
-            space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
+            moves = _settings_of(plain.adapt, plain.rule)
+            options: dict[str, Any] = {}
+            if moves is not None and isinstance(selector, Refined):
+                options["finishing"] = moved_before_predicting(moves, selector)
+            space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client, **options)
             kept = selector.sample_indices_
             learned = getattr(selector, "degradations_", None)
             if plain.rule == "adjusted" and learned is None:

@@ -1,6 +1,6 @@
 """Adaptation: prototypes that move to where they classify the training objects better."""
 
 from protoset.adaptation.adapting import Adaptation, AdaptSettings, adapt
-from protoset.adaptation.selected import adapt_selected
+from protoset.adaptation.selected import adapt_selected, moved_before_predicting
 
-__all__ = ["AdaptSettings", "Adaptation", "adapt", "adapt_selected"]
+__all__ = ["AdaptSettings", "Adaptation", "adapt", "adapt_selected", "moved_before_predicting"]

@@ -27,7 +27,15 @@ from protoset._validation import (
     check_verbose,
 )
 from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend
-from protoset.adaptation.validation import FEW_OBJECTS, Errors, best_of, held_out_folds, measure, try_courses
+from protoset.adaptation.validation import (
+    FEW_OBJECTS,
+    TRIAL_OBJECTS,
+    Trial,
+    best_of,
+    held_out_folds,
+    measure,
+    try_courses,
+)
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
@@ -225,7 +233,7 @@ def adapt(
     training = TrainingSet.of(space, y, sample_weight)
     refuse_unknown_labels(class_weight, training.objects.classes)
     movable = check_movable(training.distinct_space(space))
-    points = movable.read(prototypes)
+    points = _read_prototypes(movable, prototypes)
     codes = _check_labels(labels, training.objects.classes, len(points))
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
@@ -245,8 +253,7 @@ def adapt_set(
 ) -> tuple[MovingSet, Adaptation]:
     """Move prototypes among distinct objects; see :func:`adapt`.
 
-    ``select`` chooses the prototypes for the trials, where there are few objects; by default they start from the given
-    ones.
+    ``select`` chooses the prototypes for the trials; by default they start from the given ones.
     """
     if settings.relevances and movable.mixes_attributes:
         raise ValueError(
@@ -260,14 +267,15 @@ def adapt_set(
     everything = np.arange(len(objects))
     first = measure(weighted, start, everything)
     courses = settings.courses(movable, len(objects))
-    folds = held_out_folds(objects.codes, random_state, one=movable.is_costly)
-    n_trial_passes = sum(course.n_passes for course in courses) * len(folds)
-    watch = _Watch(weighted, limits, n_trial_passes + courses[0].n_passes, first.rate)
+    watch = _Watch(weighted, limits, first.rate)
     before = after = first
     course: Course | None = None
     with limits.interruptible():
-        trial = _Trial(weighted, start, courses, folds, random_state, watch, n_jobs)
-        course, before, after = trial.from_given() if select is None else trial.from_selected(objects, select)
+        trials = _trials(objects, movable, start, select, random_state)
+        watch.most = courses[0].n_passes * (len(courses) * len(trials) + 1)
+        before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
+        after = tried[best_of(tried)]
+        course = courses[best_of(tried)] if after < before else None
         if course is not None and limits.reason is None:
             watch.begin()
             descend(weighted, start, everything, course, random_state, watch)
@@ -294,10 +302,10 @@ def adapt_set(
 class _Watch:
     """Counts the passes of trials and moves, asks the limits whether to end, and keeps the prototypes at hand."""
 
-    def __init__(self, objects: WeightedObjects, limits: SearchLimits, most: int, error: float):
-        self._objects, self._limits, self.most, self._error = objects, limits, most, error
+    def __init__(self, objects: WeightedObjects, limits: SearchLimits, error: float):
+        self._objects, self._limits, self._error = objects, limits, error
         self._lock = Lock()
-        self.n_passes, self.begun = 0, 0
+        self.n_passes, self.most, self.begun = 0, 0, 0
         self.latest: MovingSet | None = None
         self._is_final = False
 
@@ -324,53 +332,28 @@ def _why_ended(limits: SearchLimits, course: Course | None, has_stayed: bool) ->
     return "moves do not lower the error on the training objects" if has_stayed else "the steps fell to 0"
 
 
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """Trials of courses on held-out objects.
+def _trials(
+    objects: DistinctObjects,
+    movable: MovableObjects,
+    start: MovingSet,
+    select: SelectWithout | None,
+    random_state: np.random.RandomState,
+) -> list[Trial]:
+    """Hold out training objects: few ones in several folds, of many one part.
 
-    Both ways return the best course, None where the prototypes had better stay, and the errors before and after it.
+    With ``select``, prototypes are selected anew without the held-out objects, of many on half of them. Else the trials
+    start from the given prototypes, which may know the held-out objects.
     """
-
-    objects: WeightedObjects
-    start: MovingSet
-    courses: list[Course]
-    folds: list[np.ndarray]
-    random_state: np.random.RandomState
-    watch: _Watch
-    n_jobs: int | None
-
-    def from_given(self) -> tuple[Course | None, Errors, Errors]:
-        """Start from the given prototypes, which may know the held-out objects."""
-        return self._choose([self.start] * len(self.folds))
-
-    def from_selected(self, objects: DistinctObjects, select: SelectWithout) -> tuple[Course | None, Errors, Errors]:
-        """Start from prototypes that were selected without the held-out objects.
-
-        With many objects the course is chosen from the given prototypes, which is fair to all courses. Whether to move
-        at all is then decided on a sample.
-        """
-        movable, everything = self.objects.movable, np.arange(len(objects))
-        rest = [np.delete(everything, fold) for fold in self.folds]
-        if len(objects) <= FEW_OBJECTS:
-            return self._choose([starting_set(movable, objects, select(members)) for members in rest])
-        _, trials = self._try([self.start])
-        course = self.courses[best_of(trials)]
-        sample = np.sort(self.random_state.permutation(rest[0])[:FEW_OBJECTS])
-        start = starting_set(movable, objects, select(sample))
-        before = measure(self.objects, start, self.folds[0])
-        moved = descend(self.objects, start, sample, course, self.random_state, self.watch)
-        after = measure(self.objects, moved, self.folds[0])
-        return (course if after < before else None), before, after
-
-    def _choose(self, starts: list[MovingSet]) -> tuple[Course | None, Errors, Errors]:
-        before, trials = self._try(starts)
-        best = best_of(trials)
-        return (self.courses[best] if trials[best] < before else None), before, trials[best]
-
-    def _try(self, starts: list[MovingSet]) -> tuple[Errors, list[Errors]]:
-        return try_courses(
-            self.objects, starts, self.courses, self.folds, self.random_state, watch=self.watch, n_jobs=self.n_jobs
-        )
+    trials = []
+    for fold in held_out_folds(objects.codes, random_state, one=movable.is_costly):
+        seen = np.delete(np.arange(len(objects)), fold)
+        most = TRIAL_OBJECTS
+        if select is not None and len(objects) > FEW_OBJECTS:
+            most = min(most, max(FEW_OBJECTS, len(objects) // 2))
+        if len(seen) > most:
+            seen = np.sort(random_state.permutation(seen)[:most])
+        trials.append(Trial(start if select is None else starting_set(movable, objects, select(seen)), seen, fold))
+    return trials
 
 
 def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.ndarray) -> MovingSet:
@@ -400,6 +383,14 @@ def why_unmovable(space: TrainingSpace) -> str:
     if space.metric in moving.split(", "):
         return f"some of these objects have no place under metric={space.metric!r} from which they could move"
     return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
+
+
+def _read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
+    """Coordinates of the given prototypes; errors name the argument, not the training objects."""
+    try:
+        return movable.read(prototypes)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"prototypes, read as the training objects X are: {error}") from error
 
 
 def _check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:

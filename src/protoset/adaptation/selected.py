@@ -17,9 +17,12 @@ from protoset.adaptation.adapting import (
     check_movable,
     starting_set,
 )
-from protoset.adaptation.descent import MovingSet
+from protoset.adaptation.descent import MovingSet, WeightedObjects, descend
+from protoset.adaptation.validation import FEW_OBJECTS
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
+from protoset.selectors.refined import Finishing
+from protoset.selectors.size import Finish
 from protoset.spaces import PrototypeSpace, TrainingSpace
 from protoset.spaces.movable import MovableObjects
 
@@ -70,6 +73,28 @@ def adapt_selected(
     return AdaptedSet(adaptation, movable.place(moved.moved), exemplars)
 
 
+def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> Finishing:
+    """What the automatic size does to the sets that it measures, so that the size is chosen for moved sets."""
+    class_weight = _class_weight(selector)
+
+    def finishing(space: TrainingSpace, objects: DistinctObjects) -> Finish | None:
+        movable = space.movable
+        if movable is None:
+            return None
+        weights = objects.counts * objects.costs(class_weight)
+        weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
+
+        def finish(train: np.ndarray, kept: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+            start = starting_set(movable, objects, kept)
+            course = settings.courses(movable, len(train))[0]
+            moved = descend(weighted, start, train, course, np.random.RandomState(0))
+            return moved.labels[movable.distances(held_out, moved.moved).argmin(axis=1)]
+
+        return finish
+
+    return finishing
+
+
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
     """Nearest object of its class to each prototype."""
     nearest = np.empty(len(prototypes.labels), np.int64)
@@ -99,11 +124,13 @@ def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObject
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
     if not isinstance(ranking, REPS):
         return None
-    rate = len(selector.sample_indices_) / len(objects)
+    size = len(selector.sample_indices_)
 
     def select(members: np.ndarray) -> np.ndarray:
         part = objects.take(members)
-        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(rate * len(part))))
+        # Which loss is the better one depends on how many prototypes a class has, so many objects keep the number.
+        share = len(part) / len(objects) if len(objects) <= FEW_OBJECTS else 1.0
+        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(share * size)))
         again: Any = inner
         if isinstance(selector, Refined):
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)

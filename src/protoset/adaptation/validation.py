@@ -29,7 +29,7 @@ MOST_HELD_OUT = 4096
 """Objects that are held out at most."""
 
 TRIAL_OBJECTS = 16_384
-"""Objects on which a course is tried at most."""
+"""Objects among which a course is tried at most."""
 
 
 @dataclass(frozen=True)
@@ -84,30 +84,36 @@ def held_out_folds(codes: np.ndarray, generator: np.random.RandomState, *, one: 
     return [np.sort(by_class[::every])]
 
 
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Prototypes to start from, the objects that they move among, and others that are held out."""
+
+    start: MovingSet
+    seen: np.ndarray
+    held_out: np.ndarray
+
+
 def try_courses(
     objects: WeightedObjects,
-    starts: list[MovingSet],
+    trials: list[Trial],
     courses: list[Course],
-    folds: list[np.ndarray],
     generator: np.random.RandomState,
     *,
     watch: Watch | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Errors, list[Errors]]:
-    """Errors on the held-out objects, before the moves and after each course; ``starts`` has a set for each fold."""
-    seeds = generator.randint(2**31, size=len(folds))
+    """Errors on the held-out objects, before the moves and after each course."""
+    seeds = generator.randint(2**31, size=len(trials))
 
-    def attempt(course: Course, fold: int) -> Errors:
-        own = np.random.RandomState(seeds[fold])
-        seen = np.delete(np.arange(len(objects.codes)), folds[fold])
-        if len(seen) > TRIAL_OBJECTS:
-            seen = np.sort(own.permutation(seen)[:TRIAL_OBJECTS])
-        return measure(objects, descend(objects, starts[fold], seen, course, own, watch), folds[fold])
+    def attempt(course: Course, number: int) -> Errors:
+        trial = trials[number]
+        moved = descend(objects, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
+        return measure(objects, moved, trial.held_out)
 
-    attempts = [(course, fold) for course in courses for fold in range(len(folds))]
+    attempts = [(course, number) for course in courses for number in range(len(trials))]
     tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
-    after = [_join(tried[first : first + len(folds)]) for first in range(0, len(tried), len(folds))]
-    return _join([measure(objects, start, fold) for start, fold in zip(starts, folds, strict=True)]), after
+    after = [_join(tried[first : first + len(trials)]) for first in range(0, len(tried), len(trials))]
+    return _join([measure(objects, trial.start, trial.held_out) for trial in trials]), after
 
 
 def best_of(tried: list[Errors]) -> int:

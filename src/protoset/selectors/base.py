@@ -120,11 +120,12 @@ class BaseSelector(CheckedEstimator, ABC):
         return self
 
     def _fit(
-        self, X: Any, y: Any, *, sample_weight: Any = None, lists: Any = None, client: Any = None
+        self, X: Any, y: Any, *, sample_weight: Any = None, lists: Any = None, client: Any = None, **others: Any
     ) -> tuple[TrainingSpace, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``.
 
-        ``lists`` are ready neighbour lists, ``client`` is the Dask client to work on.
+        ``lists`` are ready neighbour lists, ``client`` is the Dask client to work on, ``others`` are options of
+        ``_select``.
         """
         with self._fitting() as plain:
             if lists is not None and not plain._takes_lists:
@@ -133,7 +134,7 @@ class BaseSelector(CheckedEstimator, ABC):
                 raise ValueError(
                     f"sample_weight=... is for REPS and Refined, and the selector is {plain!r}; leave sample_weight out"
                 )
-            options = {} if lists is None else {"lists": lists}
+            options = others if lists is None else others | {"lists": lists}
             client = plain._resolve_client(client, X, options)
             y = gathered_labels(y, client)
             space = as_space(X, plain.metric, plain.metric_params, y=y, client=client)

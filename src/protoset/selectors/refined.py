@@ -7,7 +7,7 @@ The refinement itself is the function ``refine`` of ``protoset.selectors.refinem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -23,8 +23,11 @@ from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_
 from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
 from protoset.selectors.refinement import check_max_objects, check_schedule, refine_distinct, refining_bytes
 from protoset.selectors.reps import REPS
-from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, SizeCurve, refined_size_curve
+from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
+
+Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
+"""Maps the objects to what is done to a set of them before it predicts; None for nothing."""
 
 
 class Refined(BaseSelector):
@@ -149,9 +152,18 @@ class Refined(BaseSelector):
         return self
 
     def _select(  # type: ignore[override]
-        self, space: TrainingSpace, codes: np.ndarray, *, objects: DistinctObjects, **options: Any
+        self,
+        space: TrainingSpace,
+        codes: np.ndarray,
+        *,
+        objects: DistinctObjects,
+        finishing: Finishing | None = None,
+        **options: Any,
     ) -> np.ndarray:
-        """Fit the selector on the space, then refine its set; ``options`` are passed on to the selector."""
+        """Fit the selector on the space, then refine its set; ``options`` are passed on to the selector.
+
+        ``finishing`` says what is done to the set before it predicts, for the automatic size.
+        """
         selector: Any = clone(self._inner())
         if space.partial:
             raise ValueError(
@@ -169,7 +181,8 @@ class Refined(BaseSelector):
                     if space.shape[0] <= SAMPLE_OBJECTS:
                         # The automatic size and the refinement both need all distances.
                         known = make_space(space.block(slice(None), slice(None)), "precomputed")
-                    options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state)
+                    finish = None if finishing is None else finishing(space, objects)
+                    options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state, finish)
             plain._fit_distinct(space, objects, **options)
         report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
         self.refinement_ = refine_distinct(
@@ -203,7 +216,12 @@ class Refined(BaseSelector):
         return getattr(self._inner(), "class_weight", None) if self.class_weight is None else self.class_weight
 
     def _size_curve(
-        self, selector: REPS, space: TrainingSpace, objects: DistinctObjects, random_state: np.random.RandomState | None
+        self,
+        selector: REPS,
+        space: TrainingSpace,
+        objects: DistinctObjects,
+        random_state: np.random.RandomState | None,
+        finish: Finish | None,
     ) -> SizeCurve:
         """Measure the error of refined sets at each size."""
         return refined_size_curve(
@@ -216,6 +234,7 @@ class Refined(BaseSelector):
             refining_class_weight=self._refining_class_weight(),
             scoring=selector.scoring,
             random_state=check_random_state(0) if random_state is None else random_state,
+            finish=finish,
             progress=reporter(self.verbose, "folds of the cross-validation"),
         )
 

@@ -38,8 +38,15 @@ SAMPLE_OBJECTS = 2000
 LEAST_SHARE = 1e-9
 """Part of an object, or of a copy, that is a rounding error."""
 
-NearestAtSize = Callable[[int], np.ndarray]
-"""Maps a size to the nearest prototype of every held-out object, in a set of that size."""
+ADAPTED_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
+"""Selection rates that are tried with refined sets that will move: fewer prototypes are enough."""
+
+CodesAtSize = Callable[[int], np.ndarray]
+"""Maps a size to the predicted class of every held-out object, by a set of that size."""
+
+Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Does to a selected set what is done before it predicts: maps training objects, prototypes among them and held-out
+objects, all as positions, to the predicted classes of the latter."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,7 @@ def size_curve(
     ``rank`` maps the lists and the objects of a training part to a ranking, best first.
     """
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> NearestAtSize:
+    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> CodesAtSize:
         ranking, masses = rank(lists.restrict(train), part), part.class_masses(class_weight)
         counts = np.zeros(len(objects))
         counts[train] = part.counts
@@ -142,7 +149,7 @@ def size_curve(
                 vote = objects.codes[prototypes], counts[prototypes], totals
                 positions, _ = nearest_prototypes(space, *vote, held_out[unlisted], prototypes, n_jobs=n_jobs)
                 nearest[unlisted] = prototypes[positions]
-            return nearest
+            return objects.codes[nearest]
 
         return choose
 
@@ -161,14 +168,16 @@ def refined_size_curve(
     refining_class_weight: ClassWeight = None,
     scoring: Scoring = "accuracy",
     random_state: np.random.RandomState,
+    finish: Finish | None = None,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
-    """Measure the error of refined sets at each of the ``REFINED_RATES``.
+    """Measure the error of refined sets at each of the ``REFINED_RATES``, or after ``finish`` at the ``ADAPTED_RATES``.
 
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
     ``rank`` maps the space and the objects of a training part to a ranking, best first.
     """
-    sample, sizes = np.arange(len(objects)), _sizes(REFINED_RATES, objects, allocation)
+    rates = REFINED_RATES if finish is None else ADAPTED_RATES
+    sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
     n_sampled = max(SAMPLE_OBJECTS, len(objects.classes))
     if len(sample) > n_sampled:
         sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
@@ -177,7 +186,7 @@ def refined_size_curve(
     # A copy that is held out may find its object among the prototypes.
     np.fill_diagonal(matrix, 0.0)
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> NearestAtSize:
+    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> CodesAtSize:
         train_space = make_space(matrix[np.ix_(train, train)], "precomputed")
         ranking, masses = rank(train_space, part), part.class_masses(class_weight)
         costs, totals = part.costs(refining_class_weight), part.class_counts
@@ -189,8 +198,10 @@ def refined_size_curve(
                     train_space, part.codes, kept, size, HASTY, random_state, counts=part.counts, costs=costs
                 )
                 kept = refined.indices
+                if finish is not None:
+                    return finish(sample[train], sample[train[kept]], sample[held_out])
             vote = MajorityVote(part.codes[kept], part.counts[kept], totals)
-            return train[kept[vote(matrix[np.ix_(held_out, train[kept])])]]
+            return objects.codes[train[kept[vote(matrix[np.ix_(held_out, train[kept])])]]]
 
         return choose
 
@@ -208,7 +219,7 @@ def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Alloc
 def _measure(
     sizes: dict[float, int],
     objects: DistinctObjects,
-    prepare: Callable[[np.ndarray, np.ndarray, DistinctObjects], NearestAtSize],
+    prepare: Callable[[np.ndarray, np.ndarray, DistinctObjects], CodesAtSize],
     allocation: Allocation,
     rule: SizeRule,
     scoring: Scoring,
@@ -217,7 +228,7 @@ def _measure(
 ) -> SizeCurve:
     """Measure the errors at each rate over the folds.
 
-    ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``NearestAtSize``.
+    ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
     """
     codes, counts = objects.codes, objects.counts
     n_folds = int(min(N_SIZE_FOLDS, _copies(objects).sum()))
@@ -229,10 +240,8 @@ def _measure(
         part = objects.take(train, remaining[train])
         choose = prepare(train, held_out, part)
         for column, rate in enumerate(sizes):
-            nearest = choose(resolve_size(rate, part.class_sizes, allocation))
-            errors[fold, column] = scored_error(
-                scoring, objects.classes, codes[held_out], codes[nearest], shares[held_out]
-            )
+            predicted = choose(resolve_size(rate, part.class_sizes, allocation))
+            errors[fold, column] = scored_error(scoring, objects.classes, codes[held_out], predicted, shares[held_out])
         if progress is not None:
             progress(fold + 1, n_folds)
     mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_folds)

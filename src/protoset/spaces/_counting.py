@@ -10,6 +10,7 @@ from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import ApproximateSearch, Choice, PrototypeSpace, Rows, TrainingSpace
+from protoset.spaces.movable import MovableObjects
 
 
 class CountedSpace(TrainingSpace):
@@ -53,6 +54,11 @@ class CountedSpace(TrainingSpace):
             return lists
 
         return counted
+
+    @property
+    def movable(self) -> MovableObjects | None:
+        """The objects as numbers that can move; distances to moved prototypes are not counted."""
+        return self.space.movable
 
     @property
     def cluster(self) -> Any:
