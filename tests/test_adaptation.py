@@ -184,6 +184,18 @@ def test_the_classifier_moves_its_prototypes(blobs):
     )
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "heom", "gower"])
+def test_weights_leave_objects_out(blobs, metric):
+    """An object without weight moves nothing, and those with weights can move under every metric."""
+    X, y, *_ = blobs
+    weights = np.where(np.arange(len(y)) % 4 == 0, 0, 2)
+    seen = weights > 0
+    weighted = PrototypeClassifier(Refined(REPS(16, metric=metric)), adapt=True).fit(X, y, sample_weight=weights)
+    assert weighted.adaptation_.has_moved
+    assert seen[weighted.sample_indices_].all()
+    assert seen[weighted.exemplars_].all()
+
+
 def test_exemplars_are_the_nearest_objects_of_the_class(blobs):
     X, y, queries, _ = blobs
     moving = PrototypeClassifier(Refined(REPS(16)), adapt=True).fit(X, y)

@@ -341,17 +341,14 @@ def _trials(
 ) -> list[Trial]:
     """Hold out training objects: few ones in several folds, of many one part.
 
-    With ``select``, prototypes are selected anew without the held-out objects, of many on half of them. Else the trials
-    start from the given prototypes, which may know the held-out objects.
+    With ``select``, prototypes are selected anew without the held-out objects. Else the trials start from the given
+    prototypes, which may know the held-out objects.
     """
     trials = []
     for fold in held_out_folds(objects.codes, random_state, one=movable.is_costly):
         seen = np.delete(np.arange(len(objects)), fold)
-        most = TRIAL_OBJECTS
-        if select is not None and len(objects) > FEW_OBJECTS:
-            most = min(most, max(FEW_OBJECTS, len(objects) // 2))
-        if len(seen) > most:
-            seen = np.sort(random_state.permutation(seen)[:most])
+        if len(seen) > TRIAL_OBJECTS:
+            seen = np.sort(random_state.permutation(seen)[:TRIAL_OBJECTS])
         trials.append(Trial(start if select is None else starting_set(movable, objects, select(seen)), seen, fold))
     return trials
 
@@ -381,7 +378,10 @@ def why_unmovable(space: TrainingSpace) -> str:
     """Say why the objects of a space cannot move."""
     moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
     if space.metric in moving.split(", "):
-        return f"some of these objects have no place under metric={space.metric!r} from which they could move"
+        return (
+            f"under metric={space.metric!r} dense vectors can move, but not sparse ones, not those on a cluster, and "
+            "none where a vector of zeros has no direction"
+        )
     return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
 
 

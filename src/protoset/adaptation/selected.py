@@ -18,7 +18,6 @@ from protoset.adaptation.adapting import (
     starting_set,
 )
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend
-from protoset.adaptation.validation import FEW_OBJECTS
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors.refined import Finishing
@@ -124,13 +123,11 @@ def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObject
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
     if not isinstance(ranking, REPS):
         return None
-    size = len(selector.sample_indices_)
+    rate = len(selector.sample_indices_) / len(objects)
 
     def select(members: np.ndarray) -> np.ndarray:
         part = objects.take(members)
-        # Which loss is the better one depends on how many prototypes a class has, so many objects keep the number.
-        share = len(part) / len(objects) if len(objects) <= FEW_OBJECTS else 1.0
-        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(share * size)))
+        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(rate * len(part))))
         again: Any = inner
         if isinstance(selector, Refined):
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)

@@ -88,6 +88,11 @@ class PairwiseSpace(Space):
         terms, power = _terms(self.metric, self._rows[row], self._columns[column], self._parameters)
         return contributions(self._distance(row, column), terms, power)
 
+    def _subset(self, members: np.ndarray) -> PairwiseSpace:
+        """Space of some of the vectors."""
+        chosen = self._columns[members]
+        return self._like(chosen, chosen)
+
     def cross(self, queries: Any) -> Self:
         """Space from new vectors to the columns of this space."""
         queries = _check(queries, self.metric, queries=True)
