@@ -40,6 +40,9 @@ BATCHES_PER_PASS = 20
 SMALLEST_BATCH = 16
 LARGEST_BATCH = 256
 
+TYPICAL_OBJECTS = 4096
+"""Objects by which the typical distance is measured at most."""
+
 MANY_PROTOTYPES = 512
 """Prototypes beyond which an object looks at those near it only."""
 
@@ -126,16 +129,17 @@ class WeightedObjects:
         """
         distances, own = self.movable.distances(rows, prototypes.moved, columns), prototypes.own[rows]
         if columns is None:
-            found = np.flatnonzero(own >= 0)
-            distances[found, own[found]] = np.inf
+            left = np.flatnonzero(own >= 0)
+            distances[left, own[left]] = np.inf
             return distances, np.broadcast_to(prototypes.labels, distances.shape)
         distances[columns == own[:, None]] = np.inf
         return distances, prototypes.labels[columns]
 
 
 def typical_distance(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> float:
-    """Median distance of an object to its nearest prototype."""
-    nearest = objects.distances(prototypes, rows)[0].min(axis=1)
+    """Median distance of an object to its nearest prototype; of many objects, of some from everywhere among them."""
+    some = rows[:: max(1, -(-len(rows) // TYPICAL_OBJECTS))]
+    nearest = objects.distances(prototypes, some)[0].min(axis=1)
     nearest = nearest[np.isfinite(nearest)]
     return float(np.median(nearest)) if len(nearest) else 0.0
 
@@ -152,7 +156,7 @@ def descend(
     prototypes = start.copy()
     points, scales = prototypes.moved
     movable = objects.movable
-    typical = typical_distance(objects, prototypes, rows[:4096])
+    typical = typical_distance(objects, prototypes, rows)
     if typical == 0.0:
         return prototypes
     batch = batch_size(len(rows), len(prototypes.labels))

@@ -103,9 +103,9 @@ def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototyp
         distances = movable.distances(rows, prototypes.moved)
         distances[objects.codes[rows][:, None] != prototypes.labels] = np.inf
         position = distances.argmin(axis=0)
-        found = distances[position, np.arange(len(nearest))]
-        nearest = np.where(found < least, rows[position], nearest)
-        least = np.minimum(found, least)
+        smallest = distances[position, np.arange(len(nearest))]
+        nearest = np.where(smallest < least, rows[position], nearest)
+        least = np.minimum(smallest, least)
     return nearest
 
 

@@ -80,10 +80,10 @@ class MovableSeries(MovableObjects):
         if columns is None:
             columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
         pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
-        found, nothing = np.empty(len(order)), np.empty(0)
-        kernels.adapting_series.warp_pairs(pairs, nothing, found, np.empty((0, 0, 0)), nothing)
+        computed, nothing = np.empty(len(order)), np.empty(0)
+        kernels.adapting_series.warp_pairs(pairs, nothing, computed, np.empty((0, 0, 0)), nothing)
         distances = np.empty(columns.shape)
-        distances.reshape(-1)[order] = found
+        distances.reshape(-1)[order] = computed
         return distances
 
     def add_gradients(
