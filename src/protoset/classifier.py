@@ -98,7 +98,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         prototype's rank the degradation that the selector learned; the smallest sum wins. With
         equal degradations both agree. A class far from all others has hardly any weight, and the
         adjusted rule may never answer with it; ``fit`` warns where that is so.
-    adapt : {"auto", True, False} or dict, default=False
+    adapt : {"auto", True, False} or dict, default="auto"
         Whether the prototypes move after the selection, see :func:`protoset.adapt`. True and a dict refuse objects that
         cannot move; ``"auto"`` leaves these as they are. A dict has arguments of ``adapt``: ``loss``, ``relevances``,
         ``n_passes``, ``step``, ``max_time``, ``callback``, ``random_state``, ``verbose``.
@@ -147,7 +147,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         selector: BaseSelector | None = None,
         *,
         rule: Rule = "nearest",
-        adapt: Literal["auto"] | bool | Mapping[str, Any] = False,
+        adapt: Literal["auto"] | bool | Mapping[str, Any] = "auto",
         n_jobs: int | None = None,
     ):
         self.selector = selector
