@@ -97,7 +97,17 @@ def test_kernels_import_nothing_but_numpy_and_each_other():
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 names = [node.module] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-                others = ("_compile", "alignment", "associates", "nearest", "series", "ties", "voting")
+                others = (
+                    "_compile",
+                    "adapting",
+                    "alignment",
+                    "associates",
+                    "differences",
+                    "nearest",
+                    "series",
+                    "ties",
+                    "voting",
+                )
                 assert set(names) <= {"numpy", "typing", *(f"protoset.kernels.{name}" for name in others)}, path.name
 
 

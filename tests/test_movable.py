@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from protoset import REPS, PrototypeClassifier, export, kernels, load, save
+from protoset.adaptation import descent
 from protoset.adaptation.adapting import starting_set
 from protoset.adaptation.descent import Course, WeightedObjects, descend
 from protoset.adaptation.validation import measure
 from protoset.selectors._distinct import DistinctObjects
 from protoset.spaces import DISSIMILARITIES, make_space
-from protoset.spaces._differences import Differences
+from protoset.spaces.movable_vectors import Differences
 from protoset.spaces.movable import Moved
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean", "seuclidean", "mahalanobis")
@@ -62,7 +63,7 @@ def moved_set(movable, seed, n_prototypes=6):
     generator = np.random.default_rng(seed)
     points = movable.start(np.arange(n_prototypes))
     points += generator.normal(scale=0.05, size=points.shape)
-    movable.project(points)
+    kernels.moving.put_back(points, movable.surface)
     return Moved(points, generator.uniform(0.3, 2.0, movable.n_scales))
 
 
@@ -209,7 +210,7 @@ def test_vectors_go_to_coordinates_and_back(metric):
 def test_projected_points_are_directions(metric):
     movable = make_space(vectors(0)[0], metric).movable
     points = np.random.default_rng(0).normal(size=(5, 4))
-    movable.project(points)
+    kernels.moving.put_back(points, movable.surface)
     np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1)
     if metric == "correlation":
         np.testing.assert_allclose(points.sum(axis=1), 0, atol=1e-12)
@@ -512,7 +513,44 @@ def test_kernels_agree_with_numpy(is_absolute, is_mean, seed):
         expected = np.sqrt(terms.sum(axis=2) + (~known * factors**2).sum(axis=1)[:, None])
     columns = np.broadcast_to(np.arange(4), expected.shape)
     np.testing.assert_allclose(form.block(X, points, factors), expected, rtol=1e-12)
-    np.testing.assert_allclose(form.listed(X, points, factors, columns), expected, rtol=1e-12)
+    listed = kernels.differences.listed_distances(form.coordinates(X), points, columns, factors[attribute_of])
+    np.testing.assert_allclose(listed, expected, rtol=1e-12)
+
+
+class _Uncompiled:
+    """Objects that take their steps in Python."""
+
+    def __init__(self, movable):
+        self._movable = movable
+        self.coordinates = None
+
+    def take(self, rows):
+        return None
+
+    def __getattr__(self, name):
+        return getattr(self._movable, name)
+
+
+@pytest.mark.parametrize("loss", ["relative", "softmax"])
+@pytest.mark.parametrize("metric", [name for name in METRICS if name not in ANGULAR])
+@given(seed=st.integers(0, 2**16), has_lists=st.booleans())
+def test_the_compiled_pass_takes_the_steps_in_python(metric, loss, seed, has_lists):
+    X, y = objects_of(metric, seed, **({"missing": 0.1} if metric in MIXED else {}))
+    movable, objects = make_space(X, metric).movable, DistinctObjects.once_each(y)
+    start, course = (
+        starting_set(movable, objects, np.arange(6)),
+        Course(loss, n_passes=2, relevances=metric != "mahalanobis"),
+    )
+    moved = []
+    with pytest.MonkeyPatch.context() as patch:
+        if has_lists:
+            patch.setattr(descent, "MANY_PROTOTYPES", 3)
+            patch.setattr(descent, "LISTED_PROTOTYPES", 4)
+        for each in (movable, _Uncompiled(movable)):
+            weighted = WeightedObjects(each, y, np.linspace(0.5, 1.5, N))
+            moved.append(descend(weighted, start, np.arange(3, N), course, np.random.RandomState(seed)).moved)
+    for compiled, plain in zip(*moved, strict=True):
+        np.testing.assert_allclose(compiled, plain, rtol=1e-6, atol=1e-9)
 
 
 # classifiers
@@ -525,7 +563,7 @@ def moved_classifier(metric, seed):
     movable = make_space(X, metric).movable
     prototypes = Moved(movable.start(classifier.sample_indices_), np.linspace(0.5, 1.5, movable.n_scales))
     prototypes.points[:] += np.random.default_rng(seed).normal(scale=0.1, size=prototypes.points.shape)
-    movable.project(prototypes.points)
+    kernels.moving.put_back(prototypes.points, movable.surface)
     classifier._prototypes = movable.place(prototypes)
     expected = classifier.prototype_labels_[movable.distances(np.arange(N), prototypes).argmin(axis=1)]
     return classifier, X, expected

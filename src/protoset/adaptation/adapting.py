@@ -8,8 +8,9 @@ This file has the arguments, the defaults and the result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Literal
 
@@ -31,7 +32,6 @@ from protoset.adaptation.validation import (
     FEW_OBJECTS,
     TRIAL_OBJECTS,
     Trial,
-    best_of,
     held_out_folds,
     measure,
     try_courses,
@@ -50,13 +50,27 @@ MANY_OBJECTS = 50_000
 
 FEWEST_PASSES = 5
 
-FEW_STEEPNESS = (10.0, 20.0)
+FEW_STEEPNESS = (10.0, 40.0)
 """Steepness of the relative loss, first and last, up to ``FEW_OBJECTS``; beyond, ``MANY_STEEPNESS``."""
 
 MANY_STEEPNESS = (10.0, 80.0)
 
 MANY_STEP = 0.2
 """Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
+
+FEW_NOISE = 0.5
+"""Noise of a course among few objects, see ``Course``; beyond ``FEW_OBJECTS``, ``MANY_NOISE`` for the softmax alone."""
+
+MANY_NOISE = 0.25
+
+SHORT_PASSES, SHORT_STEP = 0.25, 0.5
+"""Passes and first step of a short course, as a part of those of a long one."""
+
+LONG_SOFTMAX = 2.5
+"""Passes of the softmax among many objects, as a multiple of those of its trial: it goes on to gain."""
+
+MEASURED_OBJECTS = 16_384
+"""Objects by which the objective is measured at most."""
 
 SelectWithout = Callable[[np.ndarray], np.ndarray]
 """Maps training objects to the prototypes that the method chooses among them."""
@@ -77,7 +91,8 @@ class Adaptation:
     loss : str
         The loss that was lowered: "relative" or "softmax".
     objective_before, objective_after : float
-        Mean relative loss of the training objects, by weight, of the prototypes as given and as they are now.
+        Mean relative loss of the training objects, by weight, of the prototypes as given and as they are now. Of many
+        objects, that of some from everywhere among them.
     held_out_before, held_out_after : float
         Error on training objects that the moves did not see, before and after them, in the trials by which the loss
         was chosen. Where the latter is not lower, nothing moves.
@@ -135,19 +150,31 @@ class AdaptSettings:
         )
 
     def courses(self, movable: MovableObjects, n_objects: int) -> list[Course]:
-        """Courses to choose among."""
+        """Courses to choose among, the most usual one first."""
         passes = self.n_passes
         if passes is None:
             passes = max(FEWEST_PASSES, min(movable.n_passes, movable.n_passes * MANY_OBJECTS // n_objects))
-        losses: tuple[str, ...] = (self.loss,)
-        if self.loss == "auto":
-            losses = ("relative",) if movable.is_costly else ("relative", "softmax")
-        has_many = n_objects > FEW_OBJECTS
-        steepness = MANY_STEEPNESS if has_many else FEW_STEEPNESS
-        steps = dict.fromkeys(losses, movable.step if self.step is None else self.step)
-        if self.step is None and has_many and "relative" in steps:
-            steps["relative"] = max(movable.step, MANY_STEP)
-        return [Course(loss, passes, step, steepness, self.relevances) for loss, step in steps.items()]
+        step, has_many = movable.step if self.step is None else self.step, n_objects > FEW_OBJECTS
+        relative = Course("relative", passes, step, FEW_STEEPNESS, relevances=self.relevances)
+        softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
+        if has_many:
+            longer = max(step, MANY_STEP) if self.step is None else step
+            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
+            softmax = replace(softmax, noise=MANY_NOISE)
+        if movable.is_costly:
+            return [replace(softmax if self.loss == "softmax" else relative, noise=0.0)]
+        courses = [relative, softmax]
+        if not has_many:
+            courses.append(replace(relative, noise=FEW_NOISE))
+            if self.step is None and self.n_passes is None:
+                courses.append(replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step))
+        return [course for course in courses if self.loss in ("auto", course.loss)]
+
+    def after_trial(self, course: Course, n_objects: int) -> Course:
+        """Return the course for the objects of the result, which may be longer than that of a trial."""
+        if course.loss == "softmax" and n_objects > FEW_OBJECTS and self.n_passes is None:
+            return replace(course, n_passes=round(LONG_SOFTMAX * course.n_passes))
+        return course
 
 
 def adapt(
@@ -265,35 +292,39 @@ def adapt_set(
     weights = objects.counts * objects.costs(class_weight)
     weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
     everything = np.arange(len(objects))
-    first = measure(weighted, start, everything)
+    measured = everything[:: -(-len(everything) // MEASURED_OBJECTS)]
+    first = measure(weighted, start, measured)
     courses = settings.courses(movable, len(objects))
-    watch = _Watch(weighted, limits, first.rate)
+    watch = _Watch(weighted, limits, measured, first.rate)
     before = after = first
     course: Course | None = None
     with limits.interruptible():
         trials = _trials(objects, movable, start, select, random_state)
-        watch.most = courses[0].n_passes * (len(courses) * len(trials) + 1)
+        watch.most = sum(each.n_passes for each in courses) * len(trials) + courses[0].n_passes
         before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
-        after = tried[best_of(tried)]
-        course = courses[best_of(tried)] if after < before else None
+        best = min(range(len(tried)), key=lambda number: tried[number].cost)
+        after = tried[best]
+        if after.is_lower_than(before):
+            course = settings.after_trial(courses[best], len(objects))
         if course is not None and limits.reason is None:
-            watch.begin()
-            descend(weighted, start, everything, course, random_state, watch)
+            watch.begin(course.n_passes)
+            descend(weighted, start, everything, course, random_state, watch, n_jobs)
     limits.warn(watch.n_passes, watch.most)
     moved, last = start, first
     if watch.latest is not None:
-        last = measure(weighted, watch.latest, everything)
-        moved, last = (watch.latest, last) if last < first else (start, first)
+        last = measure(weighted, watch.latest, measured)
+        # Trials have shown that moves help; this is for moves that diverge among all objects.
+        moved, last = (watch.latest, last) if last.rate <= max(first.rate, before.rate) else (start, first)
     adaptation = Adaptation(
         prototypes=movable.objects(moved.moved),
         labels=objects.classes[moved.labels],
         relevances=moved.moved.scales if settings.relevances else None,
         loss=(course or courses[0]).loss,
-        objective_before=first.loss / len(objects),
-        objective_after=last.loss / len(objects),
+        objective_before=first.mean_loss,
+        objective_after=last.mean_loss,
         held_out_before=before.rate,
         held_out_after=(before if moved is start else after).rate,
-        n_passes=0 if moved is start else watch.n_passes - watch.begun,
+        n_passes=0 if moved is start else math.ceil(round(watch.n_passes - watch.begun, 6)),
         reason=_why_ended(limits, course, moved is start),
     )
     return moved, adaptation
@@ -302,25 +333,25 @@ def adapt_set(
 class _Watch:
     """Counts the passes of trials and moves, asks the limits whether to end, and keeps the prototypes at hand."""
 
-    def __init__(self, objects: WeightedObjects, limits: SearchLimits, error: float):
-        self._objects, self._limits, self._error = objects, limits, error
+    def __init__(self, objects: WeightedObjects, limits: SearchLimits, measured: np.ndarray, error: float):
+        self._objects, self._limits, self._measured, self._error = objects, limits, measured, error
         self._lock = Lock()
-        self.n_passes, self.most, self.begun = 0, 0, 0
+        self.n_passes, self.most, self.begun = 0.0, 0, 0.0
         self.latest: MovingSet | None = None
         self._is_final = False
 
-    def begin(self) -> None:
-        """Note that the trials are over: what moves from now on is the result."""
-        self._is_final, self.begun = True, self.n_passes
+    def begin(self, n_passes: int) -> None:
+        """Note that the trials are over: what moves from now on, in so many passes, is the result."""
+        self._is_final, self.begun, self.most = True, self.n_passes, round(self.n_passes) + n_passes
 
-    def __call__(self, prototypes: MovingSet, n_passes: int) -> bool:
-        """Count a pass."""
+    def __call__(self, prototypes: MovingSet, share: float) -> bool:
+        """Count a share of a pass."""
         with self._lock:
-            self.n_passes += 1
+            self.n_passes += share
             if self._is_final:
                 self.latest = prototypes
                 if self._limits.is_watched:
-                    self._error = measure(self._objects, prototypes, np.arange(len(self._objects.codes))).rate
+                    self._error = measure(self._objects, prototypes, self._measured).rate
             return self._limits.reached(self.n_passes, self.most, 1.0 - self._error, len(prototypes.labels))
 
 

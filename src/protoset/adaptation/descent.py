@@ -1,22 +1,28 @@
 """Gradient steps: prototypes that move to lower a loss on mini-batches of the training objects.
 
-    batch of objects -> distances to the prototypes -> loss and slopes -> gradients -> step of Adam
+    chunk of objects -> lists of nearby prototypes -> batches: distances, loss, gradients, step of Adam -> next chunk
 
 The lengths of the steps come from the typical distance of an object to its nearest prototype and fall to 0.
 A prototype does not count as a neighbour of the object that it started from: near that object it would say nothing
-about others.
+about others. Vectors take their steps in compiled code, see ``kernels.moving``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import delayed
+from threadpoolctl import threadpool_limits
 
 from protoset import kernels
-from protoset._blocks import row_slices
+from protoset._blocks import in_threads, row_slices
 from protoset.spaces.movable import MovableObjects, Moved
+
+if TYPE_CHECKING:
+    from protoset.kernels.moving import Moving, Steps
 
 LOSS_STEEPNESS = 20.0
 """Steepness of the relative loss where sets are compared."""
@@ -49,9 +55,15 @@ MANY_PROTOTYPES = 512
 LISTED_PROTOTYPES = 32
 """Prototypes that an object looks at then."""
 
+CHUNK_OBJECTS = 2**16
+"""Objects in memory at once, where there are more."""
 
-Watch = Callable[["MovingSet", int], bool]
-"""Told the prototypes and the number of passes after each pass; ends a descent by returning True."""
+CHUNK_BLOCKS = 16
+"""Blocks of consecutive objects, from anywhere, that make up a chunk."""
+
+
+Watch = Callable[["MovingSet", float], bool]
+"""Told the prototypes and the share of a pass after each chunk; ends a descent by returning True."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,9 @@ class Course:
         Length of the first step in units of the typical distance.
     steepness : (float, float)
         Steepness of the relative loss at the first and at the last step.
+    noise : float
+        Length of the random vector that is added to an object in each pass, in units of the typical distance, so that
+        prototypes do not learn single objects by heart. For vectors only.
     relevances : bool
         Whether the scales are learned too.
     """
@@ -77,6 +92,7 @@ class Course:
     n_passes: int = 40
     step: float = 0.1
     steepness: tuple[float, float] = (10.0, 20.0)
+    noise: float = 0.0
     relevances: bool = False
 
 
@@ -151,56 +167,13 @@ def descend(
     course: Course,
     generator: np.random.RandomState,
     watch: Watch | None = None,
+    n_jobs: int | None = None,
 ) -> MovingSet:
-    """Move prototypes to lower the loss on some objects."""
+    """Move prototypes to lower the loss on some objects; ``n_jobs`` changes no result."""
     prototypes = start.copy()
-    points, scales = prototypes.moved
-    movable = objects.movable
     typical = typical_distance(objects, prototypes, rows)
-    if typical == 0.0:
-        return prototypes
-    batch = batch_size(len(rows), len(prototypes.labels))
-    n_steps, number = course.n_passes * -(-len(rows) // batch), 0
-    length = course.step * typical / np.sqrt(movable.n_coordinates)
-    adam = _Adam(points.size), _Adam(len(scales)), _Adam(1)
-    logarithms, sharpness = np.zeros(len(scales)), np.array([np.log(SHARPNESS / typical**2)])
-    all_columns = np.arange(len(prototypes.labels))
-    lists: np.ndarray | None = None
-    for n_passes in range(1, course.n_passes + 1):
-        # Lists grow old as prototypes move, and prototypes move less and less.
-        if len(all_columns) > MANY_PROTOTYPES and n_passes & (n_passes - 1) == 0:
-            lists = nearby_prototypes(objects, prototypes, rows)
-        order = generator.permutation(len(rows))
-        for first in range(0, len(order), batch):
-            positions = order[first : first + batch]
-            some = rows[positions]
-            number += 1
-            rest = 1.0 - number / n_steps
-            listed = None if lists is None else lists[positions]
-            distances, labels = objects.distances(prototypes, some, listed)
-            columns = np.broadcast_to(all_columns, distances.shape) if listed is None else listed
-            batch_of = distances, labels, objects.codes[some], objects.weights[some]
-            slopes, turn = np.empty_like(distances), 0.0
-            if course.loss == "relative":
-                steepness = course.steepness[0] * rest + course.steepness[1] * (1.0 - rest)
-                kernels.adapting.relative_loss(*batch_of, steepness, slopes)
-            else:
-                _, turn = kernels.adapting.softmax_loss(*batch_of, float(np.exp(sharpness[0])), slopes)
-            slopes /= len(some)
-            gradient = Moved(np.zeros_like(points), np.zeros_like(scales))
-            movable.add_gradients(some, prototypes.moved, columns, distances, slopes, gradient)
-            adam[0].step(points, gradient.points, length * rest, FAINT_GRADIENT / typical)
-            movable.project(points)
-            if course.relevances:
-                push = gradient.scales + SCALE_PENALTY * logarithms / len(scales)
-                adam[1].step(logarithms, push, SCALE_STEP * rest, FAINT_GRADIENT)
-                scales[:] = np.exp(logarithms)
-                scales *= len(scales) / scales.sum()
-                logarithms[:] = np.log(scales)
-            if course.loss == "softmax":
-                adam[2].step(sharpness, np.array([turn / len(some)]), SHARPNESS_STEP * rest, FAINT_GRADIENT)
-        if watch is not None and watch(prototypes, n_passes):
-            break
+    if typical > 0.0:
+        _Descent(objects, prototypes, rows, course, typical, generator, n_jobs).run(watch)
     return prototypes
 
 
@@ -209,24 +182,162 @@ def batch_size(n_objects: int, n_prototypes: int) -> int:
     return int(np.clip(n_objects // BATCHES_PER_PASS, SMALLEST_BATCH, max(LARGEST_BATCH, n_prototypes // 4)))
 
 
-def nearby_prototypes(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> np.ndarray:
+def steps_of(course: Course, typical: float, movable: MovableObjects, batch: int, n_steps: float) -> Steps:
+    """How steps are taken, for the kernels."""
+    return kernels.moving.Steps(
+        is_softmax=course.loss == "softmax",
+        surface=movable.surface,
+        batch=batch,
+        n_steps=float(n_steps),
+        length=course.step * typical / np.sqrt(movable.n_coordinates),
+        faint=FAINT_GRADIENT / typical,
+        first_steepness=float(course.steepness[0]),
+        last_steepness=float(course.steepness[1]),
+        scale_length=SCALE_STEP if course.relevances else 0.0,
+        scale_penalty=SCALE_PENALTY,
+        sharpness_length=SHARPNESS_STEP,
+        faint_logarithm=FAINT_GRADIENT,
+    )
+
+
+def begin_moving(prototypes: MovingSet, typical: float, attribute_of: np.ndarray) -> Moving:
+    """Return the state of the optimiser before the first step; it shares the arrays of the prototypes."""
+    points, scales = prototypes.moved
+    return kernels.moving.Moving(
+        points=points,
+        labels=prototypes.labels,
+        scales=scales,
+        logarithms=np.log(scales),
+        attribute_of=attribute_of,
+        sharpness=np.array([np.log(SHARPNESS / typical**2)]),
+        n_steps=np.zeros(1),
+        point_means=np.zeros((2, points.size)),
+        scale_means=np.zeros((2, len(scales))),
+        sharpness_means=np.zeros((2, 1)),
+    )
+
+
+class _Descent:
+    """Passes over some objects, chunk by chunk."""
+
+    def __init__(
+        self,
+        objects: WeightedObjects,
+        prototypes: MovingSet,
+        rows: np.ndarray,
+        course: Course,
+        typical: float,
+        generator: np.random.RandomState,
+        n_jobs: int | None,
+    ):
+        self._objects, self._prototypes, self._rows, self._course = objects, prototypes, rows, course
+        self._generator, self._n_jobs = generator, n_jobs
+        movable = objects.movable
+        batch = batch_size(len(rows), len(prototypes.labels))
+        sizes = [len(chunk) for chunk in _chunks(len(rows), np.random.RandomState(0))]
+        n_steps = course.n_passes * sum(-(-size // batch) for size in sizes)
+        self._steps = steps_of(course, typical, movable, batch, n_steps)
+        self._moving = begin_moving(prototypes, typical, movable.attribute_of)
+        self._noise = course.noise * typical / np.sqrt(movable.n_coordinates)
+        has_many = len(prototypes.labels) > MANY_PROTOTYPES
+        self._lists = np.empty((len(rows), LISTED_PROTOTYPES if has_many else 0), np.int32)
+        self._whole = self._take(np.arange(len(rows))) if len(sizes) == 1 else None
+
+    def _take(self, positions: np.ndarray) -> tuple[WeightedObjects, np.ndarray, np.ndarray]:
+        """Objects of a chunk in memory, their rows among these, and the prototypes that started from each."""
+        rows, objects = self._rows[positions], self._objects
+        taken = objects.movable.take(rows)
+        if taken is None:
+            return objects, rows, self._prototypes.own
+        part = WeightedObjects(taken, objects.codes[rows], objects.weights[rows])
+        return part, np.arange(len(rows)), self._prototypes.own[rows]
+
+    def run(self, watch: Watch | None) -> None:
+        """Make all passes, or those before the watch says stop."""
+        for n_passes in range(1, self._course.n_passes + 1):
+            # Lists grow old as prototypes move, and prototypes move less and less.
+            is_listing = self._lists.shape[1] > 0 and n_passes & (n_passes - 1) == 0
+            for positions in _chunks(len(self._rows), self._generator):
+                objects, rows, own = self._take(positions) if self._whole is None else self._whole
+                prototypes = MovingSet(self._prototypes.moved, self._prototypes.labels, own)
+                if is_listing:
+                    self._lists[positions] = nearby_prototypes(objects, prototypes, rows, self._n_jobs)
+                order = self._generator.permutation(len(positions))
+                self._pass_over(objects, prototypes, rows, order, self._lists[positions])
+                if watch is not None and watch(self._prototypes, len(positions) / len(self._rows)):
+                    return
+
+    def _pass_over(
+        self, objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, order: np.ndarray, lists: np.ndarray
+    ) -> None:
+        """Take a step for each batch of a chunk."""
+        coordinates = objects.movable.coordinates
+        if coordinates is None:
+            for first in range(0, len(order), self._steps.batch):
+                positions = order[first : first + self._steps.batch]
+                self._step(objects, prototypes, rows[positions], lists[positions])
+            return
+        if self._noise > 0.0:
+            images = coordinates.images
+            coordinates = coordinates._replace(images=images + self._noise * self._generator.normal(size=images.shape))
+        labelled = kernels.moving.Labelled(objects.codes, objects.weights, prototypes.own)
+        kernels.moving.pass_over(coordinates, labelled, order, lists, self._moving, self._steps)
+
+    def _step(self, objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, lists: np.ndarray) -> None:
+        """Take one step, as ``kernels.moving.pass_over`` does."""
+        moved, steps = self._moving, self._steps
+        listed = lists if lists.shape[1] else None
+        distances, labels = objects.distances(prototypes, rows, listed)
+        columns = np.broadcast_to(np.arange(len(prototypes.labels)), distances.shape) if listed is None else listed
+        batch = distances, labels, objects.codes[rows], objects.weights[rows] / len(rows)
+        slopes, turn = np.empty_like(distances), 0.0
+        moved.n_steps[0] += 1
+        number, rest = moved.n_steps[0], 1.0 - moved.n_steps[0] / steps.n_steps
+        if steps.is_softmax:
+            _, turn = kernels.adapting.softmax_loss(*batch, float(np.exp(moved.sharpness[0])), slopes)
+        else:
+            steepness = steps.first_steepness * rest + steps.last_steepness * (1.0 - rest)
+            kernels.adapting.relative_loss(*batch, steepness, slopes)
+        gradient = Moved(np.zeros_like(moved.points), np.zeros_like(moved.scales))
+        objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
+        change = kernels.adapting.adam_step
+        change(
+            moved.points.reshape(-1),
+            gradient.points.reshape(-1),
+            *moved.point_means,
+            steps.length * rest,
+            number,
+            steps.faint,
+        )
+        if steps.scale_length > 0.0:
+            kernels.moving.change_scales(moved, gradient.scales, steps.scale_length * rest, steps)
+        if steps.is_softmax:
+            length = steps.sharpness_length * rest
+            change(moved.sharpness, np.array([turn]), *moved.sharpness_means, length, number, steps.faint_logarithm)
+
+
+def _chunks(n_objects: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:
+    """Positions of the objects of each chunk; a chunk of many objects is made of blocks from anywhere."""
+    if n_objects <= CHUNK_OBJECTS:
+        yield np.arange(n_objects)
+        return
+    blocks = np.array_split(np.arange(n_objects), -(-n_objects * CHUNK_BLOCKS // CHUNK_OBJECTS))
+    drawn = generator.permutation(len(blocks))
+    for first in range(0, len(blocks), CHUNK_BLOCKS):
+        yield np.concatenate([blocks[block] for block in np.sort(drawn[first : first + CHUNK_BLOCKS])])
+
+
+def nearby_prototypes(
+    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, n_jobs: int | None = None
+) -> np.ndarray:
     """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them."""
     lists = np.empty((len(rows), LISTED_PROTOTYPES), np.int32)
-    for part in row_slices(len(rows), len(prototypes.labels) * 8):
+
+    def fill(part: slice) -> None:
         screen = objects.movable.screen(rows[part], prototypes.moved)
         kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], lists[part])
+
+    # Products by several threads differ in the last digits.
+    with threadpool_limits(1, user_api="blas"):
+        in_threads(n_jobs)(delayed(fill)(part) for part in row_slices(len(rows), len(prototypes.labels) * 16))
     return lists
-
-
-class _Adam:
-    """Running means of the gradients of ``size`` numbers."""
-
-    def __init__(self, size: int):
-        self._mean, self._square, self._number = np.zeros(size), np.zeros(size), 0
-
-    def step(self, values: np.ndarray, gradient: np.ndarray, length: float, floor: float) -> None:
-        """Change the values in place."""
-        self._number += 1
-        kernels.adapting.adam_step(
-            values.reshape(-1), gradient.reshape(-1), self._mean, self._square, length, self._number, floor
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors.refined import Finishing
 from protoset.selectors.size import Finish
 from protoset.spaces import PrototypeSpace, TrainingSpace
-from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable import MovableObjects, Moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +96,20 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
-    """Nearest object of its class to each prototype."""
+    """Nearest object of its class to each prototype: screens propose one per block, exact distances decide."""
     nearest = np.empty(len(prototypes.labels), np.int64)
-    least = np.full(len(nearest), np.inf)
-    for part in row_slices(len(objects), len(nearest) * 16):
-        rows = np.arange(part.start, part.stop)
-        distances = movable.distances(rows, prototypes.moved)
-        distances[objects.codes[rows][:, None] != prototypes.labels] = np.inf
-        position = distances.argmin(axis=0)
-        smallest = distances[position, np.arange(len(nearest))]
-        nearest = np.where(smallest < least, rows[position], nearest)
-        least = np.minimum(smallest, least)
+    for code in np.unique(prototypes.labels):
+        columns, rows = np.flatnonzero(prototypes.labels == code), np.flatnonzero(objects.codes == code)
+        some = Moved(prototypes.moved.points[columns], prototypes.moved.scales)
+        proposed = [rows[part][movable.screen(rows[part], some).argmin(axis=0)] for part in _parts(rows, columns)]
+        entries = np.arange(len(columns))[:, None]
+        distances = [movable.distances(candidates, some, entries)[:, 0] for candidates in proposed]
+        nearest[columns] = np.array(proposed)[np.argmin(distances, axis=0), entries[:, 0]]
     return nearest
+
+
+def _parts(rows: np.ndarray, columns: np.ndarray) -> Iterator[slice]:
+    return row_slices(len(rows), len(columns) * 8)
 
 
 def _class_weight(selector: Any) -> Any:

@@ -52,9 +52,19 @@ class Errors:
         """Mean error per object, by weight."""
         return float(self.wrong.sum()) / len(self.wrong)
 
-    def __lt__(self, other: Errors) -> bool:
-        """Whether these errors on the same objects are lower; of equal ones, whether the loss is."""
-        return (self.rate, self.loss) < (other.rate, other.loss)
+    @property
+    def mean_loss(self) -> float:
+        """Mean relative loss per object, by weight."""
+        return self.loss / len(self.wrong)
+
+    @property
+    def cost(self) -> float:
+        """Return what sets are compared by: the error, and the loss, which differs less by chance."""
+        return self.rate + self.mean_loss
+
+    def is_lower_than(self, other: Errors) -> bool:
+        """Whether the cost on the same objects is lower, and the error is not higher."""
+        return self.cost < other.cost and self.rate <= other.rate
 
 
 def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> Errors:
@@ -114,11 +124,6 @@ def try_courses(
     tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
     after = [_join(tried[first : first + len(trials)]) for first in range(0, len(tried), len(trials))]
     return _join([measure(objects, trial.start, trial.held_out) for trial in trials]), after
-
-
-def best_of(tried: list[Errors]) -> int:
-    """Position of the lowest errors."""
-    return min(range(len(tried)), key=lambda position: (tried[position].rate, tried[position].loss))
 
 
 def _join(parts: list[Errors]) -> Errors:

@@ -26,6 +26,7 @@ __all__ = [
     "medoids",
     "memetic",
     "mixed",
+    "moving",
     "nearest",
     "neighbor_votes",
     "refining",

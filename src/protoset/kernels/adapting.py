@@ -12,72 +12,100 @@ from protoset.kernels._compile import compiled
 FAINT = 1e-6
 """Share of an object's softmax below which a prototype gets no gradient."""
 
+FAR_BEHIND = 400.0
+"""Logarithm of the share of the nearest prototype over that of the object's class, beyond which the class is summed
+apart, so that its shares do not vanish."""
+
+
+@compiled
+def relative_row(distances, labels, code, weight, steepness, slopes):
+    """Relative loss of one object: logistic function of (same - other) / (same + other), see ``kernels.refining.loss``.
+
+    ``same`` is the distance to the nearest prototype of the object's class, ``other`` to the nearest of another class.
+    """
+    same, other, nearest_same, nearest_other = np.inf, np.inf, -1, -1
+    for column in range(distances.shape[0]):
+        slopes[column] = 0.0
+        distance = distances[column]
+        if labels[column] == code:
+            if distance < same:
+                same, nearest_same = distance, column
+        elif distance < other:
+            other, nearest_other = distance, column
+    both = same + other
+    if both == 0.0 or both == np.inf:
+        return weight * (0.5 if same == other else np.float64(same > other))
+    value = 1.0 / (1.0 + np.exp(-steepness * (same - other) / both))
+    slope = weight * steepness * value * (1.0 - value) * 2.0 / (both * both)
+    slopes[nearest_same] = slope * other
+    slopes[nearest_other] = -slope * same
+    return weight * value
+
+
+@compiled
+def softmax_row(distances, labels, code, weight, sharpness, slopes):
+    """Softmax loss of one object: - log of the share of the prototypes of its class.
+
+    A prototype's share falls with exp(-sharpness * distance^2). Returns the loss and how it changes with the logarithm
+    of the sharpness.
+    """
+    nearest, same = np.inf, np.inf
+    for column in range(distances.shape[0]):
+        nearest = min(nearest, distances[column])
+        if labels[column] == code:
+            same = min(same, distances[column])
+    if same == np.inf:
+        slopes[:] = 0.0
+        return 0.0, 0.0
+    all_shares, own_shares = 0.0, 0.0
+    for column in range(distances.shape[0]):
+        share = np.exp(-sharpness * (distances[column] ** 2 - nearest**2))
+        slopes[column] = share
+        all_shares += share
+        if labels[column] == code:
+            own_shares += share
+    lag = sharpness * (same**2 - nearest**2)
+    if lag > FAR_BEHIND:
+        own_shares = 0.0
+        for column in range(distances.shape[0]):
+            if labels[column] == code:
+                own_shares += np.exp(-sharpness * (distances[column] ** 2 - same**2))
+    total = np.log(all_shares) - np.log(own_shares) + (lag if lag > FAR_BEHIND else 0.0)
+    turn = 0.0
+    for column in range(distances.shape[0]):
+        squared, share = distances[column] ** 2, slopes[column]
+        slopes[column] = 0.0
+        if squared == np.inf:
+            continue
+        slope = -share / all_shares
+        if labels[column] == code:
+            if lag > FAR_BEHIND:
+                share = np.exp(-sharpness * (squared - same**2))
+            slope += share / own_shares
+        if abs(slope) >= FAINT:
+            slope *= weight * sharpness
+            turn += slope * squared
+            slopes[column] = 2.0 * slope * distances[column]
+    return weight * total, turn
+
 
 @compiled
 def relative_loss(distances, labels, codes, weights, steepness, slopes):
-    """Loss of the refinement: logistic function of (same - other) / (same + other), see ``kernels.refining.loss``."""
+    """Sum of the relative losses of several objects."""
     total = 0.0
     for row in range(distances.shape[0]):
-        same, other, nearest_same, nearest_other = np.inf, np.inf, -1, -1
-        for column in range(distances.shape[1]):
-            distance = distances[row, column]
-            if labels[row, column] == codes[row]:
-                if distance < same:
-                    same, nearest_same = distance, column
-            elif distance < other:
-                other, nearest_other = distance, column
-        slopes[row, :] = 0.0
-        both = same + other
-        if same == other or nearest_same < 0 or nearest_other < 0:
-            value = 0.5 if same == other else np.float64(same > other)
-            if both == 0.0 or both == np.inf:
-                total += weights[row] * value
-                continue
-        value = 1.0 / (1.0 + np.exp(-steepness * (same - other) / both))
-        total += weights[row] * value
-        slope = weights[row] * steepness * value * (1.0 - value) * 2.0 / (both * both)
-        slopes[row, nearest_same] = slope * other
-        slopes[row, nearest_other] = -slope * same
+        total += relative_row(distances[row], labels[row], codes[row], weights[row], steepness, slopes[row])
     return total
 
 
 @compiled
 def softmax_loss(distances, labels, codes, weights, sharpness, slopes):
-    """Loss of a softmax over all prototypes: - log of the share of the prototypes of the object's class.
-
-    A prototype's share falls with exp(-sharpness * distance^2). Returns the sum and how it changes with the logarithm
-    of the sharpness.
-    """
+    """Sum of the softmax losses of several objects, and how it changes with the logarithm of the sharpness."""
     total, turn = 0.0, 0.0
     for row in range(distances.shape[0]):
-        nearest, same = np.inf, np.inf
-        for column in range(distances.shape[1]):
-            distance = distances[row, column]
-            nearest = min(nearest, distance)
-            if labels[row, column] == codes[row]:
-                same = min(same, distance)
-        slopes[row, :] = 0.0
-        if same == np.inf:
-            continue
-        all_shares, own_shares = 0.0, 0.0
-        for column in range(distances.shape[1]):
-            squared = distances[row, column] ** 2
-            all_shares += np.exp(-sharpness * (squared - nearest**2))
-            if labels[row, column] == codes[row]:
-                own_shares += np.exp(-sharpness * (squared - same**2))
-        total += weights[row] * (np.log(all_shares) - np.log(own_shares) + sharpness * (same**2 - nearest**2))
-        for column in range(distances.shape[1]):
-            squared = distances[row, column] ** 2
-            if squared == np.inf:
-                continue
-            slope = -np.exp(-sharpness * (squared - nearest**2)) / all_shares
-            if labels[row, column] == codes[row]:
-                slope += np.exp(-sharpness * (squared - same**2)) / own_shares
-            if abs(slope) < FAINT:
-                continue
-            slope *= weights[row] * sharpness
-            turn += slope * squared
-            slopes[row, column] = 2.0 * slope * distances[row, column]
+        loss, change = softmax_row(distances[row], labels[row], codes[row], weights[row], sharpness, slopes[row])
+        total += loss
+        turn += change
     return total, turn
 
 
@@ -98,38 +126,6 @@ def adam_step(values, gradient, mean, square, step, number, floor):
 
 
 @compiled
-def listed_distances(X, points, columns):
-    """Euclidean distances of each row of X to the points that its row of ``columns`` lists."""
-    distances = np.empty(columns.shape)
-    for row in range(X.shape[0]):
-        for entry in range(columns.shape[1]):
-            point, total = points[columns[row, entry]], 0.0
-            for j in range(X.shape[1]):
-                difference = X[row, j] - point[j]
-                total += difference * difference
-            distances[row, entry] = np.sqrt(total)
-    return distances
-
-
-@compiled
-def pull_vectors(X, points, columns, distances, slopes, gradient, scale_gradient):
-    """Add the gradients of Euclidean distances, times their slopes: by the points, and by the logarithms of the scales.
-
-    All coordinates are multiplied by the roots of their scales already.
-    """
-    for row in range(X.shape[0]):
-        for entry in range(slopes.shape[1]):
-            slope, distance = slopes[row, entry], distances[row, entry]
-            if slope == 0.0 or distance == 0.0:
-                continue
-            column, pull = columns[row, entry], slope / distance
-            for j in range(points.shape[1]):
-                difference = points[column, j] - X[row, j]
-                gradient[column, j] += pull * difference
-                scale_gradient[j] += 0.5 * pull * difference * difference
-
-
-@compiled
 def list_nearest(screen, labels, codes, lists):
     """Write the columns of the smallest entries of each row to ``lists``, nearest first.
 
@@ -143,11 +139,11 @@ def list_nearest(screen, labels, codes, lists):
         for column in range(screen.shape[1]):
             value = screen[row, column]
             if value < largest:
-                place = length - 1
-                while place > 0 and values[place - 1] > value:
-                    values[place], lists[row, place] = values[place - 1], lists[row, place - 1]
-                    place -= 1
-                values[place], lists[row, place] = value, column
+                slot = length - 1
+                while slot > 0 and values[slot - 1] > value:
+                    values[slot], lists[row, slot] = values[slot - 1], lists[row, slot - 1]
+                    slot -= 1
+                values[slot], lists[row, slot] = value, column
                 largest = values[length - 1]
         for entry in range(length):
             n_same += labels[lists[row, entry]] == codes[row]

@@ -13,14 +13,12 @@ squared differences.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from protoset import kernels
-
 if TYPE_CHECKING:
+    from protoset.kernels.differences import Coordinates
     from protoset.spaces.base import PrototypeSpace
 
 
@@ -52,6 +50,8 @@ class MovableObjects(ABC):
 
     n_scales: int
     n_coordinates: float
+    surface: int = 0
+    """Where prototypes can be, see ``kernels.moving``; anywhere by default."""
     mixes_attributes: bool = False
     """Whether a scale belongs to several attributes at once, so that it says nothing about one of them."""
     step: float = 0.1
@@ -60,6 +60,20 @@ class MovableObjects(ABC):
     """Passes over the objects that suit these objects."""
     is_costly: bool = False
     """Whether a distance costs so much that one course alone is tried, on one held-out part."""
+
+    @property
+    def attribute_of(self) -> np.ndarray:
+        """The attribute of each coordinate, for objects with ``coordinates``."""
+        return np.empty(0, np.int64)
+
+    @property
+    def coordinates(self) -> Coordinates | None:
+        """The objects as the compiled pass of ``kernels.moving`` takes them; None where it cannot take them."""
+        return None
+
+    def take(self, rows: np.ndarray) -> MovableObjects | None:
+        """Some of the objects, in memory, as rows from 0 on; None where the objects are used as they are."""
+        return None
 
     @abstractmethod
     def start(self, indices: np.ndarray) -> np.ndarray:
@@ -78,7 +92,7 @@ class MovableObjects(ABC):
         """Distances of some training objects to all prototypes, or to those that ``columns`` lists for each object."""
 
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
-        """Numbers that order the prototypes about as the distances do, for some objects; computed quickly."""
+        """Numbers that order pairs of objects and prototypes about as the distances do; computed quickly."""
         return self.distances(rows, prototypes)
 
     @abstractmethod
@@ -100,105 +114,3 @@ class MovableObjects(ABC):
     @abstractmethod
     def place(self, prototypes: Moved) -> PrototypeSpace:
         """Space without rows, whose columns are the moved prototypes."""
-
-    def project(self, points: np.ndarray) -> None:  # noqa: B027 (most prototypes can be anywhere)
-        """Put the prototypes back to where objects can be; nothing where they can be anywhere."""
-
-
-class MovableVectors(MovableObjects):
-    """Vectors under the Euclidean distance, with a scale for each coordinate.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_objects, n_coordinates)
-        The coordinates from which distances are computed.
-    read : callable
-        Coordinates of new objects.
-    restore : callable
-        Objects with the given coordinates, as users give them.
-    place : callable
-        Makes the space of moved prototypes from their coordinates and from a factor for each coordinate, None for 1.
-    project : callable, optional
-        Puts coordinates back to where objects can be, in place.
-    mixes_attributes : bool
-        Whether a coordinate belongs to several attributes.
-    """
-
-    def __init__(
-        self,
-        images: np.ndarray,
-        *,
-        read: Callable[[Any], np.ndarray],
-        restore: Callable[[np.ndarray], np.ndarray],
-        place: Callable[[np.ndarray, np.ndarray | None], PrototypeSpace],
-        project: Callable[[np.ndarray], None] | None = None,
-        mixes_attributes: bool = False,
-    ):
-        self._images = images
-        self.mixes_attributes = mixes_attributes
-        self._read, self._restore, self._place, self._project = read, restore, place, project
-        self.n_scales = images.shape[1]
-        self.n_coordinates = images.shape[1]
-
-    def start(self, indices: np.ndarray) -> np.ndarray:
-        """Rows of the images, in double precision."""
-        return self._images[indices].astype(np.float64)
-
-    def read(self, objects: Any) -> np.ndarray:
-        """Images of new vectors."""
-        return self._read(objects)
-
-    def objects(self, prototypes: Moved) -> np.ndarray:
-        """Vectors whose images are the points."""
-        return self._restore(prototypes.points)
-
-    def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
-        """Distances by direct differences of scaled coordinates."""
-        factors = np.sqrt(prototypes.scales)
-        objects, points = self._images[rows] * factors, prototypes.points * factors
-        if columns is None:
-            return kernels.euclidean.distance_block(objects, np.ascontiguousarray(points.T))
-        return kernels.adapting.listed_distances(objects, points, columns)
-
-    def add_gradients(
-        self,
-        rows: np.ndarray,
-        prototypes: Moved,
-        columns: np.ndarray,
-        distances: np.ndarray,
-        slopes: np.ndarray,
-        gradient: Moved,
-    ) -> None:
-        """Pull prototypes along the differences to the objects."""
-        factors = np.sqrt(prototypes.scales)
-        pulls = np.zeros_like(prototypes.points)
-        kernels.adapting.pull_vectors(
-            self._images[rows] * factors,
-            prototypes.points * factors,
-            columns,
-            distances,
-            slopes,
-            pulls,
-            gradient.scales,
-        )
-        pulls *= factors
-        gradient.points[:] += pulls
-
-    def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
-        """Squared distances in single precision, less the squared length of the object."""
-        factors = np.sqrt(prototypes.scales)
-        points = (prototypes.points * factors).astype(np.float32)
-        block = (self._images[rows] * factors).astype(np.float32) @ points.T
-        block *= -2
-        block += np.einsum("ij,ij->i", points, points)
-        return block
-
-    def project(self, points: np.ndarray) -> None:
-        """Put the vectors back to where objects can be."""
-        if self._project is not None:
-            self._project(points)
-
-    def place(self, prototypes: Moved) -> PrototypeSpace:
-        """Space of the moved vectors."""
-        has_scales = (prototypes.scales != 1).any()
-        return self._place(prototypes.points, np.sqrt(prototypes.scales) if has_scales else None)

@@ -22,10 +22,10 @@ import numpy as np
 
 from protoset._arrays import row_pointers
 from protoset._validation import LARGEST
-from protoset.spaces._differences import Differences, MovableDifferences
 from protoset.spaces.attributes import MISSING, UNSEEN, Attributes, Table
 from protoset.spaces.base import PrototypeSpace, Rows
 from protoset.spaces.comparison import Contributions, contributions
+from protoset.spaces.movable_vectors import Differences, MovableVectors
 
 FAINT_SHARE = 0.005
 """Share of a category in a prototype below which it is not named."""
@@ -208,7 +208,7 @@ class MovedMixedSpace(PrototypeSpace):
         return cls(coordinates, points[:0], points, factors)
 
 
-def movable_mixed(metric: str, table: Table, attributes: Attributes, ranges: np.ndarray) -> MovableDifferences:
+def movable_mixed(metric: str, table: Table, attributes: Attributes, ranges: np.ndarray) -> MovableVectors:
     """Training objects with mixed attributes, and prototypes that move among them."""
     coordinates = MixedCoordinates(metric, attributes, np.fmin.reduce(table.numbers, axis=0), ranges)
 
@@ -216,7 +216,7 @@ def movable_mixed(metric: str, table: Table, attributes: Attributes, ranges: np.
         factors = np.ones(len(attributes.categories)) if factors is None else factors
         return MovedMixedSpace(coordinates, points[:0], points.copy(), factors)
 
-    return MovableDifferences(
+    return MovableVectors(
         coordinates.images(table),
         coordinates.differences,
         read=coordinates.prototype_images,

@@ -24,10 +24,10 @@ from protoset._validation import (
     name_rows,
 )
 from protoset.spaces._contents import number_vectors
-from protoset.spaces._differences import Differences, MovableDifferences
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
 from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable_vectors import Differences, MovableVectors
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 CITYBLOCK = ("cityblock", "manhattan", "l1")
@@ -104,7 +104,7 @@ class PairwiseSpace(Space):
         """The vectors under the city-block distance; None under the other distances."""
         if self.metric not in CITYBLOCK:
             return None
-        return MovableDifferences(
+        return MovableVectors(
             self._columns,
             Differences(np.arange(self._columns.shape[1]), is_absolute=True),
             read=lambda vectors: self.cross(vectors)._rows,

@@ -36,7 +36,8 @@ from protoset.spaces._contents import number_vectors
 from protoset.spaces._lists import RawLists, join_lists
 from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
-from protoset.spaces.movable import MovableObjects, MovableVectors
+from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable_vectors import Differences, MovableVectors
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -151,13 +152,15 @@ class VectorSpace(Space):
         if not self._has_directions():
             return None
         images = self._columns[:, : self.n_features]
-        project = {"cosine": _to_sphere, "correlation": _to_centred_sphere}.get(self.metric)
+        moving = kernels.moving
+        surface = {"cosine": moving.ON_SPHERE, "correlation": moving.ON_CENTRED_SPHERE}.get(self.metric, moving.FREE)
         return MovableVectors(
             images,
+            Differences(np.arange(images.shape[1]), is_absolute=False),
             read=self._read,
             restore=self._restore,
             place=self._place,
-            project=project,
+            surface=surface,
             mixes_attributes=self.metric == "mahalanobis",
         )
 
@@ -404,18 +407,6 @@ def _check_factors(factors: np.ndarray, images: np.ndarray, metric: str) -> None
         raise ValueError("its factors are not finite numbers of at least 0")
     if metric in ANGULAR and (len(factors) < 2 or factors[-1] != 1 or images[:, -1].any()):
         raise ValueError("its moved vectors have no direction")
-
-
-def _to_sphere(points: np.ndarray) -> None:
-    """Scale points to length 1."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", points, points))[:, None]
-    points /= np.where(lengths > 0, lengths, 1.0)
-
-
-def _to_centred_sphere(points: np.ndarray) -> None:
-    """Subtract the mean of the coordinates of each point, then scale to length 1."""
-    points -= points.mean(axis=1, keepdims=True)
-    _to_sphere(points)
 
 
 def _variances(X: np.ndarray, V: Any) -> np.ndarray:

@@ -1,0 +1,197 @@
+"""One pass of gradient steps over vectors, all in compiled code.
+
+    batch of rows -> distances to the prototypes -> loss and slopes -> gradient -> step of Adam -> next batch
+
+``protoset.adaptation.descent`` takes the same steps in Python, for objects of other kinds.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from protoset.kernels._compile import compiled
+from protoset.kernels.adapting import adam_step, relative_row, softmax_row
+from protoset.kernels.differences import distance_to_one, distances_to_all, pull
+
+FREE, ON_SPHERE, ON_CENTRED_SPHERE = 0, 1, 2
+"""Where prototypes can be: anywhere; at length 1; at length 1 with mean 0."""
+
+
+class Labelled(NamedTuple):
+    """Classes and weights of the training objects, and the prototype that started from each object, or -1."""
+
+    codes: np.ndarray
+    weights: np.ndarray
+    own: np.ndarray
+
+
+class Moving(NamedTuple):
+    """Prototypes on their way, with the running means of Adam; all but labels and attributes change in place.
+
+    Attributes
+    ----------
+    points, labels : ndarray
+        Coordinates and classes of the prototypes.
+    scales, logarithms : ndarray
+        Scale of each attribute, and its logarithm.
+    attribute_of : ndarray of int
+        The attribute of each coordinate.
+    sharpness : ndarray of shape (1,)
+        Logarithm of the sharpness of the softmax.
+    n_steps : ndarray of shape (1,)
+        Steps taken so far.
+    point_means, scale_means, sharpness_means : ndarray of shape (2, n)
+        Running means of the gradients and of their squares.
+    """
+
+    points: np.ndarray
+    labels: np.ndarray
+    scales: np.ndarray
+    logarithms: np.ndarray
+    attribute_of: np.ndarray
+    sharpness: np.ndarray
+    n_steps: np.ndarray
+    point_means: np.ndarray
+    scale_means: np.ndarray
+    sharpness_means: np.ndarray
+
+
+class Steps(NamedTuple):
+    """How steps are taken.
+
+    Attributes
+    ----------
+    is_softmax : bool
+        Whether the loss is the softmax, else the relative loss.
+    surface : int
+        Where prototypes can be: ``FREE``, ``ON_SPHERE``, ``ON_CENTRED_SPHERE``.
+    batch : int
+        Objects per step.
+    n_steps : float
+        Steps over which the lengths fall to 0; infinite where they stay.
+    length : float
+        Length of the first step of a coordinate.
+    faint : float
+        Size of a gradient by a coordinate below which steps become shorter.
+    first_steepness, last_steepness : float
+        Steepness of the relative loss at the first and at the last step.
+    scale_length : float
+        Length of the first step of the logarithms of the scales; 0 where they are not learned.
+    scale_penalty : float
+        Weight of the squared logarithms of the scales in the loss.
+    sharpness_length : float
+        Length of the first step of the logarithm of the sharpness.
+    faint_logarithm : float
+        As ``faint``, for logarithms.
+    """
+
+    is_softmax: bool
+    surface: int
+    batch: int
+    n_steps: float
+    length: float
+    faint: float
+    first_steepness: float
+    last_steepness: float
+    scale_length: float
+    scale_penalty: float
+    sharpness_length: float
+    faint_logarithm: float
+
+
+@compiled
+def put_back(points, surface):
+    """Put prototypes back to where objects can be."""
+    if surface == FREE:
+        return
+    for row in range(points.shape[0]):
+        point = points[row]
+        if surface == ON_CENTRED_SPHERE:
+            point -= point.mean()
+        length = np.sqrt((point * point).sum())
+        if length > 0.0:
+            point /= length
+
+
+@compiled
+def change_scales(moving, push, length, steps):
+    """Take a step of the logarithms of the scales; the mean of the scales stays 1."""
+    logarithms, scales, means = moving.logarithms, moving.scales, moving.scale_means
+    push += steps.scale_penalty * logarithms / scales.shape[0]
+    adam_step(logarithms, push, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
+    scales[:] = np.exp(logarithms)
+    scales *= scales.shape[0] / scales.sum()
+    logarithms[:] = np.log(scales)
+
+
+@compiled
+def pass_over(coordinates, labelled, order, lists, moving, steps):
+    """Take a step for each batch of the objects in ``order``.
+
+    ``lists`` has a row for each object: the prototypes that it looks at. Without columns it looks at all.
+    """
+    points, attribute_of = moving.points, moving.attribute_of
+    n_prototypes, width = points.shape
+    is_listed = lists.shape[1] > 0
+    n_entries = lists.shape[1] if is_listed else n_prototypes
+    columns, labels = np.arange(n_prototypes).astype(lists.dtype), moving.labels.copy()
+    distances, slopes = np.empty(n_entries), np.empty(n_entries)
+    transposed = np.empty((width, 0 if is_listed else n_prototypes))
+    gradient, factors = np.empty((n_prototypes, width)), np.empty(width)
+    turns, push, sharpness_push = np.empty(width), np.empty(moving.scales.shape[0]), np.empty(1)
+    for first in range(0, order.shape[0], steps.batch):
+        batch = order[first : first + steps.batch]
+        moving.n_steps[0] += 1.0
+        rest = 1.0 - moving.n_steps[0] / steps.n_steps
+        steepness = steps.first_steepness * rest + steps.last_steepness * (1.0 - rest)
+        sharpness = np.exp(moving.sharpness[0])
+        for j in range(width):
+            factors[j] = np.sqrt(moving.scales[attribute_of[j]])
+            for column in range(transposed.shape[1]):
+                transposed[j, column] = points[column, j]
+        gradient[:] = 0.0
+        turns[:] = 0.0
+        sharpness_push[0] = 0.0
+        for row in batch:
+            code, weight, own = labelled.codes[row], labelled.weights[row] / batch.shape[0], labelled.own[row]
+            if is_listed:
+                columns = lists[row]
+                for entry in range(n_entries):
+                    column = columns[entry]
+                    labels[entry] = moving.labels[column]
+                    distance = distance_to_one(coordinates, row, points[column], factors)
+                    distances[entry] = np.inf if column == own else distance
+            else:
+                distances_to_all(coordinates, row, transposed, factors, distances)
+                if own >= 0:
+                    distances[own] = np.inf
+            if steps.is_softmax:
+                sharpness_push[0] += softmax_row(distances, labels, code, weight, sharpness, slopes)[1]
+            else:
+                relative_row(distances, labels, code, weight, steepness, slopes)
+            for entry in range(n_entries):
+                if slopes[entry] != 0.0:
+                    column = columns[entry]
+                    pull(
+                        coordinates,
+                        row,
+                        points[column],
+                        factors,
+                        distances[entry],
+                        slopes[entry],
+                        gradient[column],
+                        turns,
+                    )
+        means, number = moving.point_means, moving.n_steps[0]
+        adam_step(
+            points.reshape(-1), gradient.reshape(-1), means[0], means[1], steps.length * rest, number, steps.faint
+        )
+        put_back(points, steps.surface)
+        if steps.scale_length > 0.0:
+            push[:] = 0.0
+            for j in range(width):
+                push[attribute_of[j]] += turns[j]
+            change_scales(moving, push, steps.scale_length * rest, steps)
+        if steps.is_softmax:
+            means, length = moving.sharpness_means, steps.sharpness_length * rest
+            adam_step(moving.sharpness, sharpness_push, means[0], means[1], length, number, steps.faint_logarithm)
