@@ -7,9 +7,10 @@ objects; of the others four folds of five in turn, and means are printed. Peers 
 protoset keeps. The best parameters of prosemble's grid are those with the lowest error on a fifth of the (first)
 training part. Peers that are not installed are left out; sklvq 0.1.2 needs scikit-learn 1.6.
 
-CPU seconds are those of the first fit on some data, with all that is compiled or loaded for it, and of the same fit
-again. protoset keeps compiled code on disk, so its first fit only loads it; a last line has the cost of a fit that
-compiles everything.
+CPU seconds are those of a first fit and of the same fit again, in one process. Only the first of all fits is cold: the
+best of prosemble's grid comes after its defaults and the grid, and later splits come after earlier ones, so compare the
+second fits. protoset keeps compiled code on disk and only loads it; a last line has the cost of a fit that compiles
+everything.
 """
 
 from __future__ import annotations
