@@ -19,6 +19,7 @@ WITH_DATA = (
     "adaptation_vectors",
     "adaptation_large",
     "adaptation_series",
+    "adaptation_peers",
     "scale_covertype",
 )
 

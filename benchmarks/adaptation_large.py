@@ -2,7 +2,8 @@
 
     python -m benchmarks.adaptation_large FOLDER        FOLDER holds large/letter.dat and large/magic.dat
 
-80 % are training objects, scaled to [0, 1]. The cost of an adapted fit is that of 4,000 objects of magic, 2 % kept.
+80 % are training objects, scaled to [0, 1]. The cost of an adapted fit is that of 4,000 objects of magic, 2 % kept:
+medians of fits in turns.
 """
 
 from __future__ import annotations
@@ -16,11 +17,16 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.keel import read_keel_typed
-from benchmarks.measure import cpu_seconds, verdict
+from benchmarks.measure import cpu_seconds, peak_gigabytes, verdict
 from protoset import REPS, PrototypeClassifier, Refined
 
 LIMITS = {("letter", 0.01): 0.070, ("letter", 0.02): 0.038, ("magic", 0.01): 0.135}
+BELOW_NEAREST = {("letter", 0.02)}
+"""Data and rates at which the error is to be below that of 1-NN on everything."""
+
 COMPARED_OBJECTS = 4_000
+COMPARED_FITS = 5
+"""Fits of either kind, in turns, whose medians are compared."""
 
 
 def read(folder: Path, name: str) -> list[np.ndarray]:
@@ -45,7 +51,8 @@ def main(folder: str) -> None:
             fit(X[:800], y[:800], 0.05, adapt)  # compiles
         if name == "magic":
             some = np.random.default_rng(0).permutation(len(X))[:COMPARED_OBJECTS]
-            refined, adapted = (fit(X[some], y[some], 0.02, adapt)[0] for adapt in (False, True))
+            turns = [[fit(X[some], y[some], 0.02, adapt)[0] for adapt in (False, True)] for _ in range(COMPARED_FITS)]
+            refined, adapted = np.median(turns, axis=0)
             cost = verdict(adapted / refined, 1.5, at_most=True)
             print(
                 f"{name}, {COMPARED_OBJECTS:,} objects, 2 %: CPU seconds {refined:.2f}, adapted {adapted:.2f}: {cost}"
@@ -58,7 +65,11 @@ def main(folder: str) -> None:
                 error = 1 - classifier.score(queries, truth)
                 print(f"{name} {rate:.0%} {title:12}{error:8.4f}  CPU seconds {seconds:6.1f}", flush=True)
                 if adapt is True and (name, rate) in LIMITS:
-                    print(f"  {verdict(error, LIMITS[name, rate], at_most=True, digits=4)}")
+                    print(f"  error: {verdict(error, LIMITS[name, rate], at_most=True, digits=4)}")
+                if adapt is True and (name, rate) in BELOW_NEAREST:
+                    below = verdict(error / nearest, 1, at_most=True, digits=3)
+                    print(f"  error over that of 1-NN on everything: {below}")
+    print(f"peak memory: {peak_gigabytes():.2f} GB")
 
 
 if __name__ == "__main__":

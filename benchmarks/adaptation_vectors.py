@@ -1,9 +1,9 @@
 """Moved prototypes against refined ones, 1-NN and tuned k-NN on everything, on the paper's 34 vector sets.
 
-    python -m benchmarks.adaptation_vectors FOLDER [WORKERS]        FOLDER holds keel/*.dat
+    python -m benchmarks.adaptation_vectors FOLDER [WORKERS [SEEDS]]        FOLDER holds keel/*.dat
 
-5 stratified folds, 3 seeds of everything that is drawn; attributes scaled to [0, 1] on the training part, mixed ones by
-HEOM. Wilcoxon signed-rank tests over the data sets, on means over folds and seeds.
+5 stratified folds; by default 2 workers and 3 seeds of everything that is drawn. Attributes scaled to [0, 1] on the
+training part, mixed ones by HEOM. Wilcoxon signed-rank tests over the data sets, on means over folds and seeds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy.stats import wilcoxon
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.keel import read_keel_typed
-from benchmarks.measure import verdict
+from benchmarks.measure import peak_gigabytes, verdict
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.models.references import reference_errors, vote_of_neighbors
 from protoset.spaces import make_space
@@ -42,8 +42,8 @@ def objects_of_fold(
     return (X[train] - least) / width, (X[test] - least) / width, {"metric": "euclidean"}
 
 
-def measure(path: Path, fold: int, seed: int) -> dict[str, tuple[float, float, float]]:
-    """(error, selection rate, CPU seconds of the fit) of every method on one fold."""
+def measure(path: Path, fold: int, seed: int) -> tuple[dict[str, tuple[float, float, float]], float]:
+    """(error, selection rate, CPU seconds of the fit) of every method on one fold; peak memory of the worker."""
     warnings.simplefilter("ignore")
     X, y, categorical = read_keel_typed(path)
     train, test = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))[fold]
@@ -72,14 +72,14 @@ def measure(path: Path, fold: int, seed: int) -> dict[str, tuple[float, float, f
     for name, neighbors in ((NEAREST, 1), (TUNED, k)):
         answers = vote_of_neighbors(space.cross(queries), codes[train], neighbors)
         results[name] = float(np.mean(answers != codes[test])), 1.0, 0.0
-    return results
+    return results, peak_gigabytes()
 
 
 def main(folder: str, n_jobs: int = 2, n_seeds: int = SEEDS) -> None:
     """Print the tables and the verdicts."""
     paths = sorted((Path(folder) / "keel").glob("*.dat"))
     cells = [(path, fold, seed) for path in paths for fold in range(FOLDS) for seed in range(n_seeds)]
-    measured = Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells)
+    measured, peaks = zip(*Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells), strict=True)
     names = list(measured[0])
     by_set = {
         name: np.array([cell[name] for cell in measured]).reshape(len(paths), FOLDS * n_seeds, 3).mean(axis=1)
@@ -111,6 +111,17 @@ def main(folder: str, n_jobs: int = 2, n_seeds: int = SEEDS) -> None:
         ("adapted, automatic", 0.202),
     ):
         print(f"{name}: {verdict(round(float(errors[name].mean()), 4), limit, at_most=True, digits=4)}")
+    rate = float(by_set["adapted, automatic"][:, 1].mean())
+    print(f"adapted, automatic, mean share of the objects that is kept: {verdict(rate, 0.04, at_most=True, digits=4)}")
+    for ours, theirs, limit in (
+        ("adapted at 5%, relevances", TUNED, 0.05),
+        ("adapted at 2%", "refined at 2%", 0.001),
+    ):
+        ratio = float(errors[ours].mean() / errors[theirs].mean())
+        p = float(wilcoxon(errors[ours], errors[theirs]).pvalue)
+        print(f"{ours} over {theirs}: error {verdict(ratio, 1, at_most=True, digits=3)}")
+        print(f"{ours} against {theirs}: two-sided p = {verdict(p, limit, at_most=True, digits=6)}")
+    print(f"peak memory of a worker: {max(peaks):.2f} GB")
     print("\nerrors by data set: 1-NN, k-NN, refined at 5 %, adapted at 2 %, at 5 %, at 5 % with relevances")
     columns = (NEAREST, TUNED, "refined at 5%", "adapted at 2%", "adapted at 5%", "adapted at 5%, relevances")
     for i, path in enumerate(paths):

@@ -66,7 +66,7 @@ OTHERS: dict[str, list[BaseSelector]] = {
 def measure(fold: ReferenceFold, selectors: list[BaseSelector]) -> tuple[float, float]:
     """Mean test error and selection rate over the seeds."""
     (X, y), (X_test, y_test) = fold.train, fold.test
-    fitted = [PrototypeClassifier(selector).fit(X, y) for selector in selectors]
+    fitted = [PrototypeClassifier(selector, adapt=False).fit(X, y) for selector in selectors]
     errors = [1 - classifier.score(X_test, y_test) for classifier in fitted]
     return float(np.mean(errors)), float(np.mean([len(c.sample_indices_) / len(y) for c in fitted]))
 

@@ -79,7 +79,7 @@ def main(folder: Path) -> None:
         errors = [
             1
             - cross_val_score(
-                PrototypeClassifier(REPS(rate, metric=metric, metric_params=parameters)), X, y, cv=folds
+                PrototypeClassifier(REPS(rate, metric=metric, metric_params=parameters), adapt=False), X, y, cv=folds
             ).mean()
             for rate in (1.0, RATE)
         ]

@@ -47,7 +47,7 @@ def main(folder: str | None = None, n: str = "100000") -> None:
     X, y = X[order].astype(np.float64), y[order]
     X, queries, y = X[:size], X[size:], y[:size]
     # The choice of prototypes does not matter for speed.
-    classifier = PrototypeClassifier(RandomSelector(RATE, random_state=0)).fit(X, y)
+    classifier = PrototypeClassifier(RandomSelector(RATE, random_state=0), adapt=False).fit(X, y)
     everything = KNeighborsClassifier(1, algorithm="brute").fit(X, y)
     with tempfile.TemporaryDirectory() as folder_name:
         path = Path(folder_name) / "exported.py"

@@ -11,6 +11,7 @@ STAGES = {
     "measuring": "size",
     "comparing": "overlap",
     "refining": "refine",
+    "moving": "move",
     "kept": "end",
 }
 
@@ -38,8 +39,9 @@ class StageClock(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Take a new stage from the first word of a message."""
         stage = STAGES.get(str(record.msg).split()[0])
-        # Later stages also search, on samples.
-        if stage is not None and not (stage == "neighbours" and self._stage in ("size", "overlap")):
+        # Later stages also search, on samples; moves also select, for trials.
+        is_within = self._stage == "move" or (stage == "neighbours" and self._stage in ("size", "overlap"))
+        if stage is not None and not is_within:
             self._switch(stage)
 
     def _switch(self, stage: str) -> None:

@@ -1,0 +1,208 @@
+"""Moved prototypes against the generalised learning vector quantisation (GLVQ) of other libraries, at equal size.
+
+    python -m benchmarks.adaptation_peers FOLDER [DATA ...]        FOLDER holds large/letter.dat and keel/*.dat
+
+DATA are names among ``RATES``; by default all of them. Attributes are scaled to [0, 1]. Of letter 80 % are training
+objects; of the others four folds of five in turn, and means are printed. Peers get as many prototypes of each class as
+protoset keeps. The best parameters of prosemble's grid are those with the lowest error on a fifth of the (first)
+training part. Peers that are not installed are left out; sklvq 0.1.2 needs scikit-learn 1.6.
+
+CPU seconds are those of a first fit and of the same fit again, in one process. Only the first of all fits is cold: the
+best of prosemble's grid comes after its defaults and the grid, and later splits come after earlier ones, so compare the
+second fits. protoset keeps compiled code on disk and only loads it; a last line has the cost of a fit that compiles
+everything.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from benchmarks.keel import read_keel_typed
+from benchmarks.measure import cpu_seconds, peak_gigabytes, verdict
+from protoset import REPS, PrototypeClassifier, Refined
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+RATES = {"letter": 0.02, "yeast": 0.05, "contraceptive": 0.05, "vehicle": 0.05}
+"""Share of the training objects that is kept: letter, and the three largest of the 34 sets with numbers alone."""
+
+FOLDS = 5
+PROSEMBLE_GRID = {"lr": (0.003, 0.01, 0.03), "batch_size": (None, 256), "transfer_fn": ("identity", "sigmoid_beta")}
+OURS = "protoset, adapted"
+
+Fit = Callable[[np.ndarray, np.ndarray], Any]
+"""Fits a new classifier to objects and class numbers."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A classifier on one split, or its means over the splits.
+
+    Attributes
+    ----------
+    error : float
+        On the test objects.
+    first, again : float
+        CPU seconds of the first fit, and of the second one.
+    """
+
+    error: float
+    first: float
+    again: float
+
+
+def splits(folder: Path, name: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Scaled training objects, scaled test objects, and the class numbers of both."""
+    is_large = name == "letter"
+    X, y, _ = read_keel_typed(folder / ("large" if is_large else "keel") / f"{name}.dat")
+    codes = np.unique(y, return_inverse=True)[1]
+    if is_large:
+        pairs = [train_test_split(np.arange(len(X)), test_size=0.2, stratify=y, random_state=0)]
+    else:
+        pairs = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
+    for train, test in pairs:
+        least, width = X[train].min(axis=0), np.ptp(X[train], axis=0)
+        scaled = (X - least) / np.where(width > 0, width, 1.0)
+        yield scaled[train], scaled[test], codes[train], codes[test]
+
+
+def measured(
+    fit: Fit, X: np.ndarray, queries: np.ndarray, y: np.ndarray, truth: np.ndarray, *, compiles: bool = True
+) -> tuple[Measured, Any]:
+    """Error and CPU seconds of a fit, twice where it ``compiles`` anything; the classifier."""
+    first, classifier = cpu_seconds(lambda: fit(X, y))
+    again = cpu_seconds(lambda: fit(X, y))[0] if compiles else first
+    return Measured(error_of(classifier, queries, truth), first, again), classifier
+
+
+def error_of(classifier: Any, queries: np.ndarray, truth: np.ndarray) -> float:
+    """Share of wrong answers."""
+    return float(np.mean(np.asarray(classifier.predict(queries)) != truth))
+
+
+def fit_protoset(rate: float) -> Fit:
+    """Return a fit of refined and moved prototypes."""
+    return lambda X, y: PrototypeClassifier(Refined(REPS(rate)), adapt=True).fit(X, y)
+
+
+def fit_prosemble(counts: np.ndarray, transfer_fn: str = "identity", **parameters: Any) -> Fit:
+    """Return a fit of prosemble's GLVQ with so many prototypes of each class."""
+    models = importlib.import_module("prosemble.models")
+    transfer = getattr(importlib.import_module("prosemble.core.activations"), transfer_fn)
+    per_class = dict(enumerate(counts.tolist()))
+    return lambda X, y: models.GLVQ(
+        n_prototypes_per_class=per_class, transfer_fn=transfer, random_seed=0, **parameters
+    ).fit(X.astype(np.float32), y)
+
+
+def fit_sklvq(counts: np.ndarray) -> Fit:
+    """Return a fit of sklvq's GLVQ with so many prototypes of each class."""
+    model = importlib.import_module("sklvq").GLVQ
+    return lambda X, y: model(prototype_n_per_class=counts, random_state=0).fit(X, y)
+
+
+def best_of_grid(X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> tuple[dict[str, Any], float]:
+    """Parameters of prosemble's GLVQ with the lowest error on a fifth of the objects; CPU seconds of the search."""
+    started = time.process_time()
+    # Classes of a single object cannot be split in shares.
+    shares = y if np.bincount(y).min() > 1 else None
+    seen, held_out = train_test_split(np.arange(len(X)), test_size=0.2, random_state=0, stratify=shares)
+    counts = np.minimum(counts, np.maximum(np.bincount(y[seen], minlength=len(counts)), 1))
+    grid: list[dict[str, Any]] = [
+        dict(zip(PROSEMBLE_GRID, values, strict=True)) for values in product(*PROSEMBLE_GRID.values())
+    ]
+    errors = [
+        error_of(fit_prosemble(counts, **parameters)(X[seen], y[seen]), X[held_out], y[held_out]) for parameters in grid
+    ]
+    return grid[int(np.argmin(errors))], time.process_time() - started
+
+
+def runs(name: str) -> bool:
+    """Whether a peer is installed and runs here; else say in a line why not."""
+    counts, few = np.array([2, 2]), np.random.default_rng(0).normal(size=(20, 2))
+    try:
+        (fit_prosemble if name == "prosemble" else fit_sklvq)(counts)(few, np.arange(20) % 2)
+    except Exception as error:  # a peer may break in its own way with newer packages
+        print(f"{name} is left out: {type(error).__name__}: {error}")
+        return False
+    return True
+
+
+def measure_data(folder: Path, name: str, peers: list[str]) -> dict[str, Measured]:
+    """Measure protoset and its peers on one data set: means over the splits."""
+    results: dict[str, list[Measured]] = {}
+    chosen: dict[str, Any] = {}
+    for number, split in enumerate(splits(folder, name)):
+        X, _, y, _ = split
+        ours, classifier = measured(fit_protoset(RATES[name]), *split)
+        results.setdefault(OURS, []).append(ours)
+        counts = np.maximum(np.bincount(classifier.prototype_labels_, minlength=y.max() + 1), 1)
+        if number == 0:
+            print(f"{name}, {len(X):,} x {X.shape[1]}, {counts.sum()} kept", flush=True)
+        if "prosemble" in peers:
+            results.setdefault("prosemble, defaults", []).append(measured(fit_prosemble(counts), *split)[0])
+            if number == 0:
+                chosen, search = best_of_grid(X, y, counts)
+                print(f"  prosemble, best of grid: {chosen}; CPU seconds of this choice {search:.1f}", flush=True)
+            best, _ = measured(fit_prosemble(counts, **chosen), *split)
+            results.setdefault("prosemble, best of grid", []).append(best)
+        if "sklvq" in peers:
+            theirs, _ = measured(fit_sklvq(counts), *split, compiles=False)
+            results.setdefault("sklvq, defaults", []).append(theirs)
+    return {title: mean_of(each) for title, each in results.items()}
+
+
+def mean_of(parts: list[Measured]) -> Measured:
+    """Mean over the splits."""
+    return Measured(*np.mean([(part.error, part.first, part.again) for part in parts], axis=0).tolist())
+
+
+def first_fit_ever(folder: str) -> float:
+    """CPU seconds of a fit in a process that has nothing compiled."""
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-m", "benchmarks.adaptation_peers", "one", folder]
+        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+        return float(subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def main(folder: str, *names: str) -> None:
+    """Print errors, CPU seconds and verdicts."""
+    warnings.simplefilter("ignore")
+    peers = [name for name in ("prosemble", "sklvq") if runs(name)]
+    for name in names or tuple(RATES):
+        measures = measure_data(Path(folder), name, peers)
+        print("  error, CPU seconds of the first fit, and of the same fit again")
+        for title, mean in measures.items():
+            print(f"  {title:26}{mean.error:8.4f}{mean.first:9.2f}{mean.again:9.2f}")
+        ours = measures.pop(OURS)
+        for title, theirs in measures.items():
+            for what, ratio in (
+                ("error", ours.error / theirs.error),
+                ("CPU time of the first fit", ours.first / theirs.first),
+                ("CPU time of the fit again", ours.again / theirs.again),
+            ):
+                print(f"  {what} over that of {title}: {verdict(ratio, 1, at_most=True)}", flush=True)
+    print(f"vehicle, CPU seconds of a fit that compiles everything: {first_fit_ever(folder):.1f}")
+    print(f"peak memory: {peak_gigabytes():.2f} GB")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "one":
+        some = next(splits(Path(sys.argv[2]), "vehicle"))
+        print(cpu_seconds(lambda: fit_protoset(RATES["vehicle"])(some[0], some[2]))[0])
+    else:
+        main(*sys.argv[1:])
