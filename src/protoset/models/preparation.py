@@ -102,21 +102,6 @@ class Preparation:
             return [np.asarray(series).T for series in _check_iterable(objects)]
         return objects
 
-    def inverse_transform(self, objects: Any) -> Any:
-        """Return prepared objects, such as moved prototypes, in the form that a data set has.
-
-        None where categories are compared by their positions, between which there is nothing.
-        """
-        if DISSIMILARITIES[self.metric].kind == "vectors":
-            if self.kind == "mixed":
-                return None
-            if self.centre is None or self.width is None:
-                return objects
-            return _as_floats(objects) * self.width + self.centre
-        if self.kind == "series":
-            return [np.asarray(series).T for series in _check_iterable(objects)]
-        return objects
-
     def attribute_values(self, objects: Any) -> np.ndarray | None:
         """Return the values of the attributes as a data set has them, a row per object.
 

@@ -127,7 +127,10 @@ def check_inputs(
     distances: Dissimilarities = space
     query_distances = queries
     if moved is not None:
-        distances = moved.extend(space, apply(dataset.objects) if objects is None else objects)
+        if objects is None:
+            objects = apply(dataset.objects)
+            _check_objects(space, objects, moved.exemplars)
+        distances = moved.extend(space, objects)
         query_distances = None if queries is None else moved.extend(queries, test_objects)
     test_labels = labels[:0] if test is None else np.asarray(test.labels)
     classes = [*fitted.classes_.tolist(), *sorted(set(test_labels.tolist()) - set(fitted.classes_.tolist()))]
@@ -180,6 +183,17 @@ def _training_space(objects: Any, labels: np.ndarray, selector: BaseSelector) ->
             "space=, the space that it was fitted on"
         )
     return space
+
+
+def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None:
+    """Raise if the objects of the data set are other ones than those of the given space, as far as some rows show."""
+    rows = np.unique(rows)
+    some = objects[rows] if isinstance(objects, np.ndarray) else [objects[row] for row in rows]
+    if not np.allclose(space.prototypes(rows).cross(some).block(slice(None), slice(None)), space.block(rows, rows)):
+        raise ValueError(
+            "dataset has other objects than space; pass transform=, the function that makes the objects of space from "
+            "those of dataset"
+        )
 
 
 def _fitted_selector(selector: Any) -> tuple[BaseSelector, Rule]:

@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
+from protoset.models.preparation import Preparation
 from protoset.report.objects import describe_objects, significant
-from protoset.spaces import Dissimilarities, PrototypeSpace
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, PrototypeSpace
 from protoset.spaces.base import Choice, Rows
+
+DIRECTION_METRICS = ("cosine", "correlation")
+"""Metrics that compare directions: the values of a moved prototype are not in the units of the objects."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +32,7 @@ class MovedSet:
 
     ``starts`` and ``exemplars`` are rows of the training set: the objects from which the prototypes started, and the
     nearest objects of their classes now. ``objects`` are the prototypes in the form in which the page shows objects;
-    None where a transform cannot be inverted.
+    None where there is none: a transform cannot be inverted, or only directions are compared.
     """
 
     prototypes: PrototypeSpace
@@ -89,20 +94,16 @@ def find_moved(classifier: Any, dataset: Dataset, transform: Callable[[Any], Any
     adaptation = getattr(classifier, "adaptation_", None)
     if not isinstance(classifier, PrototypeClassifier) or adaptation is None or not adaptation.has_moved:
         return None
-    return MovedSet(
-        classifier._prototypes,
-        classifier.sample_indices_,
-        classifier.exemplars_,
-        _before_transform(adaptation.prototypes, dataset, transform),
-    )
+    objects = None
+    if classifier._prototypes.metric not in DIRECTION_METRICS:
+        objects = _before_transform(adaptation.prototypes, dataset, transform)
+    return MovedSet(classifier._prototypes, classifier.sample_indices_, classifier.exemplars_, objects)
 
 
 def _before_transform(prototypes: Any, dataset: Dataset, transform: Callable[[Any], Any] | None) -> Any:
-    """Return moved prototypes in the form that objects have before the transform; None where this is not known."""
+    """Return moved prototypes in the form that objects have before the transform; None where there is none."""
     if transform is not None:
-        inverse = getattr(getattr(transform, "__self__", transform), "inverse_transform", None)
-        if inverse is None:
-            return None
+        inverse = _inverse_of(transform)
         # An inverse that is none would show wrong values, as that of a FunctionTransformer without inverse_func.
         with np.errstate(all="ignore"):
             restored = inverse(prototypes)
@@ -112,6 +113,24 @@ def _before_transform(prototypes: Any, dataset: Dataset, transform: Callable[[An
     if dataset.kind in ("vectors", "mixed") and np.shape(prototypes)[1] != np.shape(dataset.objects)[1]:
         return None
     return prototypes
+
+
+def _inverse_of(transform: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the inverse of a preparation, or of a bound method of an estimator; without one, what returns None."""
+    if isinstance(transform, Preparation):
+        return partial(_undo_preparation, transform)
+    return getattr(getattr(transform, "__self__", transform), "inverse_transform", lambda objects: None)
+
+
+def _undo_preparation(preparation: Preparation, objects: Any) -> Any:
+    """Return prepared objects in the form that a data set has; None for categories that were compared as numbers."""
+    if DISSIMILARITIES[preparation.metric].kind != "vectors":
+        return [np.asarray(series).T for series in objects] if preparation.kind == "series" else objects
+    if preparation.kind == "mixed":
+        return None
+    if preparation.centre is None or preparation.width is None:
+        return objects
+    return np.asarray(objects) * preparation.width + preparation.centre
 
 
 def _are_close(objects: Any, others: Any) -> bool:
@@ -143,8 +162,9 @@ def describe_moved(
         "values": None,
     }
     if moved.objects is None:
-        note = "The values of the moved prototypes are not shown, as the transform of the objects cannot be inverted."
-        return described, [note]
+        is_direction = moved.prototypes.metric in DIRECTION_METRICS
+        why = "the metric compares directions alone" if is_direction else "the transform of the objects has no inverse"
+        return described, [f"The values of the moved prototypes are not shown: {why}."]
     values, _ = describe_objects(replace(dataset, objects=moved.objects), slots)
     if values["kind"] == "rows":
         values["names"] = values["names"][:n_columns]
