@@ -138,14 +138,20 @@ def hostile_report(folder):
     )
 
 
-def moved_report(folder):
+def moved_report(folder, selector=None):
     """Moved vectors with an automatic size; without test objects."""
     rng = np.random.default_rng(0)
     y = np.arange(150) % 3
     X = rng.normal(size=(150, 6)) + 1.6 * np.eye(6)[y]
-    classifier = PrototypeClassifier(adapt=True).fit(X, y)
+    classifier = PrototypeClassifier(selector, adapt=True).fit(X, y)
     assert classifier.adaptation_.has_moved
-    return write_report(folder / "moved.html", Dataset("bells", "vectors", X, y), classifier, created="2026-01-31")
+    path = folder / f"moved {type(selector).__name__}.html"
+    return write_report(path, Dataset("bells", "vectors", X, y), classifier, created="2026-01-31")
+
+
+def moved_ranking_report(folder):
+    """A curve of sets that did not move."""
+    return moved_report(folder, REPS())
 
 
 def moved_mixed_report(folder):
@@ -189,6 +195,7 @@ MAKERS = (
     series_report,
     hostile_report,
     moved_report,
+    moved_ranking_report,
     moved_mixed_report,
     moved_series_report,
 )
@@ -560,6 +567,22 @@ def test_other_sizes_are_shown_before_the_moves(browser, pages):
     assert "Moves\nprototypes\nmoved" in facts
     assert "held-out error after the moves" in facts
     assert browser.get_log("browser") == []
+
+
+def test_a_moved_set_has_its_own_error_beside_a_curve_of_other_sets(browser, pages):
+    open_page(browser, pages["moved_ranking_report"])
+    model = model_of(browser)
+    error, stop = model["summary"]["error"], model["stops"][model["summary"]["chosen_stop"]]
+    assert text_of(browser, "#now-error") == percent(error["error"])
+    assert text_of(browser, "#now").endswith(
+        f"the chosen set, moved; the curve, {percent(stop['error'])} here, is about sets before any moves"
+    )
+    assert "selects and moves a set of this size" in text_of(browser, "#measured")
+    assert "cross-validated error of REPS, before any moves, at each size" in text_of(browser, "#curve-legend")
+    other = 0 if model["summary"]["chosen_stop"] else 1
+    find(browser, "#slider").send_keys(Keys.HOME, *[Keys.ARROW_RIGHT] * other)
+    assert text_of(browser, "#now-error") == percent(model["stops"][other]["error"])
+    assert text_of(browser, "#now").endswith("a cut of the ranking, before any moves")
 
 
 def test_moved_categories_and_relevances_stay_texts(browser, pages):

@@ -61,12 +61,23 @@ function stopSize(stop) {
   return stop.kept ? stop.n_kept : stop.size;
 }
 
+// Whether the curve is about sets that move where the chosen set did not, or the reverse.
+function isOtherSet(stop) {
+  return stop.chosen && stop.error !== null && model.stops.length > 1 && model.summary.moved_curve !== stop.moved;
+}
+
 function stopError(stop) {
-  return stop.error === null ? model.summary.error : { measured_on: "cross-validation", ...stop };
+  return stop.error === null || isOtherSet(stop) ? model.summary.error : { measured_on: "cross-validation", ...stop };
+}
+
+// The name of the error of a stop: errors along the curve may be of another measure.
+function measureOf(error) {
+  return error === model.summary.error ? "error" : model.summary.measure;
 }
 
 function stopText(stop) {
-  return `${plural(stopSize(stop), "prototype", "prototypes")}, ${model.summary.measure} ${percent(stopError(stop).error)}`;
+  const error = stopError(stop);
+  return `${plural(stopSize(stop), "prototype", "prototypes")}, ${measureOf(error)} ${percent(error.error)}`;
 }
 
 // The chosen set in words: refined, moved.
@@ -78,8 +89,8 @@ function chosenText() {
 function stopKind(stop) {
   const isCurveMoved = model.summary.moved_curve;
   if (stop.chosen) {
-    if (stop.error === null || model.stops.length < 2 || isCurveMoved === stop.moved) return chosenText();
-    return `${chosenText()}; the error along the curve is that of sets ${isCurveMoved ? "that move" : "before any moves"}`;
+    if (!isOtherSet(stop)) return chosenText();
+    return `${chosenText()}; the curve, ${percent(stop.error)} here, is about sets ${isCurveMoved ? "that move" : "before any moves"}`;
   }
   if (!stop.kept) return "its prototypes are not on this page; those below are of the chosen set";
   const kind = model.summary.refined ? "a refined set of this size" : "a cut of the ranking";
@@ -94,7 +105,7 @@ function showNow() {
   replace(
     byId("now"),
     el("strong", { id: "now-size" }, plural(stopSize(stop), "prototype", "prototypes")),
-    `${budget}: ${model.summary.measure} `,
+    `${budget}: ${measureOf(error)} `,
     el("strong", { id: "now-error" }, percent(error.error)),
     el("span", { class: "quiet" }, ` ${spread(error)} ${how}${alsoOnTest}; ${stopKind(stop)}`),
   );
