@@ -97,7 +97,7 @@ function showAnswer() {
     shown.push({ index: deciding.index, rank: deciding.rank, distance: distanceTo(queries, query, deciding.index) });
   }
   const wrong = isWrong(query);
-  const isMovedSet = shownStop().moved, what = isMovedSet ? "nearest real case" : "prototype";
+  const isMovedSet = shownStop().moved, what = isMovedSet ? "real case" : "prototype";
   const names = ["rank", what, "class", "distance"];
   if (model.rule === "adjusted") names.push("degradation", "adjusted rank");
   const heads = names.map((name) => el("th", { scope: "col", class: [what, "class"].includes(name) ? null : "numeric" }, name));
