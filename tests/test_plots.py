@@ -24,6 +24,7 @@ from protoset.plots import (
     plot_front,
     plot_map,
     plot_neighbor_graph,
+    plot_relevances,
     plot_sensitivity,
     plot_series,
     plot_size_curve,
@@ -76,6 +77,7 @@ PLOTS = {
     "plot_neighbor_graph of series": lambda names, ax: plot_neighbor_graph(
         MATRIX, labels(names), KEPT, series=SERIES, ax=ax
     ),
+    "plot_relevances": lambda names, ax: plot_relevances(ERRORS[0, : len(names)], names=names, ax=ax),
     "plot_sensitivity": lambda names, ax: plot_sensitivity(
         dict(zip(names, ERRORS.T, strict=False)), parameter=names[0], ax=ax
     ),
@@ -180,6 +182,7 @@ calls = [
     lambda: plots.plot_front([0.1], [0.2], ["a"]),
     lambda: plots.plot_map(matrix, two, [0]),
     lambda: plots.plot_neighbor_graph(matrix, two, [0]),
+    lambda: plots.plot_relevances([1, 1]),
     lambda: plots.plot_sensitivity({1: [1, 2]}),
     lambda: plots.plot_series([[1, 2], [2, 3]], two, [0]),
     lambda: plots.plot_size_curve(curve),
@@ -518,6 +521,36 @@ def test_bars_are_weights_and_points_degradations():
     assert "prototype; 4 more prototypes not shown" in texts_of(few)
 
 
+def test_bars_are_relevances_largest_first():
+    rng = np.random.default_rng(0)
+    scales = rng.permutation(np.linspace(0, 2, 25))
+    names = [f"column {position}" for position in range(25)]
+    (ax,) = plot_relevances(scales, names=names, n_shown=10).axes
+    order = np.argsort(-scales)[:10]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(scales[order])
+    assert [label.get_text() for label in ax.get_yticklabels()] == [names[position] for position in order]
+    heights = [bar.get_y() for bar in ax.patches]
+    assert heights == sorted(heights, reverse=True)
+    assert [set(line.get_xdata()) for line in ax.lines] == [{1}]
+    assert "15 more attributes not shown" in ax.get_xlabel()
+    assert "more" not in plot_relevances(scales, n_shown=25).axes[0].get_xlabel()
+    figure = plot_relevances(scales, names=["a long name of an attribute " * 3] * 25)
+    figure.draw_without_rendering()
+    assert figure.get_tightbbox().x1 < figure.get_size_inches()[0] + 0.02
+
+
+def test_relevances_of_a_classifier_and_of_an_adaptation():
+    frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
+    classifier = PrototypeClassifier(REPS(6), adapt={"relevances": True}).fit(frame, Y)
+    order = np.argsort(-classifier.relevances_, kind="stable")
+    for source, names in ((classifier, list("abcd")), (classifier.adaptation_, [f"attribute {at}" for at in range(4)])):
+        (ax,) = plot_relevances(source).axes
+        assert [bar.get_width() for bar in ax.patches] == pytest.approx(classifier.relevances_[order])
+        assert [label.get_text() for label in ax.get_yticklabels()] == [names[position] for position in order]
+    with pytest.raises(ValueError, match="no scales were learned"):
+        plot_relevances(PrototypeClassifier(REPS(6)).fit(X, Y))
+
+
 def test_confusions_count_all_objects():
     true = np.array(["a", "b", "b", "c", "c", "c"])
     figure = plot_confusion(true, true, np.array(["a", "b", "c", "c", "c", "d"]))
@@ -561,6 +594,12 @@ def test_confusions_count_all_objects():
             r"classes has 7, which is not a label; choose from \[0, 1, 2\]",
         ),
         (lambda: plot_series(SERIES, Y, KEPT, max_panels=0), "max_panels=0 must be a whole number of at least 1"),
+        (lambda: plot_relevances(None), "relevances are None: no scales were learned; fit .*'relevances': True"),
+        (lambda: plot_relevances([1, -1]), r"relevances has the shape \(2,\), or numbers that are negative"),
+        (lambda: plot_relevances([1, np.nan]), r"relevances has the shape \(2,\), or .* missing; pass one scale"),
+        (lambda: plot_relevances([[1]]), r"relevances has the shape \(1, 1\)"),
+        (lambda: plot_relevances([1, 1], names=["a"]), "names has 1 entries for 2 relevances; pass one name per"),
+        (lambda: plot_relevances([1, 1], n_shown=0), "n_shown=0 must be a whole number of at least 1"),
         (lambda: plot_sensitivity({}), r"values=\{\} must be a dict"),
         (lambda: plot_sensitivity({2: ["x"]}), r"values\[2\]=\['x'\] must be numbers"),
         (lambda: plot_tradeoff(ERRORS, RATES, ["a"]), r"errors has the shape \(9, 6\), .* there are 1 methods"),

@@ -65,6 +65,7 @@ def test_the_names_that_users_need():
         "protoset.experiments": {"run", "resume", "compare", "validate", "read_plan", "export_results", "merge"},
         "protoset.models": {"fit_model", "DataModel"},
         "protoset.paper": {"run_paper", "write_paper_report"},
+        "protoset.plots": {"plot_map", "plot_relevances", "plot_size_curve"},
         "protoset.report": {"write_report"},
         "protoset.selectors": {"all_selectors", "BaseSelector", "SearchProgress", "REPS", "Refined"},
         "protoset.spaces": {"make_space", "as_space", "Space", "TrainingSpace", "PrototypeSpace", "DISSIMILARITIES"}

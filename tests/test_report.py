@@ -14,19 +14,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from protoset import REPS, PrototypeClassifier, Refined, load, save
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
-from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
+from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, fit_model, reference_errors
 from protoset.report import build_report, write_report
 from protoset.report.inputs import split
-from protoset.report.objects import DIGITS, describe_objects, encode_series
+from protoset.report.objects import DIGITS, describe_objects, encode_series, mixture
 from protoset.report.render import SCRIPTS, as_safe_json
 from protoset.selectors import FCNN, KMedoids
 from protoset.spaces import make_space
@@ -132,20 +133,20 @@ def test_every_stop_agrees_with_direct_computation(labelled, refine):
 def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selector):
     objects, labels = load_data(return_X_y=True)
     classifier = PrototypeClassifier(selector).fit(objects, labels)
-    model = build_report(Dataset("d", "vectors", objects, labels), classifier, created=DAY).model
+    measured = cross_validated_error(classifier.selector_, make_space(objects), labels)
+    dataset = Dataset("d", "vectors", objects, labels)
+    model = build_report(dataset, classifier, created=DAY, cross_validation=measured).model
     curve = getattr(classifier.selector_, "size_curve_", None)
-    if curve is None:
-        measured = cross_validated_error(classifier.selector_, make_space(objects), labels)
-        expected = [measured.error, measured.standard_error]
-    else:
-        expected = [*curve.errors.tolist(), *curve.standard_errors.tolist()]
+    expected = [measured.error, measured.standard_error]
+    if curve is not None:
+        expected += [*curve.errors.tolist(), *curve.standard_errors.tolist()]
     references = model["summary"]["references"]["leave_one_out"]
     expected += [model["summary"]["selection_rate"], *(references[name] for name in ("guess", "nearest", "knn"))]
     # All shares on the page are these. Its other numbers are counts, parameters, and values of objects.
-    said = {name: value for name, value in model.items() if name != "objects"}
+    said = {name: value for name, value in model.items() if name not in ("objects", "moved")}
     assert {number for number in numbers_in(said) if 0 < number < 1} <= set(expected)
-    assert set(model["stops"][0]) == {"size", "chosen", "error", "standard_error", "n_kept", "kept", "members"}
-    names = {name for part in model["facts"] for name, _ in part["rows"]}
+    assert set(model["stops"][0]) == {"size", "chosen", "moved", "error", "standard_error", "n_kept", "kept", "members"}
+    names = {name for part in model["facts"] for name, _ in part["rows"] if not name.startswith("held-out error")}
     assert not any("error" in name or "objective" in name for name in names)
 
 
@@ -477,6 +478,280 @@ def test_objects_are_shown_as_they_were_before_the_transform():
     nearest = cdist(X_TEST[:1], X[selector.sample_indices_]).min()
     assert report.model["queries"]["distances"][0][0] == pytest.approx(nearest / 2)
     assert "halve" in json.dumps(report.model["facts"])
+
+
+# Prototypes that moved
+
+
+def bells(n, seed):
+    """Three bell-shaped classes in six dimensions, whose centres are better prototypes than any objects."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 3
+    return rng.normal(size=(n, 6)) + 1.6 * np.eye(6)[labels], labels
+
+
+BELLS, BELL_LABELS = bells(150, 0)
+BELL_TRAIN = Dataset("bells", "vectors", BELLS, BELL_LABELS)
+BELL_TEST = Dataset("bells", "vectors", *bells(60, 1))
+
+
+def moved_classifier(objects, labels, selector=None, **adapt):
+    """Return a classifier whose prototypes have moved."""
+    classifier = PrototypeClassifier(selector or Refined(REPS(n_prototypes=6)), adapt=adapt or True)
+    classifier.fit(objects, labels)
+    assert classifier.adaptation_.has_moved
+    return classifier
+
+
+@settings(max_examples=15)
+@given(st.integers(12, 60), st.integers(0, 2**32 - 1), st.booleans())
+def test_a_moved_set_decides_on_the_page_as_the_classifier_does(n, seed, relevances):
+    objects, labels = bells(n, seed)
+    classifier = PrototypeClassifier(REPS(n_prototypes=5), adapt={"relevances": relevances}).fit(objects, labels)
+    assume(classifier.adaptation_.has_moved)
+    dataset = Dataset("d", "vectors", objects, labels)
+    test = replace(dataset, objects=objects + 0.1)
+    model = build_report(dataset, classifier, test=test, created=DAY).model
+    (stop,) = model["stops"]
+    assert stop["moved"]
+    assert stop["kept"] == [n + slot for slot in range(len(classifier.sample_indices_))]
+    for group, queries in ((model["objects"], objects), (model["queries"], test.objects)):
+        explained = classifier.explain(queries, 1)
+        assert (
+            classifier.sample_indices_[np.array(group["winners"][0]) - n].tolist() == explained.indices[:, 0].tolist()
+        )
+        for row, winner in enumerate(group["winners"][0]):
+            assert winner in group["nearest"][row]
+            listed = group["distances"][row][group["nearest"][row].index(winner)]
+            assert listed == pytest.approx(explained.distances[row, 0], rel=1e-5)
+    assert model["summary"]["error"]["n_errors"] == int((classifier.predict(test.objects) != labels).sum())
+    # All training objects stand behind a prototype: no moved prototype is an object itself.
+    codes = np.unique(labels, return_inverse=True)[1]
+    winners = np.array(model["objects"]["winners"][0]) - n
+    for slot, members in enumerate(stop["members"]):
+        counts = np.bincount(codes[winners == slot], minlength=1)
+        assert sorted(members) == [[code, size] for code, size in enumerate(counts) if size]
+    # A person sees a real case of the same class.
+    exemplars = np.array(model["moved"]["exemplars"])
+    assert exemplars.tolist() == classifier.exemplars_.tolist()
+    assert labels[exemplars].tolist() == classifier.prototype_labels_.tolist()
+    assert model["moved"]["starts"] == classifier.sample_indices_.tolist()
+    shown = np.array([[np.nan if v is None else v for v in row] for row in model["moved"]["values"]["values"]], float)
+    assert np.allclose(shown, classifier.adaptation_.prototypes, rtol=1e-3, atol=1e-9)
+    assert (model["relevances"] is None) == (not relevances)
+
+
+def test_sets_of_other_sizes_are_those_before_the_moves():
+    classifier = moved_classifier(BELLS, BELL_LABELS, Refined())
+    model = build_report(BELL_TRAIN, classifier, test=BELL_TEST, created=DAY).model
+    plain = build_report(BELL_TRAIN, classifier.selector_, test=BELL_TEST, created=DAY).model
+    chosen = model["summary"]["chosen_stop"]
+    assert [stop["moved"] for stop in model["stops"]] == [number == chosen for number in range(len(model["stops"]))]
+    for number, (stop, before) in enumerate(zip(model["stops"], plain["stops"], strict=True)):
+        if number != chosen:
+            assert stop == before
+            assert model["objects"]["winners"][number] == plain["objects"]["winners"][number]
+            assert model["queries"]["winners"][number] == plain["queries"]["winners"][number]
+    assert plain["moved"] is None
+    assert plain["relevances"] is None
+
+
+def test_the_error_of_a_moved_set_is_never_that_of_another_set():
+    known = CrossValidation(0.25, 0.5, 40)
+    # The automatic size of refined sets measures moved sets.
+    refined = moved_classifier(BELLS, BELL_LABELS, Refined())
+    curve = refined.selector_.size_curve_
+    summary = build_report(BELL_TRAIN, refined, created=DAY, cross_validation=known).model["summary"]
+    assert summary["moved_curve"]
+    assert summary["error"]["error"] == curve.errors[curve.chosen]
+    # That of REPS alone measures sets before any moves.
+    ranked = moved_classifier(BELLS, BELL_LABELS, REPS())
+    model = build_report(BELL_TRAIN, ranked, created=DAY, cross_validation=known).model
+    assert not model["summary"]["moved_curve"]
+    assert model["summary"]["error"]["error"] == 0.25
+    assert [stop["error"] for stop in model["stops"]] == ranked.selector_.size_curve_.errors.tolist()
+    # A set that stays where it is has no error of moved sets.
+    refined.adaptation_ = replace(refined.adaptation_, n_passes=0, reason="moves do not lower the error")
+    model = build_report(BELL_TRAIN, refined, created=DAY, cross_validation=known).model
+    assert model["moved"] is None
+    assert model["summary"]["error"]["error"] == 0.25
+    assert not any(stop["moved"] for stop in model["stops"])
+
+
+def facts_about_moves(*arguments):
+    facts = build_report(*arguments, created=DAY, cross_validation=CrossValidation(0.1, 0.1, 9)).model["facts"]
+    return next((dict(part["rows"]) for part in facts if part["heading"] == "Moves"), None)
+
+
+def test_the_page_says_whether_prototypes_moved_and_why():
+    classifier = moved_classifier(BELLS, BELL_LABELS, relevances=True)
+    adaptation = classifier.adaptation_
+    assert facts_about_moves(BELL_TRAIN, classifier) == {
+        "prototypes": "moved",
+        "loss": adaptation.loss,
+        "held-out error before the moves": f"{100 * adaptation.held_out_before:.1f} %",
+        "held-out error after the moves": f"{100 * adaptation.held_out_after:.1f} %",
+        "passes over the objects": str(adaptation.n_passes),
+        "why they ended": "the steps fell to 0",
+        "relevances": "learned",
+    }
+    rng = np.random.default_rng(0)
+    noise = Dataset("noise", "vectors", rng.normal(size=(40, 2)), np.arange(40) % 2)
+    for seed in range(20):
+        stays = PrototypeClassifier(FCNN(), adapt={"random_state": seed}).fit(noise.objects, noise.labels)
+        if not stays.adaptation_.has_moved:
+            break
+    said = facts_about_moves(noise, stays)
+    assert (said["prototypes"], said["why"]) == ("not moved", stays.adaptation_.reason)
+    assert "held-out error after the moves" not in said
+    off = PrototypeClassifier(REPS(9), adapt=False).fit(X, Y)
+    assert facts_about_moves(TRAIN, off) == {"prototypes": "not moved: adapt=False"}
+    adjusted = PrototypeClassifier(REPS(9), rule="adjusted").fit(X, Y)
+    assert "degradations belong to" in facts_about_moves(TRAIN, adjusted)["prototypes"]
+    texts = ["aa", "ab", "xx", "xy"] * 3
+    strings = PrototypeClassifier(FCNN(metric="levenshtein")).fit(texts, np.arange(12) % 4 // 2)
+    said = facts_about_moves(Dataset("s", "strings", texts, np.arange(12) % 4 // 2), strings)
+    assert said == {"prototypes": "not moved: objects of this kind cannot move"}
+    assert facts_about_moves(TRAIN, REPS(9).fit(X, Y)) is None
+
+
+def test_moved_values_are_shown_before_the_transform():
+    scaler = StandardScaler().fit(BELLS)
+    classifier = moved_classifier(scaler.transform(BELLS), BELL_LABELS)
+    expected = scaler.inverse_transform(classifier.adaptation_.prototypes)
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    model = build_report(BELL_TRAIN, classifier, transform=scaler.transform, **known).model
+    assert np.allclose(model["moved"]["values"]["values"], expected, rtol=1e-3, atol=1e-3)
+    # Without an inverse, or with one that is none, the page says that it shows no values.
+    doubling = FunctionTransformer(lambda objects: 2 * objects).fit(BELLS)
+    for transform in (doubling.transform, lambda objects: 2 * objects):
+        classifier = moved_classifier(transform(BELLS), BELL_LABELS)
+        model = build_report(BELL_TRAIN, classifier, transform=transform, **known).model
+        assert model["moved"]["values"] is None
+        assert model["notes"] == [
+            "The values of the moved prototypes are not shown: the transform of the objects has no inverse."
+        ]
+        assert model["moved"]["exemplars"] == classifier.exemplars_.tolist()
+    directions = BELLS + 3
+    cosine = PrototypeClassifier(REPS(6, metric="cosine"), adapt=True).fit(directions, BELL_LABELS)
+    if cosine.adaptation_.has_moved:
+        model = build_report(Dataset("d", "vectors", directions, BELL_LABELS), cosine, **known).model
+        assert model["moved"]["values"] is None
+        assert "the metric compares directions alone" in model["notes"][0]
+
+
+@pytest.mark.parametrize("scaling", ["z", "minmax", "raw"])
+def test_moved_values_of_a_model_are_in_the_units_of_the_data(scaling):
+    model = fit_model(BELL_TRAIN, n_prototypes=6, scaling=scaling)
+    assert model.classifier.adaptation_.has_moved
+    page = build_report(
+        BELL_TRAIN,
+        model.classifier,
+        transform=model.preparation,
+        created=DAY,
+        cross_validation=CrossValidation(0.1, 0.1, 9),
+    ).model
+    shown = np.array(page["moved"]["values"]["values"])
+    assert np.allclose(model.preparation(shown), model.classifier.adaptation_.prototypes, rtol=1e-2, atol=1e-2)
+
+
+def mixed_data(n, seed=0):
+    rng = np.random.default_rng(seed)
+    size, colour = rng.normal(5, 2, n), rng.choice(["red", "blue", "green"], n)
+    labels = np.where((size - 5) * 0.6 + (colour != "blue") + rng.normal(scale=0.4, size=n) > 0.8, "yes", "no")
+    rows = np.array(list(zip(size.tolist(), colour.tolist(), strict=True)), object)
+    return Dataset("m", "mixed", rows, labels, (Attribute("size", "real"), Attribute("colour", "nominal")))
+
+
+@pytest.mark.parametrize("metric", ["gower", "heom"])
+def test_mixtures_of_categories_are_shares(metric):
+    dataset = mixed_data(120)
+    selector = REPS(n_prototypes=10, metric=metric, metric_params={"categorical": [1]})
+    classifier = moved_classifier(dataset.objects, dataset.labels, selector, relevances=True)
+    model = build_report(dataset, classifier, created=DAY, cross_validation=CrossValidation(0.1, 0.1, 9)).model
+    mixtures = [row[1] for row in classifier.adaptation_.prototypes if isinstance(row[1], dict)]
+    assert mixtures
+    shown = [row[1].replace("\xa0", " ") for row in model["moved"]["values"]["values"]]
+    for shares in mixtures:
+        assert ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items()) in shown
+    order = np.argsort(-classifier.relevances_)
+    assert model["relevances"]["names"] == [("size", "colour")[position] for position in order]
+    assert model["relevances"]["values"] == pytest.approx(classifier.relevances_[order].tolist(), rel=1e-3)
+
+
+def test_texts_of_mixtures():
+    assert mixture({"red": 0.7, "blue": 0.296, "green": 0.004}) == "red\xa070\xa0%, blue\xa030\xa0%"
+
+
+def test_moved_series_are_drawn_beside_real_ones():
+    objects, labels = series_data(60, 30, 0)
+    model = fit_model(Dataset("waves", "series", objects, labels), n_prototypes=6, metric_params={"window": 3})
+    classifier = model.classifier
+    assert classifier.adaptation_.has_moved
+    dataset = Dataset("waves", "series", objects, labels)
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    page = build_report(dataset, classifier, transform=model.preparation, **known).model
+    values, (low, high) = page["moved"]["values"], page["moved"]["values"]["limits"]
+    for texts, prototype in zip(values["values"], classifier.adaptation_.prototypes, strict=True):
+        assert np.allclose(decode(texts[0], low, high), np.ravel(prototype), atol=(high - low) / 4000)
+    assert page["objects"]["codes"] == np.unique(labels, return_inverse=True)[1].tolist()
+
+
+def test_the_space_of_the_fit_serves_the_report_of_a_moved_set():
+    scaler = StandardScaler().fit(10 * BELLS)
+    dataset = replace(BELL_TRAIN, objects=10 * BELLS)
+    space = make_space(scaler.transform(10 * BELLS))
+    classifier = moved_classifier(space, BELL_LABELS)
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    pages = [
+        build_report(dataset, classifier, transform=scaler.transform, space=given, **known).model
+        for given in (space, None)
+    ]
+    assert pages[0] == pages[1]
+    with pytest.raises(ValueError, match="dataset has other objects than space; pass transform="):
+        build_report(dataset, classifier, space=space, **known)
+
+
+def test_relevances_have_names():
+    rng = np.random.default_rng(1)
+    objects, labels = rng.normal(size=(150, 120)), np.arange(150) % 2
+    objects[:, 7] += 4 * labels
+    classifier = PrototypeClassifier(REPS(10), adapt={"relevances": True}).fit(objects, labels)
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    dataset = Dataset("wide", "vectors", objects, labels)
+    relevances = build_report(dataset, classifier, **known).model["relevances"]
+    assert relevances["n_all"] == 120
+    assert len(relevances["names"]) == len(relevances["values"]) == 100
+    assert relevances["values"] == sorted(relevances["values"], reverse=True)
+    assert relevances["names"][0] == "attribute 7"
+    named = replace(dataset, attributes=tuple(Attribute(f"x{at}", "real") for at in range(120)))
+    assert build_report(named, classifier, **known).model["relevances"]["names"][0] == "x7"
+    plain = PrototypeClassifier(REPS(10), adapt=True).fit(objects, labels)
+    assert build_report(dataset, plain, **known).model["relevances"] is None
+    rows = [np.stack([series, rng.normal(size=20)]) for series in objects[:60, :20]]
+    channels = PrototypeClassifier(REPS(6, metric="dtw"), adapt={"relevances": True}).fit(rows, labels[:60])
+    page = build_report(Dataset("two", "series", rows, labels[:60]), channels, **known).model
+    assert page["relevances"]["what"] == "channel"
+    assert sorted(page["relevances"]["names"]) == ["channel 0", "channel 1"]
+
+
+def test_a_page_that_is_too_small_for_all_holds_the_real_cases():
+    objects, labels = overlapping(400, d=2, seed=3)
+    classifier = moved_classifier(objects, labels, REPS(n_prototypes=20))
+    dataset, known = Dataset("many", "vectors", objects, labels), {"cross_validation": CrossValidation(0.1, 0.1, 9)}
+    for most in (60, 25, 7, 1):
+        model = build_report(dataset, classifier, test=dataset, created=DAY, most_objects=most, **known).model
+        ids, moved, stop = model["objects"]["ids"], model["moved"], model["stops"][0]
+        assert len(ids) == min(most, 400)
+        assert stop["n_kept"] == 20
+        assert stop["kept"] == [len(ids) + slot for slot in range(len(stop["kept"]))]
+        assert len(moved["exemplars"]) == len(moved["starts"]) == len(moved["values"]["values"]) == len(stop["kept"])
+        assert {int(ids[index]) for index in moved["exemplars"]} <= set(classifier.exemplars_.tolist())
+        assert (len(stop["kept"]) == 20) == (most >= 25)
+        assert max(model["queries"]["winners"][0]) < len(ids) + len(stop["kept"])
+        if most == 60:
+            assert sum(size for members in stop["members"] for _, size in members) == 400
+            assert [int(ids[index]) for index in moved["starts"]] == classifier.sample_indices_.tolist()
 
 
 class Blocks(HTMLParser):

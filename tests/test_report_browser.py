@@ -82,7 +82,7 @@ def vector_report(folder):
     return write_report(
         folder / "vectors.html",
         Dataset("trees", "vectors", X, names[y], columns),
-        PrototypeClassifier(Refined()).fit(X, names[y]),
+        PrototypeClassifier(Refined(), adapt=False).fit(X, names[y]),
         test=Dataset("trees", "vectors", X_test, names[y_test], columns),
         created="2026-01-31",
     )
@@ -138,7 +138,67 @@ def hostile_report(folder):
     )
 
 
-MAKERS = (vector_report, validated_report, fixed_report, large_report, series_report, hostile_report)
+def moved_report(folder, selector=None):
+    """Moved vectors with an automatic size; without test objects."""
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = rng.normal(size=(150, 6)) + 1.6 * np.eye(6)[y]
+    classifier = PrototypeClassifier(selector, adapt=True).fit(X, y)
+    assert classifier.adaptation_.has_moved
+    path = folder / f"moved {type(selector).__name__}.html"
+    return write_report(path, Dataset("bells", "vectors", X, y), classifier, created="2026-01-31")
+
+
+def moved_ranking_report(folder):
+    """A curve of sets that did not move."""
+    return moved_report(folder, REPS())
+
+
+def moved_mixed_report(folder):
+    """Moved categories with relevances; names and categories are hostile."""
+    rng = np.random.default_rng(0)
+    categories = np.array(HOSTILE[:3])
+    size, colour = rng.normal(5, 2, 200), rng.integers(0, 3, 200)
+    y = np.where((size - 5) * 0.6 + (colour != 1) + rng.normal(scale=0.4, size=200) > 0.8, HOSTILE[0], HOSTILE[4])
+    others = rng.choice(["a", "b"], (200, 18))
+    rows = np.array(
+        [[a, str(categories[b]), *map(str, c)] for a, b, c in zip(size, colour, others, strict=True)], object
+    )
+    names = [HOSTILE[1], HOSTILE[2], *(f"other {position}" for position in range(18))]
+    kinds = ["real", *["nominal"] * 19]
+    columns = tuple(Attribute(name, kind) for name, kind in zip(names, kinds, strict=True))
+    selector = REPS(8, metric="heom", metric_params={"categorical": list(range(1, 20))})
+    classifier = PrototypeClassifier(selector, adapt={"relevances": True}).fit(rows[:150], y[:150])
+    assert classifier.adaptation_.has_moved
+    ids = np.array([f"{HOSTILE[row % len(HOSTILE)]} no {row}" for row in range(200)])
+    dataset = Dataset("mixed", "mixed", rows, y, columns, n_train=150, ids=ids)
+    return write_report(folder / "moved mixed.html", dataset, classifier, created="2026-01-31")
+
+
+def moved_series_report(folder):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = [np.sin((3 + label) * np.linspace(0, 2, 40)) + rng.normal(scale=0.6, size=40) for label in y]
+    classifier = PrototypeClassifier(REPS(6, metric="dtw", metric_params={"window": 4}), adapt=True)
+    classifier.fit(X[:60], y[:60])
+    assert classifier.adaptation_.has_moved
+    return write_report(
+        folder / "moved series.html", Dataset("waves", "series", X, y, n_train=60), classifier, created="2026-01-31"
+    )
+
+
+MAKERS = (
+    vector_report,
+    validated_report,
+    fixed_report,
+    large_report,
+    series_report,
+    hostile_report,
+    moved_report,
+    moved_ranking_report,
+    moved_mixed_report,
+    moved_series_report,
+)
 
 
 @pytest.fixture(scope="module")
@@ -449,6 +509,132 @@ def test_series_are_drawn(browser, pages):
     assert len(re.findall("[ML]", path)) == 40
 
 
+def test_a_moved_set_is_shown_by_its_real_cases(browser, pages):
+    open_page(browser, pages["moved_report"])
+    model = model_of(browser)
+    chosen, moved, n = model["summary"]["chosen_stop"], model["moved"], len(model["objects"]["ids"])
+    winners, codes = model["objects"]["winners"][chosen], model["objects"]["codes"]
+    assert "the chosen set, refined and moved" in text_of(browser, "#now")
+    assert count(browser, "#map g.kept path") == len(set(moved["exemplars"]))
+    assert "nearest real case of a prototype" in text_of(browser, "#map-legend")
+    assert text_of(browser, "#table thead").startswith("nearest real case")
+    assert sorted(map(int, column(browser, 1))) == sorted(moved["exemplars"])
+    assert [int(text) for text in column(browser, 3)] == [
+        moved["starts"][slot] for slot in np.argsort(moved["exemplars"], kind="stable")
+    ]
+    assert sum(map(int, column(browser, 5))) == n
+    assert "The prototypes have moved, so they are no real cases." in text_of(browser, "#table-note")
+    for number, slot in enumerate(np.argsort(moved["exemplars"], kind="stable").tolist()):
+        members = [index for index in range(n) if winners[index] == n + slot]
+        cells = [
+            cell.text for cell in browser.find_elements(By.CSS_SELECTOR, f"#table tbody tr:nth-child({number + 1}) > *")
+        ]
+        of_others = sum(codes[index] != codes[moved["exemplars"][slot]] for index in members)
+        assert cells[-2:] == [str(len(members)), str(of_others)]
+        find(browser, f"#table tbody tr:nth-child({number + 1}) button").click()
+        details = text_of(browser, "#details")
+        assert text_of(browser, "#details h3") == f"Object {moved['exemplars'][slot]}"
+        assert "moved; its nearest real case is this object at distance" in details
+        assert f"{len(members)} training object{'s' * (len(members) != 1)}\n" in details + "\n"
+        assert "itself included" not in details
+        heads = [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, "#details thead th")]
+        assert heads == ["real case", "prototype"]
+        values = [float(cell.text) for cell in browser.find_elements(By.CSS_SELECTOR, "#details tbody td")]
+        assert values[1::2] == pytest.approx(moved["values"]["values"][slot], rel=1e-3, abs=1e-3)
+    dropped = next(index for index in range(n) if index not in moved["exemplars"])
+    find(browser, "#find").send_keys(str(dropped))
+    prototype = winners[dropped] - n
+    assert f"moved; its nearest real case is object {moved['exemplars'][prototype]}" in text_of(browser, "#details")
+
+
+def test_other_sizes_are_shown_before_the_moves(browser, pages):
+    open_page(browser, pages["moved_report"])
+    model = model_of(browser)
+    find(browser, "#table tbody button").click()
+    other = 0 if model["summary"]["chosen_stop"] else 1
+    find(browser, "#slider").send_keys(Keys.HOME, *[Keys.ARROW_RIGHT] * other)
+    stop = model["stops"][other]
+    assert "shown before its moves; the error is that after them" in text_of(browser, "#now")
+    assert text_of(browser, "#now-error") == percent(stop["error"])
+    assert sorted(map(int, column(browser, 1))) == stop["kept"]
+    assert text_of(browser, "#table thead").startswith("id")
+    assert text_of(browser, "#map-legend").startswith("kept")
+    assert "moved" not in text_of(browser, "#details")
+    find(browser, "#to-chosen").click()
+    assert text_of(browser, "#table thead").startswith("nearest real case")
+    assert ", with moves, at each size" in text_of(browser, "#curve-legend")
+    facts = text_of(browser, "#fact-lists")
+    assert "Moves\nprototypes\nmoved" in facts
+    assert "held-out error after the moves" in facts
+    assert browser.get_log("browser") == []
+
+
+def test_a_moved_set_has_its_own_error_beside_a_curve_of_other_sets(browser, pages):
+    open_page(browser, pages["moved_ranking_report"])
+    model = model_of(browser)
+    error, stop = model["summary"]["error"], model["stops"][model["summary"]["chosen_stop"]]
+    assert text_of(browser, "#now-error") == percent(error["error"])
+    assert text_of(browser, "#now").endswith(
+        f"the chosen set, moved; the curve, {percent(stop['error'])} here, is about sets before any moves"
+    )
+    assert "selects and moves a set of this size" in text_of(browser, "#measured")
+    assert "cross-validated error of REPS, before any moves, at each size" in text_of(browser, "#curve-legend")
+    other = 0 if model["summary"]["chosen_stop"] else 1
+    find(browser, "#slider").send_keys(Keys.HOME, *[Keys.ARROW_RIGHT] * other)
+    assert text_of(browser, "#now-error") == percent(model["stops"][other]["error"])
+    assert text_of(browser, "#now").endswith("a cut of the ranking, before any moves")
+
+
+def test_moved_categories_and_relevances_stay_texts(browser, pages):
+    open_page(browser, pages["moved_mixed_report"])
+    model = model_of(browser)
+    n, moved, relevances = len(model["objects"]["ids"]), model["moved"], model["relevances"]
+    assert text_of(browser, "#relevances-heading") == "Which attributes matter"
+    names = [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, "#relevance-table tbody th")]
+    assert names == [" ".join(name.split()) for name in relevances["names"][:15]]
+    assert count(browser, "#relevance-table svg.bar rect") == 15
+    widths = [
+        float(bar.get_attribute("width")) for bar in browser.find_elements(By.CSS_SELECTOR, "#relevance-table rect")
+    ]
+    assert widths == pytest.approx(
+        [100 * value / relevances["values"][0] for value in relevances["values"][:15]], abs=0.01
+    )
+    find(browser, "#more-relevances").click()
+    assert count(browser, "#relevance-table tbody tr") == 20
+    assert not find(browser, "#more-relevances").is_displayed()
+    find(browser, "#query option[value='3']").click()
+    slot = model["queries"]["winners"][0][3] - n
+    exemplar = model["objects"]["ids"][moved["exemplars"][slot]]
+    answer = " ".join(text_of(browser, "#answer").split())
+    assert f"The prototype whose nearest real case is object {' '.join(exemplar.split())} has moved; it is" in answer
+    cells = browser.find_elements(By.CSS_SELECTOR, "#answer .values tbody tr:nth-child(2) td")
+    shown = [" ".join(cell.text.split()) for cell in cells]
+    rows = (
+        model["queries"]["values"]["values"][3],
+        moved["values"]["values"][slot],
+        model["objects"]["values"]["values"][moved["exemplars"][slot]],
+    )
+    assert shown == [" ".join(row[1].split()) for row in rows]
+    assert any("%" in row[1] for row in moved["values"]["values"])
+    verdict = text_of(browser, "#answer .verdict")
+    right = model["objects"]["codes"][moved["exemplars"][slot]] == model["queries"]["codes"][3]
+    assert verdict.startswith("Right" if right else "Wrong")
+    assert browser.execute_script("return window.hacked") is None
+    assert count(browser, "img, iframe, b, object, main script") == 0
+    assert browser.get_log("browser") == []
+
+
+def test_moved_series_are_drawn_beside_the_real_ones(browser, pages):
+    open_page(browser, pages["moved_series_report"])
+    assert count(browser, "#multiples svg.series path.line") == 12
+    assert count(browser, "#multiples svg.series path.line.faint") == 6
+    find(browser, "#multiples button").click()
+    assert count(browser, "#details svg.series path.line") == 2
+    assert count(browser, "#answer svg.series path.line") == 3
+    assert "the prototype that decided (dashed), and its nearest real case (dotted)" in text_of(browser, "#answer")
+    assert not find(browser, "#relevances").is_displayed()
+
+
 def test_hostile_texts_stay_texts(browser, pages):
     open_page(browser, pages["hostile_report"])
     model = model_of(browser)
@@ -529,6 +715,10 @@ def axe(tmp_path_factory):
         ("validated_report", "light", 1280),
         ("validated_report", "dark", 375),
         ("fixed_report", "dark", 1280),
+        ("moved_report", "light", 1280),
+        ("moved_mixed_report", "light", 1280),
+        ("moved_mixed_report", "dark", 375),
+        ("moved_series_report", "dark", 1280),
     ],
 )
 def test_no_serious_barrier(browser, pages, axe, name, theme, width):

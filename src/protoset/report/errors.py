@@ -27,7 +27,10 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray
     if winners is None:
         error, standard_error = chosen.error, chosen.standard_error
         measure = curve_measure(inputs.selector, inputs.rule)
-        if measure not in (None, "error"):
+        # The error along the curve may be that of sets that moved where this set did not, or the reverse.
+        is_other_set = inputs.has_moved_curve != (inputs.moved is not None)
+        if measure is not None and (measure != "error" or is_other_set):
+            measure = None
             measured = inputs.measure_cross_validation()
             error, standard_error = measured.error, measured.standard_error
         is_whole_curve = measure == "error" and isinstance(inputs.selector, REPS)
@@ -38,7 +41,7 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray
             "error": error,
             "standard_error": standard_error,
         }
-    wrong = (winners < 0) | (inputs.codes[winners] != inputs.test_codes)
+    wrong = (winners < 0) | (inputs.column_codes[winners] != inputs.test_codes)
     estimate = estimate_error(int(wrong.sum()), len(wrong))
     return {
         "measured_on": "test",

@@ -11,6 +11,7 @@ import sklearn
 from sklearn.base import BaseEstimator
 
 from protoset._version import __version__
+from protoset.classifier import PrototypeClassifier
 from protoset.report.inputs import ReportInputs
 from protoset.report.objects import shorten
 from protoset.report.stops import inner_selector
@@ -65,8 +66,37 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
         ["Python", platform.python_version()],
         ["made", created],
     ]
-    headed = {"Data": data, "Dissimilarity": metric, "Method": method, "Versions": versions}
-    return [{"heading": heading, "rows": rows} for heading, rows in headed.items()]
+    headed = {"Data": data, "Dissimilarity": metric, "Method": method, "Moves": _moves(inputs), "Versions": versions}
+    return [{"heading": heading, "rows": rows} for heading, rows in headed.items() if rows]
+
+
+def _moves(inputs: ReportInputs) -> list[list[str]]:
+    """Whether the prototypes have moved, how, and why no further; nothing for a selector alone."""
+    if inputs.classifier is None:
+        return []
+    adaptation = inputs.adaptation
+    if adaptation is None:
+        return [["prototypes", f"not moved: {_why_not_moved(inputs.classifier)}"]]
+    moves = [
+        ["prototypes", "moved" if adaptation.has_moved else "not moved"],
+        ["loss", adaptation.loss],
+        ["held-out error before the moves", f"{100 * adaptation.held_out_before:.1f} %"],
+    ]
+    if adaptation.has_moved:
+        moves += [["held-out error after the moves", f"{100 * adaptation.held_out_after:.1f} %"]]
+        moves += [["passes over the objects", f"{adaptation.n_passes:,}"]]
+    moves.append(["why they ended" if adaptation.has_moved else "why", adaptation.reason])
+    if adaptation.relevances is not None:
+        moves.append(["relevances", "learned"])
+    return moves
+
+
+def _why_not_moved(classifier: PrototypeClassifier) -> str:
+    if classifier.rule == "adjusted":
+        return "degradations belong to prototypes that stay where they are"
+    if isinstance(classifier.adapt, str):
+        return "objects of this kind cannot move"
+    return "adapt=False"
 
 
 def _parameters(selector: BaseSelector) -> list[list[str]]:

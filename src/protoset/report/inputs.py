@@ -10,12 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._validation import check_callable
+from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
 from protoset.models.preparation import check_dataset
+from protoset.report.moved import MovedSet, find_moved
 from protoset.report.stops import inner_selector
-from protoset.selectors import BaseSelector
+from protoset.selectors import BaseSelector, Refined
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 
 
@@ -26,7 +28,8 @@ class ReportInputs:
     ``queries`` is the space from the test objects to the training objects. ``classes`` has the classes of the training
     set, then the classes of test objects only; codes are positions in it. ``has_names`` says whether the ids are
     names, not positions. Without a transform its name is empty. ``cross_validation`` and ``references`` are None where
-    they are not measured yet.
+    they are not measured yet. ``classifier`` is None for a selector alone, ``moved`` where no prototype has moved.
+    ``distances`` and ``query_distances`` are ``space`` and ``queries`` with columns for the moved prototypes.
     """
 
     train: Dataset
@@ -44,6 +47,25 @@ class ReportInputs:
     transform_name: str
     cross_validation: CrossValidation | None
     references: ReferenceErrors | None
+    classifier: PrototypeClassifier | None
+    moved: MovedSet | None
+    distances: Dissimilarities
+    query_distances: Dissimilarities | None
+
+    @property
+    def column_codes(self) -> np.ndarray:
+        """Class of each column of ``distances``: of the training objects, then of the moved prototypes."""
+        return self.codes if self.moved is None else np.concatenate([self.codes, self.codes[self.moved.starts]])
+
+    @property
+    def adaptation(self) -> Adaptation | None:
+        """How the prototypes moved, or why they did not; None where no moves were tried."""
+        return getattr(self.classifier, "adaptation_", None)
+
+    @property
+    def has_moved_curve(self) -> bool:
+        """Whether the errors at each size are those of sets that moved: the automatic size of refined sets."""
+        return self.adaptation is not None and isinstance(self.selector, Refined)
 
     def measure_cross_validation(self) -> CrossValidation:
         """Cross-validated error of the set, unless it is known."""
@@ -91,12 +113,25 @@ def check_inputs(
     _check_fit(fitted, dataset)
     labels = np.asarray(dataset.labels)
     apply = transform if transform is not None else (lambda objects: objects)
-    space = _training_space(apply(dataset.objects), labels, fitted) if space is None else space
+    objects = None
+    if space is None:
+        objects = apply(dataset.objects)
+        space = _training_space(objects, labels, fitted)
     if space.shape[0] != dataset.n_objects:
         raise ValueError(
             f"space has {space.shape[0]} objects and dataset {dataset.n_objects}; pass the space of dataset"
         )
-    queries = None if test is None else space.prototypes(np.arange(dataset.n_objects)).cross(apply(test.objects))
+    test_objects = None if test is None else apply(test.objects)
+    queries = None if test is None else space.prototypes(np.arange(dataset.n_objects)).cross(test_objects)
+    moved = find_moved(selector, dataset, transform)
+    distances: Dissimilarities = space
+    query_distances = queries
+    if moved is not None:
+        if objects is None:
+            objects = apply(dataset.objects)
+            _check_objects(space, objects, moved.exemplars)
+        distances = moved.extend(space, objects)
+        query_distances = None if queries is None else moved.extend(queries, test_objects)
     test_labels = labels[:0] if test is None else np.asarray(test.labels)
     classes = [*fitted.classes_.tolist(), *sorted(set(test_labels.tolist()) - set(fitted.classes_.tolist()))]
     code_of = {label: code for code, label in enumerate(classes)}
@@ -121,6 +156,10 @@ def check_inputs(
         transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
         cross_validation=cross_validation,
         references=references,
+        classifier=selector if isinstance(selector, PrototypeClassifier) else None,
+        moved=moved,
+        distances=distances,
+        query_distances=query_distances,
     )
 
 
@@ -144,6 +183,17 @@ def _training_space(objects: Any, labels: np.ndarray, selector: BaseSelector) ->
             "space=, the space that it was fitted on"
         )
     return space
+
+
+def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None:
+    """Raise if the objects of the data set are other ones than those of the given space, as far as some rows show."""
+    rows = np.unique(rows)
+    some = objects[rows] if isinstance(objects, np.ndarray) else [objects[row] for row in rows]
+    if not np.allclose(space.prototypes(rows).cross(some).block(slice(None), slice(None)), space.block(rows, rows)):
+        raise ValueError(
+            "dataset has other objects than space; pass transform=, the function that makes the objects of space from "
+            "those of dataset"
+        )
 
 
 def _fitted_selector(selector: Any) -> tuple[BaseSelector, Rule]:

@@ -14,8 +14,10 @@ from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
 from protoset.report.errors import measure_references, measure_set
 from protoset.report.facts import state_facts
 from protoset.report.inputs import ReportInputs
+from protoset.report.moved import describe_moved
 from protoset.report.nearest import NearestPrototypes, PrototypeSet, count_members, find_nearest
 from protoset.report.objects import describe_objects, significant
+from protoset.report.relevances import describe_relevances
 from protoset.report.stops import Stop, curve_measure, find_stops, inner_selector
 from protoset.selectors import Refined
 from protoset.selectors.ties import vote_of
@@ -31,19 +33,28 @@ MAP_UNITS = 1000
 def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
     """Compute all values that the page shows. ``most_objects`` limits the training objects on the page."""
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
-    stops = find_stops(inputs)
-    shown = choose_shown(stops, inputs.train.n_objects, most_objects)
+    stops, moved = find_stops(inputs), inputs.moved
+    n = inputs.train.n_objects
+    shown = choose_shown(stops, n, most_objects, () if moved is None else (moved.exemplars, moved.starts))
+    slots = np.empty(0, int) if moved is None else np.flatnonzero(np.isin(moved.exemplars, shown))
+    # All that the page holds: training objects, then moved prototypes.
+    listed = np.concatenate([shown, n + slots])
     share = 1.0 if inputs.queries is None else 2 / 3
     values, notes = describe_objects(inputs.train, shown, share=share)
     nearest = find_nearest(
-        inputs.space,
+        inputs.distances,
         shown,
         [_prototype_set(inputs, stop) for stop in stops if stop.kept is not None],
         n_nearest=1,
         leave_out_self=True,
         n_jobs=inputs.selector.n_jobs,
     )
-    queries, winners = _queries(inputs, stops, shown, share, max(1, most_objects // 2))
+    queries, winners = _queries(inputs, stops, listed, share, max(1, most_objects // 2))
+    described = None
+    if moved is not None:
+        n_columns = len(values.get("names", ()))
+        described, more = describe_moved(moved, inputs.train, inputs.distances, shown, slots, n_columns)
+        notes += more
     if len(shown) < inputs.train.n_objects:
         notes.insert(
             0,
@@ -62,22 +73,29 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         "classes": inputs.classes,
         "class_sizes": np.bincount(inputs.codes, minlength=len(inputs.classes)).tolist(),
         "summary": _summary(inputs, stops, winners),
-        "stops": _stops(inputs, stops, shown, nearest.winners),
-        "objects": _objects(inputs, shown) | _nearest(nearest, stops, shown) | {"values": values},
+        "stops": _stops(inputs, stops, shown, listed, nearest.winners),
+        "objects": _objects(inputs, shown) | _nearest(nearest, stops, listed) | {"values": values},
+        "moved": described,
+        "relevances": describe_relevances(inputs),
         "queries": queries,
         "facts": state_facts(inputs, created),
         "notes": notes,
     }
 
 
-def choose_shown(stops: Sequence[Stop], n_objects: int, max_objects: int) -> np.ndarray:
-    """Objects that the page holds: the chosen prototypes, the prototypes of other stops, then a random sample."""
+def choose_shown(
+    stops: Sequence[Stop], n_objects: int, max_objects: int, beside_moved: Sequence[np.ndarray] = ()
+) -> np.ndarray:
+    """Objects that the page holds: the chosen prototypes, the prototypes of other stops, then a random sample.
+
+    Before all others come ``beside_moved``, the objects with which moved prototypes are shown.
+    """
     if n_objects <= max_objects:
         return np.arange(n_objects)
     rng = np.random.default_rng(0)
     by_importance = sorted(stops, key=lambda stop: (not stop.chosen, stop.size))
-    prototypes = [stop.kept for stop in by_importance if stop.kept is not None]
-    order = np.concatenate([*prototypes, rng.permutation(n_objects)])
+    prototypes = [stop.kept[stop.kept < n_objects] for stop in by_importance if stop.kept is not None]
+    order = np.concatenate([*beside_moved, *prototypes, rng.permutation(n_objects)])
     _, first_positions = np.unique(order, return_index=True)
     return np.sort(order[np.sort(first_positions)[:max_objects]])
 
@@ -85,7 +103,7 @@ def choose_shown(stops: Sequence[Stop], n_objects: int, max_objects: int) -> np.
 def _prototype_set(inputs: ReportInputs, stop: Stop, *, degradations: np.ndarray | None = None) -> PrototypeSet:
     """The set of a stop, which has one; ``degradations`` of all training objects if the adjusted rule decides."""
     kept, counts = np.asarray(stop.kept), np.asarray(stop.counts)
-    vote = replace(vote_of(inputs.selector, inputs.codes), codes=inputs.codes[kept], counts=counts)
+    vote = replace(vote_of(inputs.selector, inputs.codes), codes=inputs.column_codes[kept], counts=counts)
     return PrototypeSet(kept, vote, None if degradations is None else degradations[kept])
 
 
@@ -107,28 +125,37 @@ def _summary(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray | 
         "chosen_stop": chosen,
         "measure": curve_measure(inputs.selector, inputs.rule) or "error",
         "refined": isinstance(inputs.selector, Refined),
+        "moved_curve": inputs.has_moved_curve,
     }
 
 
-def _stops(inputs: ReportInputs, stops: Sequence[Stop], shown: np.ndarray, winners: np.ndarray) -> list[dict[str, Any]]:
+def _stops(
+    inputs: ReportInputs, stops: Sequence[Stop], shown: np.ndarray, listed: np.ndarray, winners: np.ndarray
+) -> list[dict[str, Any]]:
     """The stops, each with its prototypes on the page and the training objects that they stand for."""
     of_sets = iter(winners)
     described: list[dict[str, Any]] = []
     for stop in stops:
         described.append(
-            {"size": stop.size, "chosen": stop.chosen, "error": stop.error, "standard_error": stop.standard_error}
+            {
+                "size": stop.size,
+                "chosen": stop.chosen,
+                "moved": stop.chosen and inputs.moved is not None,
+                "error": stop.error,
+                "standard_error": stop.standard_error,
+            }
         )
         if stop.kept is None:
             described[-1] |= {"n_kept": None, "kept": None, "members": None}
             continue
         jobs = inputs.selector.n_jobs
         members = count_members(
-            inputs.space, inputs.codes, _prototype_set(inputs, stop), shown, next(of_sets), n_jobs=jobs
+            inputs.distances, inputs.codes, _prototype_set(inputs, stop), shown, next(of_sets), n_jobs=jobs
         )
-        on_page = np.isin(stop.kept, shown)
+        on_page = np.isin(stop.kept, listed)
         described[-1] |= {
             "n_kept": len(stop.kept),
-            "kept": np.searchsorted(shown, stop.kept[on_page]).tolist(),
+            "kept": np.searchsorted(listed, stop.kept[on_page]).tolist(),
             "members": [members[slot] for slot in np.flatnonzero(on_page)],
         }
     return described
@@ -151,15 +178,15 @@ def _objects(inputs: ReportInputs, shown: np.ndarray) -> dict[str, Any]:
 
 
 def _queries(
-    inputs: ReportInputs, stops: Sequence[Stop], shown: np.ndarray, share: float, max_queries: int
+    inputs: ReportInputs, stops: Sequence[Stop], listed: np.ndarray, share: float, max_queries: int
 ) -> tuple[dict[str, Any] | None, np.ndarray | None]:
     """Test objects as the page shows them, and the prototypes that decide about all; None without test objects."""
-    if inputs.test is None or inputs.queries is None:
+    if inputs.test is None or inputs.query_distances is None:
         return None, None
     degradations = getattr(inputs.selector, "degradations_", None) if inputs.rule == "adjusted" else None
     n = len(inputs.test_codes)
     answers = find_nearest(
-        inputs.queries,
+        inputs.query_distances,
         np.arange(n),
         [_prototype_set(inputs, stop, degradations=degradations) for stop in stops if stop.kept is not None],
         n_nearest=N_EXPLAINED,
@@ -183,13 +210,13 @@ def _queries(
         "n_tied": _by_stop(explained.n_tied, stops),
         "values": values,
     }
-    return described | _nearest(explained, stops, shown), winners
+    return described | _nearest(explained, stops, listed), winners
 
 
-def _nearest(nearest: NearestPrototypes, stops: Sequence[Stop], shown: np.ndarray) -> dict[str, Any]:
+def _nearest(nearest: NearestPrototypes, stops: Sequence[Stop], listed: np.ndarray) -> dict[str, Any]:
     return {
-        "winners": _by_stop(np.array([_page_indices(row, shown) for row in nearest.winners]), stops),
-        "nearest": [_page_indices(row, shown) for row in nearest.nearest],
+        "winners": _by_stop(np.array([_page_indices(row, listed) for row in nearest.winners]), stops),
+        "nearest": [_page_indices(row, listed) for row in nearest.nearest],
         "distances": [[significant(value, 7) for value in row.tolist()] for row in nearest.distances],
     }
 
@@ -200,10 +227,10 @@ def _by_stop(rows: np.ndarray, stops: Sequence[Stop]) -> list[list[int] | None]:
     return [None if stop.kept is None else next(remaining) for stop in stops]
 
 
-def _page_indices(positions: np.ndarray, shown: np.ndarray) -> list[int]:
-    """Turn positions in the training set into indices on the page; -1 for objects that the page does not hold."""
-    indices = np.searchsorted(shown, positions).clip(max=len(shown) - 1)
-    return np.where(shown[indices] == positions, indices, -1).tolist()
+def _page_indices(positions: np.ndarray, listed: np.ndarray) -> list[int]:
+    """Turn positions into indices on the page; -1 for objects and prototypes that the page does not hold."""
+    indices = np.searchsorted(listed, positions).clip(max=len(listed) - 1)
+    return np.where(listed[indices] == positions, indices, -1).tolist()
 
 
 def lay_out(space: TrainingSpace, shown: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from joblib import delayed
 from protoset._blocks import in_threads
 from protoset.decisions import decide
 from protoset.selectors.ties import MajorityVote, nearest_prototypes
-from protoset.spaces import Dissimilarities, TrainingSpace
+from protoset.spaces import Dissimilarities
 
 ROWS_PER_TASK = 250
 """Rows of dissimilarities that a worker computes at once."""
@@ -25,8 +25,8 @@ ROWS_PER_TASK = 250
 class PrototypeSet:
     """Prototypes, and all that decides among them.
 
-    ``kept`` are positions in the training set, ``vote`` is the rule of ties. ``degradations`` are None if the rule is
-    "nearest".
+    ``kept`` are columns of the dissimilarities: positions in the training set, or of moved prototypes after it.
+    ``vote`` is the rule of ties. ``degradations`` are None if the rule is "nearest".
     """
 
     kept: np.ndarray
@@ -47,7 +47,7 @@ class PrototypeSet:
 class NearestPrototypes:
     """The nearest prototypes of some objects (rows), in every set.
 
-    ``winners`` (n_sets, n_rows) are the prototypes that decide, as positions in the training set, -1 if there is none;
+    ``winners`` (n_sets, n_rows) are the prototypes that decide, as columns of the dissimilarities, -1 if there is none;
     ``ranks`` are their ranks among the prototypes, ``n_tied`` is the number of prototypes that vote. ``nearest``
     lists for each row the prototypes that are among the nearest of some set, nearest first, and ``distances`` the
     dissimilarities to them.
@@ -71,7 +71,8 @@ def find_nearest(
 ) -> NearestPrototypes:
     """Find the prototypes that decide about rows, in every set, and list them with the ``n_nearest`` nearest.
 
-    ``leave_out_self`` is for rows that are training objects, which are not their own neighbours.
+    ``leave_out_self`` is for rows that are training objects, which are not their own neighbours; a moved prototype is
+    no training object.
     """
     columns = np.unique(np.concatenate([prototypes.kept for prototypes in sets]))
 
@@ -93,7 +94,7 @@ def find_nearest(
 
 
 def count_members(
-    space: TrainingSpace,
+    space: Dissimilarities,
     codes: np.ndarray,
     prototypes: PrototypeSet,
     known_rows: np.ndarray,
@@ -103,8 +104,9 @@ def count_members(
 ) -> list[list[list[int]]]:
     """Count the training objects that each prototype stands for: pairs of class and number, the largest number first.
 
-    A prototype stands for itself and for all objects whose nearest prototype it is. So the numbers add up to the number
-    of training objects. ``known_winners`` are the nearest prototypes of ``known_rows``; the others are searched.
+    A prototype stands for all objects whose nearest prototype it is, and, unless it has moved, for itself. So the
+    numbers add up to the number of training objects. ``known_winners`` are the nearest prototypes of ``known_rows``;
+    the others are searched.
     """
     kept = prototypes.kept
     winners = np.empty(len(codes), int)
@@ -116,7 +118,8 @@ def count_members(
             space, vote.codes, vote.counts, vote.class_totals, others, kept, n_jobs=n_jobs
         )
         winners[others] = np.where(np.isfinite(distances), kept[slots], -1)
-    winners[kept] = kept
+    own = kept[kept < len(codes)]
+    winners[own] = own
     near, n_classes = winners >= 0, int(codes.max()) + 1
     pairs, counts = np.unique(winners[near] * n_classes + codes[near], return_counts=True)
     members: dict[int, list[list[int]]] = {position: [] for position in kept.tolist()}

@@ -25,6 +25,7 @@ SCRIPTS = (
     "find.js",
     "prototypes.js",
     "query.js",
+    "relevances.js",
     "start.js",
 )
 """The scripts of ``page/``, in the order in which they are joined."""

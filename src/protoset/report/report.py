@@ -94,7 +94,7 @@ def build_report(
         objects, the error of the set is cross-validated on the training objects.
     transform : callable, optional
         Transform of the objects before the fit, for example ``scaler.transform``. The page shows the objects before
-        the transform.
+        the transform; of prototypes that moved it shows the values if the scaler has an ``inverse_transform``.
     ids, test_ids : sequence, optional
         Names of the objects; by default ``ids`` of the data sets, or positions from 0 on.
     title : str, optional
@@ -121,7 +121,9 @@ def build_report(
     No error of the set is measured on objects that took part in its selection. With ``n_prototypes="auto"`` the slider
     has the sizes of ``size_curve_`` and their cross-validated errors. The set of another size comes from the same
     method: a cut of the ranking of REPS, or a set that is refined when the report is built (up to 2,000 objects and 500
-    prototypes). Without a curve the error of the set is measured by
+    prototypes). Where the prototypes of a classifier have moved, everything about its set is computed from the moved
+    prototypes, and each is shown by its nearest real case, the object in ``exemplars_``; sets of other sizes are shown
+    before any moves. Without a curve the error of the set is measured by
     :func:`protoset.models.cross_validated_error`, unless there are test objects.
 
     Examples

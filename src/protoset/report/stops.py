@@ -29,9 +29,10 @@ CURVE_MEASURES = {"accuracy": "error", "balanced_accuracy": "balanced error"}
 class Stop:
     """A stop of the slider.
 
-    ``size`` is the budget. ``kept`` are the prototypes as ascending positions in the training set; a refined set may
-    have fewer than the budget allows. ``counts`` says how many objects stand behind each. Both are None for a large set
-    that the fit did not keep. ``error`` and ``standard_error`` are cross-validated, None where they were not measured.
+    ``size`` is the budget. ``kept`` are the prototypes as ascending positions in the training set, or, where they have
+    moved, after it (see ``protoset.report.moved``); a refined set may have fewer than the budget allows. ``counts``
+    says how many objects stand behind each. Both are None for a large set that the fit did not keep. ``error`` and
+    ``standard_error`` are cross-validated, None where they were not measured.
     """
 
     size: int
@@ -61,11 +62,14 @@ def curve_measure(selector: BaseSelector, rule: Rule) -> str | None:
 def find_stops(inputs: ReportInputs) -> list[Stop]:
     """The sizes of the cross-validated curve; without a curve, the set that the fit kept.
 
-    The error of a set without a curve is measured here, unless there are test objects.
+    Moves belong to the set that the fit kept: sets of other sizes are those before any moves. The error of a set
+    without a curve is measured here, unless there are test objects.
     """
     selector = inputs.selector
     kept = selector.sample_indices_
     counts = counts_of(selector, kept)
+    if inputs.moved is not None:
+        kept = inputs.train.n_objects + np.arange(len(kept))
     if curve_measure(selector, inputs.rule) is None:
         if inputs.queries is not None:
             return [Stop(len(kept), kept, counts, chosen=True)]

@@ -25,7 +25,7 @@ function showSummary() {
     summary.n_test ? ", " + plural(summary.n_test, "test object", "test objects") : "",
     " of " + plural(model.class_sizes.filter((size) => size > 0).length, "class", "classes") + "; metric ",
     isolate(factOf("metric")),
-    ", method " + factOf("method") + "; made " + model.created,
+    ", method " + factOf("method") + (moved ? ", then moved" : "") + "; made " + model.created,
   );
   const onTest = error.measured_on === "test", references = summary.references[onTest ? "test" : "leave_one_out"];
   const how = onTest ? "on the test objects" : "by cross-validation", reference = onTest ? how : "by leave-one-out";
@@ -45,14 +45,14 @@ function showSummary() {
 }
 
 function testNote(error) {
-  return `These errors are measured on ${plural(error.n_measured, "test object", "test objects")} that took no part in the selection. ` +
+  return `These errors are measured on ${plural(error.n_measured, "test object", "test objects")} that took no part in the selection${moved ? " or the moves" : ""}. ` +
     `The interval is a Wilson interval at ${Math.round(100 * error.confidence)} % confidence. The k of k-NN is chosen on the training objects.` +
     (model.stops.length > 1 ? " The curve below is cross-validated on the training objects." : "");
 }
 
 function validationNote(error, references) {
   const some = error.n_measured < model.summary.n_train ? `a sample of ${count(error.n_measured)} training objects` : "the training objects";
-  return `The error with the prototypes is cross-validated: on four fifths of ${some} the method selects a set of this size, which classifies the others. ` +
+  return `The error with the prototypes is cross-validated: on four fifths of ${some} the method selects ${moved ? "and moves " : ""}a set of this size, which classifies the others. ` +
     `± is the standard error over five such folds. 1-NN and k-NN classify ${references.n_measured < model.summary.n_train ? count(references.n_measured) + " training objects" : "each training object"} by all others.`;
 }
 
@@ -61,18 +61,40 @@ function stopSize(stop) {
   return stop.kept ? stop.n_kept : stop.size;
 }
 
+// Whether the curve is about sets that move where the chosen set did not, or the reverse.
+function isOtherSet(stop) {
+  return stop.chosen && stop.error !== null && model.stops.length > 1 && model.summary.moved_curve !== stop.moved;
+}
+
 function stopError(stop) {
-  return stop.error === null ? model.summary.error : { measured_on: "cross-validation", ...stop };
+  return stop.error === null || isOtherSet(stop) ? model.summary.error : { measured_on: "cross-validation", ...stop };
+}
+
+// The name of the error of a stop: errors along the curve may be of another measure.
+function measureOf(error) {
+  return error === model.summary.error ? "error" : model.summary.measure;
 }
 
 function stopText(stop) {
-  return `${plural(stopSize(stop), "prototype", "prototypes")}, ${model.summary.measure} ${percent(stopError(stop).error)}`;
+  const error = stopError(stop);
+  return `${plural(stopSize(stop), "prototype", "prototypes")}, ${measureOf(error)} ${percent(error.error)}`;
+}
+
+// The chosen set in words: refined, moved.
+function chosenText() {
+  const how = [model.summary.refined ? "refined" : null, moved ? "moved" : null].filter(Boolean).join(" and ");
+  return "the chosen set" + (how ? ", " + how : "");
 }
 
 function stopKind(stop) {
-  if (stop.chosen) return model.summary.refined ? "the chosen set, refined" : "the chosen set";
+  const isCurveMoved = model.summary.moved_curve;
+  if (stop.chosen) {
+    if (!isOtherSet(stop)) return chosenText();
+    return `${chosenText()}; the curve, ${percent(stop.error)} here, is about sets ${isCurveMoved ? "that move" : "before any moves"}`;
+  }
   if (!stop.kept) return "its prototypes are not on this page; those below are of the chosen set";
-  return model.summary.refined ? "a refined set of this size" : "a cut of the ranking";
+  const kind = model.summary.refined ? "a refined set of this size" : "a cut of the ranking";
+  return kind + (isCurveMoved ? ", shown before its moves; the error is that after them" : moved ? ", before any moves" : "");
 }
 
 function showNow() {
@@ -83,7 +105,7 @@ function showNow() {
   replace(
     byId("now"),
     el("strong", { id: "now-size" }, plural(stopSize(stop), "prototype", "prototypes")),
-    `${budget}: ${model.summary.measure} `,
+    `${budget}: ${measureOf(error)} `,
     el("strong", { id: "now-error" }, percent(error.error)),
     el("span", { class: "quiet" }, ` ${spread(error)} ${how}${alsoOnTest}; ${stopKind(stop)}`),
   );
@@ -150,6 +172,12 @@ function legendEntry(mark, text) {
   return el("li", {}, svg("svg", { viewBox: "-12 -8 24 16", class: "key", "aria-hidden": "true" }, mark), text);
 }
 
+// Whether the curve is about sets that move; said only where that is a question.
+function curveText() {
+  if (model.summary.moved_curve) return ", with moves,";
+  return moved ? ", before any moves," : "";
+}
+
 function startBudget() {
   showSummary();
   const slider = byId("slider");
@@ -163,8 +191,8 @@ function startBudget() {
   const summary = model.summary;
   replace(
     byId("curve-legend"),
-    legendEntry(svg("path", { d: "M-11 0H11", class: "curve" }), `cross-validated ${summary.measure} of ${factOf("method")} at each size, ± standard error`),
-    legendEntry(svg("path", { d: polygon(4, 7, 0), class: "chosen" }), summary.refined ? "the chosen set, refined" : "the chosen set"),
+    legendEntry(svg("path", { d: "M-11 0H11", class: "curve" }), `cross-validated ${summary.measure} of ${factOf("method")}${curveText()} at each size, ± standard error`),
+    legendEntry(svg("path", { d: polygon(4, 7, 0), class: "chosen" }), chosenText()),
     referenceLines().map(({ style, name }) => legendEntry(svg("path", { d: "M-11 0H11", class: style }), name)),
   );
   const show = () => {

@@ -2,12 +2,14 @@
 
 const MAX_MEMBERS = 24; // objects listed for a prototype
 
+// A link to an object, or to a moved prototype by the name of its real case.
 function objectLink(index) {
+  const id = objects.ids[realCase(index)];
   const go = () => {
     selectObject(index, false);
     byId("details").scrollIntoView({ block: "nearest" });
   };
-  return el("button", { type: "button", class: "link" + longClass(objects.ids[index]), click: go }, isolate(objects.ids[index]));
+  return el("button", { type: "button", class: "link" + longClass(id), click: go }, isolate(id));
 }
 
 function factRow(name, ...value) {
@@ -18,40 +20,75 @@ function total(counts) {
   return counts.reduce((sum, [, size]) => sum + size, 0);
 }
 
+// The prototypes that a selected object shows: the chosen one of several, or all that have it as their real case.
+function prototypesOf(index) {
+  const { countsOf, prototypesAt } = current();
+  return isMoved(index) ? (countsOf.has(index) ? [index] : []) : prototypesAt.get(index) || [];
+}
+
+function statusOf(object, prototypes) {
+  const { nearest, differs } = current(), isMovedSet = shownStop().moved;
+  const other = differs[object] ? "its nearest prototype is of another class" : null;
+  let what = prototypes.length ? "prototype" : isMovedSet ? "not a real case of any prototype" : "dropped";
+  if (isMovedSet && prototypes.length) {
+    what = prototypes.length === 1 ? "the nearest real case of a prototype, which has moved" : `the nearest real case of ${prototypes.length} prototypes, which have moved`;
+  }
+  return [what, nearest[object] >= 0 ? other : null].filter(Boolean).join("; ");
+}
+
+// What a prototype stands for, and the objects of it that are on the page.
+function standsFor(prototype) {
+  const { countsOf, membersOf } = current();
+  const counts = countsOf.get(prototype), members = membersOf.get(prototype), itself = isMoved(prototype) ? 0 : 1;
+  const shares = counts.map(([code, size]) => el("li", {}, count(size), " ", classTag(code)));
+  const objectCount = plural(total(counts), "training object", "training objects") + (itself ? ", itself included" : "");
+  const listed = members.slice(0, MAX_MEMBERS).map((member) => objectLink(member));
+  const left = total(counts) - itself - listed.length;
+  const rest = left > 0 ? el("span", { class: "quiet" }, `and ${count(left)} more`) : null;
+  return {
+    row: factRow("stands for", objectCount, el("ul", { class: "plain" }, shares)),
+    list: members.length ? el("div", { class: "chips members" }, listed, rest) : null,
+  };
+}
+
+// Where a moved prototype is: rows of facts.
+function movedRows(prototype) {
+  const slot = prototype - n, start = moved.starts[slot];
+  const distance = el("span", { class: "quiet" }, " at distance " + number(moved.distances[slot]));
+  return [
+    factRow("prototype", "moved; its nearest real case is this object", distance),
+    start < 0 ? null : factRow("started from", start === moved.exemplars[slot] ? "this object" : objectLink(start)),
+  ];
+}
+
 function showDetails() {
   const box = byId("details"), index = state.selected;
   if (index === null) {
     return replace(box, el("p", { class: "quiet hint" }, "Point at an object, tap it, or search for its id. Its details appear here."));
   }
-  const { kept, nearest, differs, membersOf, countsOf } = current();
-  const isKept = kept[index] === 1;
-  const status = isKept ? "prototype" : differs[index] ? "dropped; its nearest prototype is of another class" : "dropped";
-  const rows = [factRow("class", classTag(objects.codes[index]))];
-  if (objects.rows) rows.unshift(factRow("row", String(objects.rows[index])));
-  if (objects.weights) rows.push(factRow("weight", number(objects.weights[index])));
-  if (objects.degradations) rows.push(factRow("degradation", number(objects.degradations[index])));
-  if (nearest[index] >= 0) {
-    const name = isKept ? "nearest other prototype" : "nearest prototype";
-    const distance = el("span", { class: "quiet" }, " at distance " + number(distanceTo(objects, index, nearest[index])));
-    rows.push(factRow(name, objectLink(nearest[index]), " ", classTag(objects.codes[nearest[index]]), distance));
+  const object = realCase(index), prototypes = prototypesOf(index), { nearest } = current();
+  const movedOnes = prototypes.filter(isMoved), isItself = prototypes.length > 0 && movedOnes.length === 0;
+  const rows = [factRow("class", classTag(objects.codes[object]))];
+  if (objects.rows) rows.unshift(factRow("row", String(objects.rows[object])));
+  if (objects.weights) rows.push(factRow("weight", number(objects.weights[object])));
+  if (objects.degradations) rows.push(factRow("degradation", number(objects.degradations[object])));
+  const winner = nearest[object];
+  if (winner >= 0 && !prototypes.includes(winner)) {
+    const name = isItself ? "nearest other prototype" : "nearest prototype";
+    const distance = el("span", { class: "quiet" }, " at distance " + number(distanceTo(objects, object, winner)));
+    rows.push(factRow(name, isMoved(winner) ? "moved; its nearest real case is object " : null, objectLink(winner), " ", classTag(codeOf(winner)), distance));
   }
-  let memberList = null;
-  if (isKept) {
-    const counts = countsOf.get(index), members = membersOf.get(index), others = total(counts) - 1;
-    const shares = counts.map(([code, size]) => el("li", {}, count(size), " ", classTag(code)));
-    const objectCount = plural(total(counts), "training object", "training objects") + ", itself included";
-    rows.push(factRow("stands for", objectCount, el("ul", { class: "plain" }, shares)));
-    const listed = members.slice(0, MAX_MEMBERS).map((member) => objectLink(member));
-    const rest = others > listed.length ? el("span", { class: "quiet" }, `and ${count(others - listed.length)} more`) : null;
-    if (members.length) memberList = el("div", { class: "chips members" }, listed, rest);
-  }
+  const parts = prototypes.map((prototype) => {
+    const { row, list } = standsFor(prototype);
+    return isMoved(prototype) ? [el("dl", {}, movedRows(prototype), row), list] : [el("dl", {}, rows, row), list];
+  });
   replace(
     box,
-    el("h3", {}, "Object ", isolate(objects.ids[index])),
-    el("p", { class: "quiet" }, status),
-    picture(objects, index, "Object " + objects.ids[index]),
-    el("dl", {}, rows),
-    memberList,
+    el("h3", {}, "Object ", isolate(objects.ids[object])),
+    el("p", { class: "quiet" }, statusOf(object, prototypes)),
+    movedOnes.length ? pictureWithMoved(object, movedOnes) : picture(objects, object, "Object " + objects.ids[object]),
+    isItself ? null : el("dl", {}, rows),
+    parts,
   );
 }
 

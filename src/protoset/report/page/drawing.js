@@ -93,9 +93,9 @@ function seriesPlot(pictures, width, height, limits, label) {
   const scaleX = (position, length) => 3 + ((width - 6) * position) / Math.max(length - 1, 1);
   const scaleY = (value) => height - 4 - ((height - 8) * (value - low)) / spread;
   const lines = [];
-  for (const { channels, code, faint } of pictures.slice().reverse()) {
+  for (const { channels, code, faint, thin } of pictures.slice().reverse()) {
     channels.forEach((points, channel) => {
-      const style = `line ${colorClass(code)} channel${channel}` + (faint ? " faint" : "");
+      const style = `line ${colorClass(code)} channel${channel}` + (faint ? " faint" : "") + (thin ? " thin" : "");
       lines.push(svg("path", { d: linePath(points, scaleX, scaleY), class: style }));
     });
   }
@@ -112,11 +112,33 @@ function sharedLimits(groups) {
   return [Math.min(...groups.map((group) => group.values.limits[0])), Math.max(...groups.map((group) => group.values.limits[1]))];
 }
 
-function rowTable(group, index) {
-  const rows = group.values.names.map((name, column) =>
-    el("tr", {}, el("th", { scope: "row" }, isolate(name)), el("td", {}, cellText(group.values.values[index][column]))),
+// Values of an object, or of several beside each other; each has a heading then.
+function valueTable(names, columns) {
+  const rows = names.map((name, position) =>
+    el("tr", {}, el("th", { scope: "row" }, isolate(name)), columns.map(({ values }) => el("td", {}, cellText(values[position])))),
   );
-  return el("div", { class: "scroll values", tabindex: "0", role: "region", "aria-label": "Values" }, el("table", {}, el("tbody", {}, rows)));
+  const heads = columns.length > 1
+    ? el("thead", {}, el("tr", {}, el("td", {}), columns.map(({ heading }) => el("th", { scope: "col" }, heading))))
+    : null;
+  return el("div", { class: "scroll values", tabindex: "0", role: "region", "aria-label": "Values" }, el("table", { class: columns.length > 1 ? "several" : null }, heads, el("tbody", {}, rows)));
+}
+
+function rowTable(group, index) {
+  return valueTable(group.values.names, [{ values: group.values.values[index] }]);
+}
+
+// A real case beside the moved prototypes that it stands for: a table, or curves of which the prototypes are dashed.
+function pictureWithMoved(object, prototypes) {
+  if (!moved.values) return picture(objects, object, "Object " + objects.ids[object]);
+  const slots = prototypes.map((prototype) => prototype - n), values = moved.values;
+  if (values.kind === "rows") {
+    const columns = slots.map((slot) => ({ heading: "prototype", values: values.values[slot] }));
+    return valueTable(values.names, [{ heading: "real case", values: objects.values.values[object] }, ...columns]);
+  }
+  const code = objects.codes[object];
+  const lines = [{ channels: channelsOf(objects, object), code }, ...slots.map((slot) => ({ channels: channelsOf(moved, slot), code, faint: true }))];
+  const label = `Object ${objects.ids[object]}, and where ${prototypes.length === 1 ? "its prototype" : "its prototypes"} moved`;
+  return [seriesPlot(lines, 320, 130, sharedLimits([objects, moved]), label), el("p", { class: "quiet small" }, "The real case, and the moved prototype (dashed)")];
 }
 
 function cellText(value) {

@@ -6,11 +6,11 @@ const MAX_THREADS = 400; // lines from a prototype to its objects
 const map = { box: null, width: 0, height: 0, radius: 4, nodes: [], groups: {} };
 
 function mapX(index) {
-  return map.left + objects.x[index] * map.scale;
+  return map.left + objects.x[realCase(index)] * map.scale;
 }
 
 function mapY(index) {
-  return map.bottom - objects.y[index] * map.scale;
+  return map.bottom - objects.y[realCase(index)] * map.scale;
 }
 
 function resizeMap() {
@@ -64,8 +64,9 @@ function updateSelection() {
   const index = state.selected;
   map.groups.focus.replaceChildren();
   if (index === null || !isVisible(index)) return;
-  const { kept, nearest, membersOf } = current();
-  const ends = kept[index] ? membersOf.get(index).filter(isVisible).slice(0, MAX_THREADS) : nearest[index] >= 0 ? [nearest[index]] : [];
+  const shown = prototypesOf(index), nearest = current().nearest[index];
+  const members = shown.flatMap((prototype) => current().membersOf.get(prototype)).filter(isVisible).slice(0, MAX_THREADS);
+  const ends = shown.length ? members : nearest >= 0 ? [nearest] : [];
   const x = mapX(index).toFixed(1), y = mapY(index).toFixed(1);
   const path = ends.map((end) => `M${x} ${y}L${mapX(end).toFixed(1)} ${mapY(end).toFixed(1)}`).join("");
   appendAll(map.groups.focus, [
@@ -93,7 +94,7 @@ function nextOnMap(dx, dy) {
   const from = state.selected;
   let best = null, least = Infinity;
   for (let index = 0; index < n; index++) {
-    if (index === from || !isVisible(index) || isDimmed(index)) continue;
+    if (index === realCase(from) || !isVisible(index) || isDimmed(index)) continue;
     const x = mapX(index) - mapX(from), y = mapY(index) - mapY(from);
     const along = x * dx + y * dy, across = Math.abs(x * dy - y * dx);
     if (along <= 0.5 || across > 2 * along) continue;
@@ -110,11 +111,21 @@ function onMapKey(event) {
   event.preventDefault();
   if (state.selected === null || !isVisible(state.selected)) {
     const first = shownStop().kept.find((index) => isVisible(index) && !isDimmed(index));
-    if (first !== undefined) selectObject(first, false);
+    if (first !== undefined) selectObject(realCase(first), false);
     return;
   }
   const next = nextOnMap(...step);
   if (next !== null) selectObject(next, false);
+}
+
+function showMapLegend() {
+  const legend = (style, text) => legendEntry(svg("path", { d: circle(5), class: "mark plain " + style }), text);
+  replace(
+    byId("map-legend"),
+    legend("kept", shownStop().moved ? "nearest real case of a prototype" : "kept"),
+    legend("", shownStop().moved ? "other training object" : "dropped"),
+    legendEntry(svg("path", { d: "M-4 -4l8 8m0 -8l-8 8", class: "cross" }), "training object whose nearest prototype is of another class"),
+  );
 }
 
 function startMap() {
@@ -130,14 +141,9 @@ function startMap() {
     selectObject(isPinned ? null : index, true);
   });
   map.box.addEventListener("keydown", onMapKey);
-  const legend = (style, text) => legendEntry(svg("path", { d: circle(5), class: "mark plain " + style }), text);
-  replace(
-    byId("map-legend"),
-    legend("kept", "kept"),
-    legend("", "dropped"),
-    legendEntry(svg("path", { d: "M-4 -4l8 8m0 -8l-8 8", class: "cross" }), "training object whose nearest prototype is of another class"),
-  );
   on("stop", updateMarks);
+  on("stop", showMapLegend);
+  showMapLegend();
   on("filter", updateMarks);
   on("selected", updateSelection);
   new ResizeObserver(resizeMap).observe(map.box);

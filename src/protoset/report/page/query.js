@@ -2,7 +2,7 @@
 
 function predicted(query) {
   const { index } = decision(query);
-  return index < 0 ? null : objects.codes[index];
+  return index < 0 ? null : codeOf(index);
 }
 
 function isWrong(query) {
@@ -29,11 +29,11 @@ function listQueries() {
 
 function answerRow(prototype, deciding) {
   const decided = prototype.index === deciding.index;
-  const degradation = objects.degradations ? objects.degradations[prototype.index] : null;
+  const degradation = objects.degradations ? (objects.degradations[prototype.index] ?? null) : null;
   const cells = [
     el("td", { class: "numeric" }, prototype.rank),
     el("th", { scope: "row" }, objectLink(prototype.index)),
-    el("td", {}, classTag(objects.codes[prototype.index])),
+    el("td", {}, classTag(codeOf(prototype.index))),
     el("td", { class: "numeric" }, prototype.distance === null ? "" : number(prototype.distance)),
   ];
   if (model.rule === "adjusted") {
@@ -57,6 +57,7 @@ function card(title, body) {
 
 function pictures(query, shown) {
   if (queries.values.kind === "matrix") return null;
+  if (shown[0] && isMoved(shown[0].index)) return movedPictures(query, shown[0].index);
   if (queries.values.kind === "series") {
     const limits = sharedLimits([queries, objects]), first = shown[0];
     const lines = [{ channels: channelsOf(queries, query), code: queries.codes[query] }];
@@ -69,6 +70,24 @@ function pictures(query, shown) {
   return el("div", { class: "pair" }, cards);
 }
 
+// A test object beside the moved prototype that decided and its real case.
+function movedPictures(query, prototype) {
+  const slot = prototype - n, object = realCase(prototype), code = codeOf(prototype);
+  if (queries.values.kind === "series") {
+    const lines = [{ channels: channelsOf(queries, query), code: queries.codes[query] }];
+    if (moved.values) lines.push({ channels: channelsOf(moved, slot), code, faint: true });
+    lines.push({ channels: channelsOf(objects, object), code, thin: true });
+    const limits = sharedLimits([queries, objects, ...(moved.values ? [moved] : [])]);
+    const plot = seriesPlot(lines, 480, 150, limits, `Test object ${queries.ids[query]}, the moved prototype that decided, and its nearest real case`);
+    return card(`The test object${moved.values ? ", the prototype that decided (dashed)" : ""}, and its nearest real case (dotted)`, plot);
+  }
+  const columns = [{ heading: "test object", values: queries.values.values[query] }];
+  if (moved.values) columns.push({ heading: "prototype", values: moved.values.values[slot] });
+  columns.push({ heading: "real case", values: objects.values.values[object] });
+  const names = (queries.values.names.length < objects.values.names.length ? queries : objects).values.names;
+  return card(["The test object, the prototype that decided, and its nearest real case, ", isolate(objects.ids[object])], valueTable(names, columns));
+}
+
 function showAnswer() {
   const box = byId("answer"), select = byId("query");
   if (select.value === "") return replace(box, el("p", { class: "quiet" }, "No test object matches."));
@@ -78,18 +97,21 @@ function showAnswer() {
     shown.push({ index: deciding.index, rank: deciding.rank, distance: distanceTo(queries, query, deciding.index) });
   }
   const wrong = isWrong(query);
-  const names = ["rank", "prototype", "class", "distance"];
+  const isMovedSet = shownStop().moved, what = isMovedSet ? "real case" : "prototype";
+  const names = ["rank", what, "class", "distance"];
   if (model.rule === "adjusted") names.push("degradation", "adjusted rank");
-  const heads = names.map((name) => el("th", { scope: "col", class: ["prototype", "class"].includes(name) ? null : "numeric" }, name));
+  const heads = names.map((name) => el("th", { scope: "col", class: [what, "class"].includes(name) ? null : "numeric" }, name));
   heads.push(el("th", { scope: "col", class: "wide" }, "role"));
   const winner = shown.filter((prototype) => prototype.index === deciding.index);
   replace(
     box,
     el("h3", {}, "Test object ", isolate(queries.ids[query])),
     el("p", { class: wrong ? "verdict wrong" : "verdict right" },
-      wrong ? "Wrong: " : "Right: ", "predicted ", classTag(objects.codes[deciding.index]),
+      wrong ? "Wrong: " : "Right: ", "predicted ", classTag(codeOf(deciding.index)),
       wrong ? [", but its class is ", classTag(queries.codes[query])] : null, "."),
-    el("p", {}, "Prototype ", objectLink(deciding.index), reason(deciding)),
+    isMovedSet
+      ? el("p", {}, "The prototype whose nearest real case is object ", objectLink(deciding.index), " has moved; it", reason(deciding))
+      : el("p", {}, "Prototype ", objectLink(deciding.index), reason(deciding)),
     pictures(query, winner),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nearest prototypes" },
       el("table", {}, el("caption", { class: "sr" }, "The nearest prototypes"), el("thead", {}, el("tr", {}, heads)),

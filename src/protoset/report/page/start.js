@@ -44,5 +44,6 @@ startMap();
 startFind();
 startPrototypes();
 startQueries();
+startRelevances();
 startFacts();
 startPrinting();

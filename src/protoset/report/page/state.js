@@ -1,10 +1,26 @@
 // The model of the page, the choices of the user, and the nearest prototypes at each stop of the slider.
-// Objects and test objects are named by their index in the model.
+// Objects and test objects are named by their index in the model. Moved prototypes have the numbers after the objects:
+// each is shown by its real case, the nearest training object of its class.
 
 const model = JSON.parse(byId("model").textContent);
 const objects = model.objects;
 const queries = model.queries;
+const moved = model.moved; // null where no prototype has moved
 const n = objects.ids.length;
+
+function isMoved(index) {
+  return index >= n;
+}
+
+// The object that shows a prototype: the prototype itself, or where it has moved, its nearest real case.
+function realCase(index) {
+  return isMoved(index) ? moved.exemplars[index - n] : index;
+}
+
+// A moved prototype is of the class of its real case.
+function codeOf(index) {
+  return objects.codes[realCase(index)];
+}
 
 const state = {
   stop: model.summary.chosen_stop,
@@ -36,7 +52,7 @@ function shownStop() {
 
 const assignments = new Map(); // by stop
 
-// Which objects are kept, the nearest prototype of each object, and what each prototype stands for.
+// Which objects show a prototype, the nearest prototype of each object, and what each prototype stands for.
 function current() {
   const number = shownNumber();
   if (!assignments.has(number)) assignments.set(number, assign(number));
@@ -53,26 +69,31 @@ function distanceTo(group, index, prototype) {
 function assign(number) {
   const stop = model.stops[number], nearest = objects.winners[number];
   const kept = new Uint8Array(n);
-  for (const index of stop.kept) kept[index] = 1;
+  const prototypesAt = new Map(); // by object; several moved prototypes may have one real case
+  for (const index of stop.kept) {
+    const object = realCase(index);
+    kept[object] = 1;
+    prototypesAt.set(object, [...(prototypesAt.get(object) || []), index]);
+  }
   const differs = new Uint8Array(n);
   const membersOf = new Map(stop.kept.map((index) => [index, []]));
   const countsOf = new Map(stop.kept.map((index, position) => [index, stop.members[position]]));
   for (let index = 0; index < n; index++) {
-    if (nearest[index] < 0 || kept[index]) continue;
-    differs[index] = objects.codes[nearest[index]] !== objects.codes[index] ? 1 : 0;
+    if (nearest[index] < 0 || (kept[index] && !stop.moved)) continue;
+    differs[index] = codeOf(nearest[index]) !== objects.codes[index] ? 1 : 0;
     membersOf.get(nearest[index]).push(index);
   }
-  return { kept, nearest, differs, membersOf, countsOf };
+  return { kept, nearest, differs, membersOf, countsOf, prototypesAt };
 }
 
 const MAX_NEAREST = 5; // prototypes listed for a test object
 
 // The nearest prototypes of a test object, nearest first, with their ranks. Equal distances share the best rank.
 function nearestPrototypes(query) {
-  const kept = current().kept;
+  const { countsOf } = current();
   const shown = [];
   queries.nearest[query].forEach((index, position) => {
-    if (index < 0 || !kept[index]) return;
+    if (!countsOf.has(index)) return;
     const distance = queries.distances[query][position], previous = shown.at(-1);
     shown.push({ index, distance, rank: previous && previous.distance === distance ? previous.rank : shown.length + 1 });
   });
@@ -86,11 +107,11 @@ function decision(query) {
 }
 
 function isVisible(index) {
-  return !state.hidden.has(objects.codes[index]);
+  return !state.hidden.has(codeOf(index));
 }
 
 function isDimmed(index) {
-  return state.matching !== null && !state.matching.has(index);
+  return state.matching !== null && !state.matching.has(realCase(index));
 }
 
 function selectObject(index, pinned) {
@@ -101,6 +122,8 @@ function selectObject(index, pinned) {
 
 function setStop(stop) {
   state.stop = stop;
+  // Sets of other sizes have no moved prototypes.
+  if (state.selected !== null) state.selected = realCase(state.selected);
   notify("stop");
 }
 
