@@ -16,8 +16,8 @@ from protoset.adaptation.descent import Course, WeightedObjects, descend
 from protoset.adaptation.validation import measure
 from protoset.selectors._distinct import DistinctObjects
 from protoset.spaces import DISSIMILARITIES, make_space
-from protoset.spaces.movable_vectors import Differences
 from protoset.spaces.movable import Moved
+from protoset.spaces.movable_vectors import Differences
 
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean", "seuclidean", "mahalanobis")
 ANGULAR = ("cosine", "correlation")
