@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from protoset._blocks import row_slices
+from protoset._progress import report
 from protoset.adaptation.adapting import (
     Adaptation,
     AdaptSettings,
@@ -57,6 +58,7 @@ def adapt_selected(
     distinct, objects = training.distinct_space(space), training.objects
     movable = check_movable(distinct)
     kept = selector.sample_indices_
+    report(settings.verbose, "moving %d prototypes", len(kept))
     start = starting_set(movable, objects, training.position[kept])
     moved, adaptation = adapt_set(
         movable,
@@ -132,7 +134,7 @@ def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObject
         part = objects.take(members)
         inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(rate * len(part))))
         again: Any = inner
-        if isinstance(selector, Refined):
+        if isinstance(selector, Refined) and selector.refinement_ is not None:
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
         with again._fitting() as plain:
             plain._fit_distinct(space.subset(members), part)

@@ -52,9 +52,10 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
     if inputs.transform_name:
         metric.append(["objects were transformed by", inputs.transform_name])
     inner = inner_selector(selector)
-    refined = "refined " if isinstance(selector, Refined) else ""
+    is_refined = isinstance(selector, Refined) and selector.refinement_ is not None
+    refined = "refined " if is_refined else ""
     method = [["method", f"{refined}{type(inner).__name__}"], ["rule", inputs.rule], *_parameters(inner)]
-    if isinstance(selector, Refined):
+    if is_refined:
         method += _parameters(selector)
         method.append(["swaps of the refinement", f"{selector.refinement_.n_swaps:,}"])
     method.append(["distances asked for", f"{selector.n_distances_:,}"])

@@ -18,6 +18,7 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from protoset._memory import MemoryEstimate
 from protoset._progress import report, reporter
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
+from protoset.selectors._improving import Refinement
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
@@ -25,6 +26,9 @@ from protoset.selectors.refinement import check_max_objects, check_schedule, ref
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
+
+SWAPPED_OBJECTS = 20_000
+"""Objects beyond which a set that will move is not refined before that: moves gain more in less time."""
 
 Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
 """Maps the objects to what is done to a set of them before it predicts; None for nothing."""
@@ -68,8 +72,9 @@ class Refined(BaseSelector):
     ----------
     selector_ : selector
         The fitted selector; its ``sample_indices_`` is the set before the refinement.
-    refinement_ : Refinement
-        Result of the refinement: losses, numbers of swaps and passes.
+    refinement_ : Refinement or None
+        Result of the refinement: losses, numbers of swaps and passes. None where :class:`PrototypeClassifier` moves the
+        prototypes of more than 20,000 objects and no parameter of the refinement is given: there is none then.
     size_curve_ : SizeCurve or None
         Error of refined sets at each size tried, where the size is automatic.
     degradations_ : ndarray of shape (n_objects,) or None
@@ -172,6 +177,7 @@ class Refined(BaseSelector):
             )
         refuse_unknown_labels(self._refining_class_weight(), objects.classes)
         random_state = None if self.random_state is None else check_random_state(self.random_state)
+        finish = None if finishing is None else finishing(space, objects)
         known = space
         self.memory_estimate_: MemoryEstimate | None = None
         with selector._fitting() as plain:
@@ -181,9 +187,13 @@ class Refined(BaseSelector):
                     if space.shape[0] <= SAMPLE_OBJECTS:
                         # The automatic size and the refinement both need all distances.
                         known = make_space(space.block(slice(None), slice(None)), "precomputed")
-                    finish = None if finishing is None else finishing(space, objects)
                     options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state, finish)
             plain._fit_distinct(space, objects, **options)
+        self.selector_ = selector
+        self.size_curve_ = getattr(selector, "size_curve_", None)
+        self.refinement_: Refinement | None = None
+        if finish is not None and self._leaves_out_swaps(space.shape[0]):
+            return selector.sample_indices_
         report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
         self.refinement_ = refine_distinct(
             known,
@@ -200,15 +210,19 @@ class Refined(BaseSelector):
             random_state=random_state,
             verbose=self.verbose,
         )
-        self.selector_ = selector
-        self.size_curve_ = getattr(selector, "size_curve_", None)
         return self.refinement_.indices
+
+    def _leaves_out_swaps(self, n_objects: int) -> bool:
+        """Whether a set that will move is not refined before that."""
+        given = self.steepness, self.n_starts, self.max_objects, self.max_time, self.callback
+        return n_objects > SWAPPED_OBJECTS and all(parameter is None for parameter in given)
 
     def _spread(self, training: TrainingSet) -> None:
         super()._spread(training)
         self.selector_._spread(training)
         self.selector_._count(training)
-        self.refinement_ = replace(self.refinement_, indices=self.sample_indices_)
+        if self.refinement_ is not None:
+            self.refinement_ = replace(self.refinement_, indices=self.sample_indices_)
         self.degradations_ = getattr(self.selector_, "degradations_", None)
 
     def _refining_class_weight(self) -> ClassWeight:
