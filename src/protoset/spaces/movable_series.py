@@ -78,12 +78,24 @@ class MovableSeries(MovableObjects):
     def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
         """Distances along the best paths, every pair to the end."""
         if columns is None:
-            columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
+            return self._all_distances(rows, prototypes)
         pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
         computed, nothing = np.empty(len(order)), np.empty(0)
         kernels.adapting_series.warp_pairs(pairs, nothing, computed, np.empty((0, 0, 0)), nothing)
         distances = np.empty(columns.shape)
         distances.reshape(-1)[order] = computed
+        return distances
+
+    def _all_distances(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
+        """Distances to all prototypes, those of series of equal lengths together."""
+        points, lengths, factors = prototypes.points, _lengths(prototypes.points), np.sqrt(prototypes.scales)
+        order = np.argsort(self._series.lengths[rows], kind="stable")
+        computed = np.empty((len(points), len(rows)))
+        kernels.adapting_series.distance_block(
+            self._arrays, rows[order], np.ascontiguousarray(points), lengths, factors, self._warping, computed
+        )
+        distances = np.empty((len(rows), len(points)))
+        distances[order] = computed.T
         return distances
 
     def add_gradients(
