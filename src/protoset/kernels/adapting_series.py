@@ -81,13 +81,19 @@ def warp(x, n, y, m, radius, costs, previous, current, steps):
             for lane in range(LANES):
                 difference = x[i - 1, channels - 1, lane] - y[j - 1, channels - 1, lane]
                 cost = costs[lane] + difference * difference
-                least = min(min(previous[cell + shift - 1, lane], previous[cell + shift, lane]), current[cell - 1, lane])
+                least = min(
+                    min(previous[cell + shift - 1, lane], previous[cell + shift, lane]), current[cell - 1, lane]
+                )
                 current[cell, lane] = least + cost
             if keep:
                 for lane in range(LANES):
-                    both, one, two = previous[cell + shift - 1, lane], previous[cell + shift, lane], current[cell - 1, lane]
-                    alone = FIRST if one <= two else SECOND
-                    steps[i - 1, cell, lane] = BOTH if both <= min(one, two) else alone
+                    both, one, two = (
+                        previous[cell + shift - 1, lane],
+                        previous[cell + shift, lane],
+                        current[cell - 1, lane],
+                    )
+                    alone = np.uint8(FIRST) if one <= two else np.uint8(SECOND)
+                    steps[i - 1, cell, lane] = np.uint8(BOTH) if both <= min(one, two) else alone
         previous, current = current, previous
     return previous[m - band_base(n, radius)]
 
@@ -116,7 +122,9 @@ def warp_to_one(x, n, y, m, radius, costs, previous, current):
             for lane in range(LANES):
                 difference = x[i - 1, channels - 1, lane] - other
                 cost = costs[lane] + difference * difference
-                least = min(min(previous[cell + shift - 1, lane], previous[cell + shift, lane]), current[cell - 1, lane])
+                least = min(
+                    min(previous[cell + shift - 1, lane], previous[cell + shift, lane]), current[cell - 1, lane]
+                )
                 current[cell, lane] = least + cost
         previous, current = current, previous
     return previous[m - band_base(n, radius)]
@@ -199,42 +207,41 @@ def warp_pairs(pairs, pulls, distances, gradient, scale_gradient):
         if is_pulled and (n > steps.shape[0] or cells > steps.shape[1]):
             steps = np.empty((n, cells, LANES), np.uint8)
         squared = warp(x, n, y, m, radius, costs, previous, current, steps if is_pulled else no_steps)
-        for lane in range(count):
-            if is_pulled:
-                row, column, pull = rows[first + lane], columns[first + lane], pulls[first + lane]
-                a, b = series.values[series.starts[row] : series.starts[row + 1]], points[column, :m]
-                pull_along_path(a, b, factors, radius, steps, lane, pull, gradient[column], scale_gradient)
-            else:
+        if is_pulled:
+            for lane in range(count):
+                pull, of_column = pulls[first + lane], gradient[columns[first + lane]]
+                pull_along_path(x, n, y, m, radius, steps, lane, pull, of_column, scale_gradient)
+        else:
+            for lane in range(count):
                 distances[first + lane] = np.sqrt(squared[lane])
         first += count
 
 
 @compiled
-def pull_along_path(a, b, factors, radius, steps, lane, pull, gradient, scale_gradient):
+def pull_along_path(x, n, y, m, radius, steps, lane, pull, gradient, scale_gradient):
     """Add the gradients of one pair, from the last points of both series to the first."""
-    i, j = a.shape[0], b.shape[0]
+    i, j = n, m
     while i > 0 and j > 0:
-        pull_points(a[i - 1], b[j - 1], factors, pull, gradient[j - 1], scale_gradient)
-        step = steps[i - 1, j - band_base(i, radius), lane]
-        i -= step != SECOND
-        j -= step != FIRST
+        for channel in range(x.shape[1]):
+            difference = y[j - 1, channel, lane] - x[i - 1, channel, lane]
+            gradient[j - 1, channel] += pull * difference
+            scale_gradient[channel] += 0.5 * pull * difference * difference
+        step = np.int64(steps[i - 1, j - band_base(i, radius), lane])
+        # FIRST is the lower bit and SECOND the upper one: no branches, which a processor would often guess wrongly.
+        i -= 1 - (step >> 1)
+        j -= 1 - (step & 1)
 
 
 @compiled
 def pull_along_alignment(pairs, pair, radius, pull, gradient, scale_gradient):
     """Add the gradients of one pair whose steps need much memory."""
     series, row, column = pairs.series, pairs.rows[pair], pairs.columns[pair]
-    a, b = series.values[series.starts[row] : series.starts[row + 1]], pairs.points[column, : pairs.lengths[column]]
-    path, _ = align(a * pairs.factors, b * pairs.factors, radius, np.empty(0))
+    a = series.values[series.starts[row] : series.starts[row + 1]] * pairs.factors
+    b = pairs.points[column, : pairs.lengths[column]] * pairs.factors
+    path, _ = align(a, b, radius, np.empty(0))
     for k in range(path.shape[0]):
         i, j = path[k]
-        pull_points(a[i], b[j], pairs.factors, pull, gradient[column, j], scale_gradient)
-
-
-@compiled
-def pull_points(a, b, factors, pull, gradient, scale_gradient):
-    """Add the gradients of two points that are matched."""
-    for channel in range(a.shape[0]):
-        difference = (b[channel] - a[channel]) * factors[channel]
-        gradient[channel] += pull * difference
-        scale_gradient[channel] += 0.5 * pull * difference * difference
+        for channel in range(a.shape[1]):
+            difference = b[j, channel] - a[i, channel]
+            gradient[column, j, channel] += pull * difference
+            scale_gradient[channel] += 0.5 * pull * difference * difference
