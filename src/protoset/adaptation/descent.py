@@ -168,7 +168,7 @@ def descend(
     lists: np.ndarray | None = None
     for n_passes in range(1, course.n_passes + 1):
         # Lists grow old as prototypes move, and prototypes move less and less.
-        if len(all_columns) > MANY_PROTOTYPES and n_passes & (n_passes - 1) == 0:
+        if len(all_columns) > (movable.n_listed or MANY_PROTOTYPES) and n_passes & (n_passes - 1) == 0:
             lists = nearby_prototypes(objects, prototypes, rows)
         order = generator.permutation(len(rows))
         for first in range(0, len(order), batch):
@@ -211,9 +211,11 @@ def batch_size(n_objects: int, n_prototypes: int) -> int:
 
 def nearby_prototypes(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> np.ndarray:
     """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them."""
-    lists = np.empty((len(rows), LISTED_PROTOTYPES), np.int32)
+    lists = np.empty((len(rows), objects.movable.n_listed or LISTED_PROTOTYPES), np.int32)
     for part in row_slices(len(rows), len(prototypes.labels) * 8):
-        screen = objects.movable.screen(rows[part], prototypes.moved)
+        screen, own = objects.movable.screen(rows[part], prototypes.moved), prototypes.own[rows[part]]
+        left = np.flatnonzero(own >= 0)
+        screen[left, own[left]] = np.inf
         kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], lists[part])
     return lists
 

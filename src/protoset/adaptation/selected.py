@@ -20,9 +20,10 @@ from protoset.adaptation.adapting import (
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
+from protoset.selectors._refinable_set import MATRIX_BYTES
 from protoset.selectors.refined import Finishing
 from protoset.selectors.size import Finish
-from protoset.spaces import PrototypeSpace, TrainingSpace
+from protoset.spaces import PrototypeSpace, TrainingSpace, make_space
 from protoset.spaces.movable import MovableObjects
 
 
@@ -64,7 +65,7 @@ def adapt_selected(
         settings,
         class_weight=_class_weight(selector),
         n_jobs=n_jobs,
-        select=_select_without(selector, distinct, objects),
+        select=_select_without(selector, _with_known_distances(distinct, movable), objects),
     )
     if not adaptation.has_moved:
         return AdaptedSet(adaptation, space.prototypes(kept), kept)
@@ -113,6 +114,13 @@ def _class_weight(selector: Any) -> Any:
     if isinstance(selector, Refined):
         return selector._refining_class_weight()
     return getattr(selector, "class_weight", None)
+
+
+def _with_known_distances(space: TrainingSpace, movable: MovableObjects) -> TrainingSpace:
+    """The same objects with all distances computed, where a distance costs much and the matrix is small."""
+    if movable.is_costly and space.shape[0] ** 2 * 8 <= MATRIX_BYTES:
+        return make_space(space.block(slice(None), slice(None)), "precomputed")
+    return space
 
 
 def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObjects) -> SelectWithout | None:

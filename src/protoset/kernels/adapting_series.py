@@ -71,7 +71,7 @@ def warp(x, n, y, m, radius, costs, previous, current, steps):
         current[first - 1 - base] = np.inf
         current[last + 1 - base] = np.inf
         for j in range(first, last + 1):
-            cell = j - base
+            cell, before = j - base, j - base + shift
             if channels > 1:
                 costs[:] = 0.0
                 for channel in range(channels - 1):
@@ -81,17 +81,11 @@ def warp(x, n, y, m, radius, costs, previous, current, steps):
             for lane in range(LANES):
                 difference = x[i - 1, channels - 1, lane] - y[j - 1, channels - 1, lane]
                 cost = costs[lane] + difference * difference
-                least = min(
-                    min(previous[cell + shift - 1, lane], previous[cell + shift, lane]), current[cell - 1, lane]
-                )
+                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
                 current[cell, lane] = least + cost
             if keep:
                 for lane in range(LANES):
-                    both, one, two = (
-                        previous[cell + shift - 1, lane],
-                        previous[cell + shift, lane],
-                        current[cell - 1, lane],
-                    )
+                    both, one, two = previous[before - 1, lane], previous[before, lane], current[cell - 1, lane]
                     alone = np.uint8(FIRST) if one <= two else np.uint8(SECOND)
                     steps[i - 1, cell, lane] = np.uint8(BOTH) if both <= min(one, two) else alone
         previous, current = current, previous
@@ -110,7 +104,7 @@ def warp_to_one(x, n, y, m, radius, costs, previous, current):
         current[first - 1 - base] = np.inf
         current[last + 1 - base] = np.inf
         for j in range(first, last + 1):
-            cell = j - base
+            cell, before = j - base, j - base + shift
             if channels > 1:
                 costs[:] = 0.0
                 for channel in range(channels - 1):
@@ -122,9 +116,7 @@ def warp_to_one(x, n, y, m, radius, costs, previous, current):
             for lane in range(LANES):
                 difference = x[i - 1, channels - 1, lane] - other
                 cost = costs[lane] + difference * difference
-                least = min(
-                    min(previous[cell + shift - 1, lane], previous[cell + shift, lane]), current[cell - 1, lane]
-                )
+                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
                 current[cell, lane] = least + cost
         previous, current = current, previous
     return previous[m - band_base(n, radius)]
@@ -141,13 +133,14 @@ def fill_lanes(lanes, length, values, starts, count, factors):
 
 
 @compiled
-def distance_block(series, rows, points, lengths, factors, warping, distances):
-    """Write the distances of the series ``rows`` to all prototypes to ``distances``; a row for each prototype.
+def squared_block(series, rows, factors, values, starts, lengths, warping, squared):
+    """Write the squared distances of the series ``rows`` to others, a row of ``squared`` for each of the others.
 
+    The series are multiplied by the factors; the others are ``lengths`` rows of ``values`` from ``starts`` on.
     Series of equal lengths should follow each other.
     """
-    n_longest, (m_longest, channels) = longest_length(series.starts), points.shape[1:]
-    x, scaled, starts = np.zeros((n_longest, channels, LANES)), points * factors, np.empty(LANES, np.int64)
+    x = np.zeros((longest_length(series.starts), values.shape[1], LANES))
+    x_starts = np.empty(LANES, np.int64)
     costs, previous, current = np.empty(LANES), np.empty((0, LANES)), np.empty((0, LANES))
     first = 0
     while first < rows.shape[0]:
@@ -156,18 +149,17 @@ def distance_block(series, rows, points, lengths, factors, warping, distances):
             row = rows[first + count]
             if series.starts[row + 1] - series.starts[row] != n:
                 break
-            starts[count] = series.starts[row]
+            x_starts[count] = series.starts[row]
             count += 1
-        fill_lanes(x, n, series.values, starts, count, factors)
-        for column in range(points.shape[0]):
-            m = lengths[column]
+        fill_lanes(x, n, series.values, x_starts, count, factors)
+        for other in range(starts.shape[0]):
+            m = lengths[other]
             radius = band_radius(n, m, warping.radius, warping.fraction)
-            if band_cells(m, radius) > previous.shape[0]:
-                previous = np.empty((band_cells(m, radius), LANES))
-                current = np.empty((band_cells(m, radius), LANES))
-            squared = warp_to_one(x, n, scaled[column], m, radius, costs, previous, current)
-            for lane in range(count):
-                distances[column, first + lane] = np.sqrt(squared[lane])
+            cells = band_cells(m, radius)
+            if cells > previous.shape[0]:
+                previous, current = np.empty((cells, LANES)), np.empty((cells, LANES))
+            y = values[starts[other] : starts[other] + m]
+            squared[other, first : first + count] = warp_to_one(x, n, y, m, radius, costs, previous, current)[:count]
         first += count
 
 

@@ -60,6 +60,8 @@ class MovableObjects(ABC):
     """Passes over the objects that suit these objects."""
     is_costly: bool = False
     """Whether a distance costs so much that one course alone is tried, on one held-out part."""
+    n_listed: int | None = None
+    """Prototypes near an object that it looks at, if there are more; None where only many prototypes need lists."""
 
     @abstractmethod
     def start(self, indices: np.ndarray) -> np.ndarray:

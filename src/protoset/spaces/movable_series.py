@@ -24,6 +24,9 @@ from protoset.spaces.series_data import Series
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
 
+FEW_ROWS = 32
+"""Series up to which lanes would stay empty if they had different series and the same prototype."""
+
 
 class MovableSeries(MovableObjects):
     """Series under dynamic time warping, with a scale for each channel.
@@ -43,6 +46,7 @@ class MovableSeries(MovableObjects):
     step = 0.3
     n_passes = 20
     is_costly = True
+    n_listed = 8
 
     def __init__(
         self,
@@ -78,7 +82,9 @@ class MovableSeries(MovableObjects):
     def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
         """Distances along the best paths, every pair to the end."""
         if columns is None:
-            return self._all_distances(rows, prototypes)
+            if len(rows) > FEW_ROWS:
+                return self._all_distances(rows, prototypes)
+            columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
         pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
         computed, nothing = np.empty(len(order)), np.empty(0)
         kernels.adapting_series.warp_pairs(pairs, nothing, computed, np.empty((0, 0, 0)), nothing)
@@ -88,14 +94,17 @@ class MovableSeries(MovableObjects):
 
     def _all_distances(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Distances to all prototypes, those of series of equal lengths together."""
-        points, lengths, factors = prototypes.points, _lengths(prototypes.points), np.sqrt(prototypes.scales)
+        lengths, factors = _lengths(prototypes.points), np.sqrt(prototypes.scales)
+        n_prototypes, n_points, n_channels = prototypes.points.shape
+        points = (prototypes.points * factors).reshape(-1, n_channels)
         order = np.argsort(self._series.lengths[rows], kind="stable")
-        computed = np.empty((len(points), len(rows)))
-        kernels.adapting_series.distance_block(
-            self._arrays, rows[order], np.ascontiguousarray(points), lengths, factors, self._warping, computed
+        computed = np.empty((n_prototypes, len(rows)))
+        starts = np.arange(n_prototypes) * n_points
+        kernels.adapting_series.squared_block(
+            self._arrays, rows[order], factors, points, starts, lengths, self._warping, computed
         )
-        distances = np.empty((len(rows), len(points)))
-        distances[order] = computed.T
+        distances = np.empty((len(rows), n_prototypes))
+        distances[order] = np.sqrt(computed).T
         return distances
 
     def add_gradients(
