@@ -33,6 +33,7 @@ from protoset.adaptation.validation import (
     Trial,
     best_of,
     held_out_folds,
+    is_no_worse,
     measure,
     try_courses,
 )
@@ -80,7 +81,7 @@ class Adaptation:
         Mean relative loss of the training objects, by weight, of the prototypes as given and as they are now.
     held_out_before, held_out_after : float
         Error on training objects that the moves did not see, before and after them, in the trials by which the loss
-        was chosen. Where the latter is not lower, nothing moves.
+        was chosen. Where the latter is not lower (of series: where it is higher), nothing moves.
     n_passes : int
         Passes over the training objects.
     reason : str
@@ -275,7 +276,7 @@ def adapt_set(
         watch.most = courses[0].n_passes * (len(courses) * len(trials) + 1)
         before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
         after = tried[best_of(tried)]
-        course = courses[best_of(tried)] if after < before else None
+        course = courses[best_of(tried)] if is_no_worse(after, before, movable) else None
         if course is not None and limits.reason is None:
             watch.begin()
             descend(weighted, start, everything, course, random_state, watch)

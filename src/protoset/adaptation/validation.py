@@ -15,6 +15,7 @@ from joblib import delayed
 from protoset import kernels
 from protoset._blocks import in_threads, row_slices
 from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend
+from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
 """Objects up to which the choice is made by cross-validation."""
@@ -114,6 +115,14 @@ def try_courses(
     tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
     after = [_join(tried[first : first + len(trials)]) for first in range(0, len(tried), len(trials))]
     return _join([measure(objects, trial.start, trial.held_out) for trial in trials]), after
+
+
+def is_no_worse(after: Errors, before: Errors, movable: MovableObjects) -> bool:
+    """Whether prototypes should move: their errors are lower, or of costly objects no higher.
+
+    Costly objects have one trial with few held-out objects. Equal errors say little there, and moves usually pay.
+    """
+    return after < before or (movable.is_costly and after.rate <= before.rate)
 
 
 def best_of(tried: list[Errors]) -> int:
