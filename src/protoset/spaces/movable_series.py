@@ -43,10 +43,10 @@ class MovableSeries(MovableObjects):
         Makes the space of moved series from the series multiplied by a factor for each channel, and from the factors.
     """
 
-    step = 0.3
+    step = 0.4
     n_passes = 20
     is_costly = True
-    n_listed = 8
+    n_listed = 16
 
     def __init__(
         self,
