@@ -199,7 +199,7 @@ def adapt(
         Passes over the objects; by default 40, of series 20, less for more than 50,000 objects.
     step : float, optional
         Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
-        0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.3. The length falls to 0.
+        0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.4. The length falls to 0.
     max_time : float, optional
         Seconds after which the best prototypes so far are returned, with a ``SearchStoppedWarning``.
     callback : callable, optional

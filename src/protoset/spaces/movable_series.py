@@ -46,7 +46,7 @@ class MovableSeries(MovableObjects):
     step = 0.4
     n_passes = 20
     is_costly = True
-    n_listed = 16
+    n_listed = 12
 
     def __init__(
         self,
