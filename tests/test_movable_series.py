@@ -6,12 +6,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from protoset import REPS, PrototypeClassifier, Refined, kernels
-from protoset.adaptation import selected
 from protoset.adaptation.adapting import starting_set
 from protoset.adaptation.descent import Course, WeightedObjects, descend, nearby_prototypes
 from protoset.adaptation.validation import Errors, is_no_worse, measure
 from protoset.selectors._distinct import DistinctObjects
-from protoset.spaces import make_space
+from protoset.spaces import make_space, movable_series
 from protoset.spaces.movable import Moved
 from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series import SeriesSpace
@@ -67,7 +66,11 @@ def test_at_the_start_distances_are_those_of_the_metric(case):
     start = Moved(space.movable.start(indices), np.ones_like(prototypes.scales))
     block = space.block(EVERYTHING, indices)
     expected = np.sqrt(block) if space._parameters["squared"] else block
-    np.testing.assert_array_equal(space.movable.distances(np.arange(space.shape[0]), start), expected)
+    movable, rows = space.movable, rng.permutation(space.shape[0])
+    np.testing.assert_array_equal(movable.distances(rows, start), expected[rows])
+    np.testing.assert_array_equal(movable.all_distances(), space.block(EVERYTHING, EVERYTHING))
+    np.testing.assert_array_equal(movable.distances(rows, start), expected[rows])
+    np.testing.assert_array_equal(movable.distances(rows, prototypes), space.movable.distances(rows, prototypes))
 
 
 @given(cases())
@@ -270,7 +273,7 @@ def fitted(X, y, **parameters):
 def test_known_distances_change_no_trial(monkeypatch, bump_series):
     known = fitted(*bump_series)
     assert known.adaptation_.has_moved
-    monkeypatch.setattr(selected, "MATRIX_BYTES", 0)
+    monkeypatch.setattr(movable_series, "KNOWN_DISTANCES_BYTES", 0)
     anew = fitted(*bump_series)
     assert anew.adaptation_.held_out_after == known.adaptation_.held_out_after
     np.testing.assert_array_equal(anew.adaptation_.prototypes, known.adaptation_.prototypes)

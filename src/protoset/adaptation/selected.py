@@ -20,7 +20,6 @@ from protoset.adaptation.adapting import (
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
-from protoset.selectors._refinable_set import MATRIX_BYTES
 from protoset.selectors.refined import Finishing
 from protoset.selectors.size import Finish
 from protoset.spaces import PrototypeSpace, TrainingSpace, make_space
@@ -65,7 +64,7 @@ def adapt_selected(
         settings,
         class_weight=_class_weight(selector),
         n_jobs=n_jobs,
-        select=_select_without(selector, _with_known_distances(distinct, movable), objects),
+        select=_select_without(selector, distinct, movable, objects),
     )
     if not adaptation.has_moved:
         return AdaptedSet(adaptation, space.prototypes(kept), kept)
@@ -116,14 +115,9 @@ def _class_weight(selector: Any) -> Any:
     return getattr(selector, "class_weight", None)
 
 
-def _with_known_distances(space: TrainingSpace, movable: MovableObjects) -> TrainingSpace:
-    """The same objects with all distances computed, where a distance costs much and the matrix is small."""
-    if movable.is_costly and space.shape[0] ** 2 * 8 <= MATRIX_BYTES:
-        return make_space(space.block(slice(None), slice(None)), "precomputed")
-    return space
-
-
-def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObjects) -> SelectWithout | None:
+def _select_without(
+    selector: Any, space: TrainingSpace, movable: MovableObjects, objects: DistinctObjects
+) -> SelectWithout | None:
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
     None for other methods, which may take long.
@@ -132,6 +126,8 @@ def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObject
     if not isinstance(ranking, REPS):
         return None
     rate = len(selector.sample_indices_) / len(objects)
+    known = movable.all_distances()
+    space = space if known is None else make_space(known, "precomputed")
 
     def select(members: np.ndarray) -> np.ndarray:
         part = objects.take(members)

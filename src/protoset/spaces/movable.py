@@ -63,6 +63,10 @@ class MovableObjects(ABC):
     n_listed: int | None = None
     """Prototypes near an object that it looks at, if there are more; None where only many prototypes need lists."""
 
+    def all_distances(self) -> np.ndarray | None:
+        """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
+        return None
+
     @abstractmethod
     def start(self, indices: np.ndarray) -> np.ndarray:
         """Coordinates of prototypes that stand where training objects are; an array that may be changed."""

@@ -141,7 +141,7 @@ class SeriesSpace(Space):
         """The series as points that gradient steps change; None under "erp"."""
         if self.metric == "erp":
             return None
-        return MovableSeries(self._columns, self._warping, self._read, self._place)
+        return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
     def _place(self, series: Series, factors: np.ndarray) -> Self:
         """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
