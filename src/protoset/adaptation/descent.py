@@ -215,7 +215,7 @@ def nearby_prototypes(objects: WeightedObjects, prototypes: MovingSet, rows: np.
     for part in row_slices(len(rows), len(prototypes.labels) * 8):
         screen, own = objects.movable.screen(rows[part], prototypes.moved), prototypes.own[rows[part]]
         left = np.flatnonzero(own >= 0)
-        screen[left, own[left]] = np.inf
+        screen[left, own[left]] = np.finfo(screen.dtype).max
         kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], lists[part])
     return lists
 

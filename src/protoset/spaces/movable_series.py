@@ -76,7 +76,7 @@ class MovableSeries(MovableObjects):
         self.n_coordinates = float(series.lengths.mean()) * series.n_channels
 
     def all_distances(self) -> np.ndarray | None:
-        """Dissimilarities of all training series, up to ``KNOWN_DISTANCES_BYTES``; ``distances`` looks them up from now on."""
+        """Dissimilarities of all training series, if there are not too many; ``distances`` looks them up then."""
         if len(self._series) ** 2 * 8 > KNOWN_DISTANCES_BYTES:
             return None
         if self._known is None:
