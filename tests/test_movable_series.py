@@ -5,13 +5,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from protoset import kernels
+from protoset import REPS, PrototypeClassifier, Refined, kernels
 from protoset.adaptation.adapting import starting_set
-from protoset.adaptation.descent import Course, WeightedObjects, descend
-from protoset.adaptation.validation import measure
+from protoset.adaptation.descent import Course, WeightedObjects, descend, nearby_prototypes
+from protoset.adaptation.validation import Errors, is_no_worse, measure
 from protoset.selectors._distinct import DistinctObjects
-from protoset.spaces import make_space
+from protoset.spaces import make_space, movable_series
 from protoset.spaces.movable import Moved
+from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series import SeriesSpace
 
 METRICS = ("dtw", "ddtw", "series_euclidean")
@@ -65,7 +66,20 @@ def test_at_the_start_distances_are_those_of_the_metric(case):
     start = Moved(space.movable.start(indices), np.ones_like(prototypes.scales))
     block = space.block(EVERYTHING, indices)
     expected = np.sqrt(block) if space._parameters["squared"] else block
-    np.testing.assert_array_equal(space.movable.distances(np.arange(space.shape[0]), start), expected)
+    movable, rows = space.movable, rng.permutation(space.shape[0])
+    np.testing.assert_array_equal(movable.distances(rows, start), expected[rows])
+    np.testing.assert_array_equal(movable.all_distances(), space.block(EVERYTHING, EVERYTHING))
+    np.testing.assert_array_equal(movable.distances(rows, start), expected[rows])
+    np.testing.assert_array_equal(movable.distances(rows, prototypes), space.movable.distances(rows, prototypes))
+
+
+@given(cases())
+def test_the_matrix_of_all_series_has_the_numbers_of_blocks(case):
+    space, _, _ = case
+    everything = np.arange(space.shape[0])
+    matrix = space.block(EVERYTHING, EVERYTHING)
+    np.testing.assert_array_equal(matrix, space.block(everything, everything))
+    np.testing.assert_array_equal(matrix, matrix.T)
 
 
 def relative_loss(distances, labels, codes, slopes):
@@ -217,3 +231,67 @@ def test_moves_lower_the_loss_on_gun_point(data_folder):
     before, after = moved_and_errors(space, codes, kept, Course(n_passes=40))
     assert after.loss < 0.8 * before.loss
     assert after.rate < before.rate
+
+
+def test_lists_hold_the_nearest_of_both_sides_but_not_the_own_prototype():
+    codes = np.arange(80) % 2
+    space = make_space(bumps(np.random.default_rng(0), codes), "dtw", {"window": 5})
+    objects = WeightedObjects(space.movable, codes, np.ones(80))
+    start = starting_set(space.movable, DistinctObjects.once_each(codes), np.arange(30))
+    lists = nearby_prototypes(objects, start, np.arange(80))
+    assert lists.shape == (80, space.movable.n_listed)
+    assert not (lists == start.own[:, None]).any()
+    distances, labels = objects.distances(start, np.arange(80))
+    listed, listed_labels = objects.distances(start, np.arange(80), lists)
+    for side in (0, 1):
+        nearest = np.where(labels == side, distances, np.inf).min(axis=1)
+        np.testing.assert_array_equal(np.where(listed_labels == side, listed, np.inf).min(axis=1), nearest)
+
+
+@pytest.mark.parametrize("loss", ["relative", "softmax"])
+def test_lists_change_little(monkeypatch, loss):
+    codes = np.arange(120) % 2
+    space = make_space(bumps(np.random.default_rng(0), codes), "dtw", {"window": 5})
+    assert space.movable.n_listed < 30
+    before, listed = moved_and_errors(space, codes, np.arange(30), Course(loss, n_passes=10))
+    monkeypatch.setattr(MovableSeries, "n_listed", 30)
+    _, whole = moved_and_errors(space, codes, np.arange(30), Course(loss, n_passes=10))
+    assert abs(listed.loss - whole.loss) < 0.1 * (before.loss - whole.loss)
+
+
+@pytest.fixture
+def bump_series():
+    codes = np.arange(100) % 2
+    return bumps(np.random.default_rng(1), codes), codes
+
+
+def fitted(X, y, **parameters):
+    selector = Refined(REPS(0.1, metric="dtw", metric_params={"window": 3}))
+    return PrototypeClassifier(selector, **parameters).fit(X, y)
+
+
+def test_known_distances_change_no_trial(monkeypatch, bump_series):
+    known = fitted(*bump_series)
+    assert known.adaptation_.has_moved
+    monkeypatch.setattr(movable_series, "KNOWN_DISTANCES_BYTES", 0)
+    anew = fitted(*bump_series)
+    assert anew.adaptation_.held_out_after == known.adaptation_.held_out_after
+    np.testing.assert_array_equal(anew.adaptation_.prototypes, known.adaptation_.prototypes)
+
+
+def test_workers_change_nothing(bump_series):
+    one, several = (fitted(*bump_series, n_jobs=n_jobs) for n_jobs in (None, 2))
+    np.testing.assert_array_equal(one.adaptation_.prototypes, several.adaptation_.prototypes)
+
+
+def test_the_softmax_loss_is_taken_when_asked(bump_series):
+    classifier = fitted(*bump_series, adapt={"loss": "softmax"})
+    assert classifier.adaptation_.loss == "softmax"
+    assert classifier.score(*bump_series) > 0.9
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.2, 0.3])
+def test_moves_need_no_lower_error_in_one_trial(rate):
+    movable = make_space(np.zeros((3, 4)) + np.arange(3)[:, None], "dtw", {}).movable
+    before, after = Errors(np.array([0.4, 0.0]), loss=1.0), Errors(np.array([2 * rate, 0.0]), loss=2.0)
+    assert is_no_worse(after, before, movable) == (rate <= 0.2)

@@ -33,6 +33,7 @@ from protoset.adaptation.validation import (
     TRIAL_OBJECTS,
     Trial,
     held_out_folds,
+    is_no_worse,
     measure,
     try_courses,
 )
@@ -50,10 +51,8 @@ MANY_OBJECTS = 50_000
 
 FEWEST_PASSES = 5
 
-FEW_STEEPNESS = (10.0, 40.0)
-"""Steepness of the relative loss, first and last, up to ``FEW_OBJECTS``; beyond, ``MANY_STEEPNESS``."""
-
 MANY_STEEPNESS = (10.0, 80.0)
+"""First and last steepness of the relative loss beyond ``FEW_OBJECTS``."""
 
 MANY_STEP = 0.2
 """Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
@@ -95,7 +94,7 @@ class Adaptation:
         objects, that of some from everywhere among them.
     held_out_before, held_out_after : float
         Error on training objects that the moves did not see, before and after them, in the trials by which the loss
-        was chosen. Where the latter is not lower, nothing moves.
+        was chosen. Where the latter is not lower (of series: where it is higher), nothing moves.
     n_passes : int
         Passes over the training objects.
     reason : str
@@ -155,7 +154,7 @@ class AdaptSettings:
         if passes is None:
             passes = max(FEWEST_PASSES, min(movable.n_passes, movable.n_passes * MANY_OBJECTS // n_objects))
         step, has_many = movable.step if self.step is None else self.step, n_objects > FEW_OBJECTS
-        relative = Course("relative", passes, step, FEW_STEEPNESS, relevances=self.relevances)
+        relative = Course("relative", passes, step, movable.steepness, relevances=self.relevances)
         softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
         if has_many:
             longer = max(step, MANY_STEP) if self.step is None else step
@@ -225,7 +224,7 @@ def adapt(
         Passes over the objects; by default 40, of series 20, less for more than 50,000 objects.
     step : float, optional
         Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
-        0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.3. The length falls to 0.
+        0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.4. The length falls to 0.
     max_time : float, optional
         Seconds after which the best prototypes so far are returned, with a ``SearchStoppedWarning``.
     callback : callable, optional
@@ -304,7 +303,7 @@ def adapt_set(
         before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
         best = min(range(len(tried)), key=lambda number: tried[number].cost)
         after = tried[best]
-        if after.is_lower_than(before):
+        if is_no_worse(after, before, movable):
             course = settings.after_trial(courses[best], len(objects))
         if course is not None and limits.reason is None:
             watch.begin(course.n_passes)

@@ -239,8 +239,8 @@ class _Descent:
         self._steps = steps_of(course, typical, movable, batch, n_steps)
         self._moving = begin_moving(prototypes, typical, movable.attribute_of)
         self._noise = course.noise * typical / np.sqrt(movable.n_coordinates)
-        has_many = len(prototypes.labels) > MANY_PROTOTYPES
-        self._lists = np.empty((len(rows), LISTED_PROTOTYPES if has_many else 0), np.int32)
+        has_many = len(prototypes.labels) > (movable.n_listed or MANY_PROTOTYPES)
+        self._lists = np.empty((len(rows), (movable.n_listed or LISTED_PROTOTYPES) if has_many else 0), np.int32)
         self._whole = self._take(np.arange(len(rows))) if len(sizes) == 1 else None
 
     def _take(self, positions: np.ndarray) -> tuple[WeightedObjects, np.ndarray, np.ndarray]:
@@ -331,10 +331,12 @@ def nearby_prototypes(
     objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, n_jobs: int | None = None
 ) -> np.ndarray:
     """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them."""
-    lists = np.empty((len(rows), LISTED_PROTOTYPES), np.int32)
+    lists = np.empty((len(rows), objects.movable.n_listed or LISTED_PROTOTYPES), np.int32)
 
     def fill(part: slice) -> None:
-        screen = objects.movable.screen(rows[part], prototypes.moved)
+        screen, own = objects.movable.screen(rows[part], prototypes.moved), prototypes.own[rows[part]]
+        left = np.flatnonzero(own >= 0)
+        screen[left, own[left]] = np.finfo(screen.dtype).max
         kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], lists[part])
 
     # Products by several threads differ in the last digits.

@@ -24,7 +24,7 @@ from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors.refined import Finishing
 from protoset.selectors.size import Finish
-from protoset.spaces import PrototypeSpace, TrainingSpace
+from protoset.spaces import PrototypeSpace, TrainingSpace, make_space
 from protoset.spaces.movable import MovableObjects, Moved
 
 
@@ -67,7 +67,7 @@ def adapt_selected(
         settings,
         class_weight=_class_weight(selector),
         n_jobs=n_jobs,
-        select=_select_without(selector, distinct, objects),
+        select=_select_without(selector, distinct, movable, objects),
     )
     if not adaptation.has_moved:
         return AdaptedSet(adaptation, space.prototypes(kept), kept)
@@ -120,7 +120,9 @@ def _class_weight(selector: Any) -> Any:
     return getattr(selector, "class_weight", None)
 
 
-def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObjects) -> SelectWithout | None:
+def _select_without(
+    selector: Any, space: TrainingSpace, movable: MovableObjects, objects: DistinctObjects
+) -> SelectWithout | None:
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
     None for other methods, which may take long.
@@ -129,6 +131,8 @@ def _select_without(selector: Any, space: TrainingSpace, objects: DistinctObject
     if not isinstance(ranking, REPS):
         return None
     rate = len(selector.sample_indices_) / len(objects)
+    known = movable.all_distances()
+    space = space if known is None else make_space(known, "precomputed")
 
     def select(members: np.ndarray) -> np.ndarray:
         part = objects.take(members)

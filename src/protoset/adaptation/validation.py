@@ -15,6 +15,7 @@ from joblib import delayed
 from protoset import kernels
 from protoset._blocks import in_threads, row_slices
 from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend
+from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
 """Objects up to which the choice is made by cross-validation."""
@@ -61,10 +62,6 @@ class Errors:
     def cost(self) -> float:
         """Return what sets are compared by: the error, and the loss, which differs less by chance."""
         return self.rate + self.mean_loss
-
-    def is_lower_than(self, other: Errors) -> bool:
-        """Whether the cost on the same objects is lower, and the error is not higher."""
-        return self.cost < other.cost and self.rate <= other.rate
 
 
 def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> Errors:
@@ -124,6 +121,14 @@ def try_courses(
     tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
     after = [_join(tried[first : first + len(trials)]) for first in range(0, len(tried), len(trials))]
     return _join([measure(objects, trial.start, trial.held_out) for trial in trials]), after
+
+
+def is_no_worse(after: Errors, before: Errors, movable: MovableObjects) -> bool:
+    """Whether prototypes should move: the error is not higher, and the cost is lower.
+
+    Costly objects have one trial with few held-out objects, so that the cost says little: the error alone counts there.
+    """
+    return after.rate <= before.rate and (movable.is_costly or after.cost < before.cost)
 
 
 def _join(parts: list[Errors]) -> Errors:

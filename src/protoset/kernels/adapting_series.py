@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled
-from protoset.kernels.alignment import BOTH, FIRST, SECOND
+from protoset.kernels.alignment import BOTH, FIRST, SECOND, align
 from protoset.kernels.series import FINITE_MATH, SeriesArrays, Warping, band_radius, longest_length
 
-LANES = 32
+LANES = 64
 """Pairs of series that are warped together: fewer are not worth vector instructions."""
 
 STEP_BYTES = 2**26
-"""Memory for the steps of the paths; where they need more, fewer pairs are warped together."""
+"""Memory for the steps of the paths of pairs that are warped together."""
 
 
 class Pairs(NamedTuple):
@@ -48,51 +48,78 @@ def band_cells(m, radius):
     return min(m, 2 * radius + 1) + 2
 
 
-@compiled(fastmath=FINITE_MATH)
-def other_costs(point, y, costs):
-    """Squared differences of a point and several points, summed over all channels but the last."""
-    for j in range(y.shape[0]):
-        for lane in range(costs.shape[1]):
-            costs[j, lane] = 0.0
-        for channel in range(y.shape[1] - 1):
-            for lane in range(costs.shape[1]):
-                difference = point[channel, lane] - y[j, channel, lane]
-                costs[j, lane] += difference * difference
+@compiled
+def start_band(previous, m, radius):
+    """Write the row of cells before the first points, where every path begins."""
+    previous[: band_cells(m, radius)] = np.inf
+    previous[0] = 0.0
 
 
 @compiled(fastmath=FINITE_MATH)
-def warp(x, n, y, m, radius, costs, band, steps):
-    """Squared dynamic time warping distances of the pairs in the lanes, in the first row of ``costs``.
+def warp(x, n, y, m, radius, costs, previous, current, steps):
+    """Squared dynamic time warping distances of the pairs in the lanes.
 
-    x and y are (points, channels, lanes), of which the first n and m points count. ``band`` has two rows of cells: by
-    turns the row before and the current one. ``steps`` keeps the step that led to each cell, if it is not empty.
+    x and y are (points, channels, lanes), of which the first n and m points count. ``costs``, ``previous`` and
+    ``current`` are work space. ``steps`` keeps the step that led to each cell, if it is not empty.
     """
-    channels, lanes = x.shape[1:]
-    keep = steps.shape[0] > 0
-    costs[: band_cells(m, radius) - 2] = 0.0
-    band[0, : band_cells(m, radius)] = np.inf
-    band[0, 0] = 0.0
+    channels, keep = x.shape[1], steps.shape[0] > 0
+    start_band(previous, m, radius)
+    costs[:] = 0.0
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
         shift = base - band_base(i - 1, radius)
-        previous, current, point = band[(i - 1) % 2], band[i % 2], x[i - 1, channels - 1]
-        for lane in range(lanes):
-            current[first - 1 - base, lane] = np.inf
-            current[last + 1 - base, lane] = np.inf
-        if channels > 1:
-            other_costs(x[i - 1], y[first - 1 : last], costs)
+        current[first - 1 - base] = np.inf
+        current[last + 1 - base] = np.inf
         for j in range(first, last + 1):
-            other, others, cell = y[j - 1, channels - 1], costs[j - first], j - base
-            both, one, two, here = previous[cell + shift - 1], previous[cell + shift], current[cell - 1], current[cell]
-            for lane in range(lanes):
-                difference = point[lane] - other[lane]
-                cost = others[lane] + difference * difference
-                here[lane] = min(min(both[lane], one[lane]), two[lane]) + cost
+            cell, before = j - base, j - base + shift
+            if channels > 1:
+                costs[:] = 0.0
+                for channel in range(channels - 1):
+                    for lane in range(LANES):
+                        difference = x[i - 1, channel, lane] - y[j - 1, channel, lane]
+                        costs[lane] += difference * difference
+            for lane in range(LANES):
+                difference = x[i - 1, channels - 1, lane] - y[j - 1, channels - 1, lane]
+                cost = costs[lane] + difference * difference
+                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
+                current[cell, lane] = least + cost
             if keep:
-                for lane in range(lanes):
-                    alone = FIRST if one[lane] <= two[lane] else SECOND
-                    steps[i - 1, cell, lane] = BOTH if both[lane] <= min(one[lane], two[lane]) else alone
-    costs[0] = band[n % 2, m - band_base(n, radius)]
+                for lane in range(LANES):
+                    both, one, two = previous[before - 1, lane], previous[before, lane], current[cell - 1, lane]
+                    alone = np.uint8(FIRST) if one <= two else np.uint8(SECOND)
+                    steps[i - 1, cell, lane] = np.uint8(BOTH) if both <= min(one, two) else alone
+        previous, current = current, previous
+    return previous[m - band_base(n, radius)]
+
+
+@compiled(fastmath=FINITE_MATH)
+def warp_to_one(x, n, y, m, radius, costs, previous, current):
+    """As ``warp``, of the series in the lanes to one prototype: y is (points, channels)."""
+    channels = x.shape[1]
+    start_band(previous, m, radius)
+    costs[:] = 0.0
+    for i in range(1, n + 1):
+        first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
+        shift = base - band_base(i - 1, radius)
+        current[first - 1 - base] = np.inf
+        current[last + 1 - base] = np.inf
+        for j in range(first, last + 1):
+            cell, before = j - base, j - base + shift
+            if channels > 1:
+                costs[:] = 0.0
+                for channel in range(channels - 1):
+                    other = y[j - 1, channel]
+                    for lane in range(LANES):
+                        difference = x[i - 1, channel, lane] - other
+                        costs[lane] += difference * difference
+            other = y[j - 1, channels - 1]
+            for lane in range(LANES):
+                difference = x[i - 1, channels - 1, lane] - other
+                cost = costs[lane] + difference * difference
+                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
+                current[cell, lane] = least + cost
+        previous, current = current, previous
+    return previous[m - band_base(n, radius)]
 
 
 @compiled
@@ -100,9 +127,40 @@ def fill_lanes(lanes, length, values, starts, count, factors):
     """Write ``count`` series to the lanes; ``starts`` has the first point of each."""
     for t in range(length):
         for channel in range(values.shape[1]):
-            lane_values, factor = lanes[t, channel], factors[channel]
+            factor = factors[channel]
             for lane in range(count):
-                lane_values[lane] = values[starts[lane] + t, channel] * factor
+                lanes[t, channel, lane] = values[starts[lane] + t, channel] * factor
+
+
+@compiled
+def squared_block(series, rows, factors, values, starts, lengths, warping, squared):
+    """Write the squared distances of the series ``rows`` to others, a row of ``squared`` for each of the others.
+
+    The series are multiplied by the factors; the others are ``lengths`` rows of ``values`` from ``starts`` on.
+    Series of equal lengths should follow each other.
+    """
+    x = np.zeros((longest_length(series.starts), values.shape[1], LANES))
+    x_starts = np.empty(LANES, np.int64)
+    costs, previous, current = np.empty(LANES), np.empty((0, LANES)), np.empty((0, LANES))
+    first = 0
+    while first < rows.shape[0]:
+        n, count = series.starts[rows[first] + 1] - series.starts[rows[first]], 0
+        while count < LANES and first + count < rows.shape[0]:
+            row = rows[first + count]
+            if series.starts[row + 1] - series.starts[row] != n:
+                break
+            x_starts[count] = series.starts[row]
+            count += 1
+        fill_lanes(x, n, series.values, x_starts, count, factors)
+        for other in range(starts.shape[0]):
+            m = lengths[other]
+            radius = band_radius(n, m, warping.radius, warping.fraction)
+            cells = band_cells(m, radius)
+            if cells > previous.shape[0]:
+                previous, current = np.empty((cells, LANES)), np.empty((cells, LANES))
+            y = values[starts[other] : starts[other] + m]
+            squared[other, first : first + count] = warp_to_one(x, n, y, m, radius, costs, previous, current)[:count]
+        first += count
 
 
 @compiled
@@ -114,17 +172,21 @@ def warp_pairs(pairs, pulls, distances, gradient, scale_gradient):
     """
     series, rows, points, lengths, columns, factors, warping = pairs
     n_longest, (m_longest, channels) = longest_length(series.starts), points.shape[1:]
-    pulled, lanes = pulls.shape[0] > 0, LANES
-    if pulled:
-        radius = band_radius(n_longest, m_longest, warping.radius, warping.fraction)
-        lanes = max(1, min(LANES, STEP_BYTES // (n_longest * band_cells(m_longest, radius))))
-    x, y = np.zeros((n_longest, channels, lanes)), np.zeros((m_longest, channels, lanes))
-    costs, band, steps = np.empty((0, lanes)), np.empty((2, 0, lanes)), np.empty((0, 0, lanes), np.uint8)
-    flat, x_starts, y_starts = points.reshape(-1, channels), np.empty(lanes, np.int64), np.empty(lanes, np.int64)
+    is_pulled = pulls.shape[0] > 0
+    x, y = np.zeros((n_longest, channels, LANES)), np.zeros((m_longest, channels, LANES))
+    costs, previous, current = np.empty(LANES), np.empty((0, LANES)), np.empty((0, LANES))
+    steps, no_steps = np.empty((0, 0, LANES), np.uint8), np.empty((0, 0, LANES), np.uint8)
+    flat, x_starts, y_starts = points.reshape(-1, channels), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     first = 0
     while first < rows.shape[0]:
         n, m, count = series.starts[rows[first] + 1] - series.starts[rows[first]], lengths[columns[first]], 0
-        while count < lanes and first + count < rows.shape[0]:
+        radius = band_radius(n, m, warping.radius, warping.fraction)
+        cells = band_cells(m, radius)
+        if is_pulled and n * cells * LANES > STEP_BYTES:
+            pull_along_alignment(pairs, first, radius, pulls[first], gradient, scale_gradient)
+            first += 1
+            continue
+        while count < LANES and first + count < rows.shape[0]:
             row, column = rows[first + count], columns[first + count]
             if series.starts[row + 1] - series.starts[row] != n or lengths[column] != m:
                 break
@@ -132,32 +194,46 @@ def warp_pairs(pairs, pulls, distances, gradient, scale_gradient):
             count += 1
         fill_lanes(x, n, series.values, x_starts, count, factors)
         fill_lanes(y, m, flat, y_starts, count, factors)
-        radius = band_radius(n, m, warping.radius, warping.fraction)
-        cells = band_cells(m, radius)
-        if cells > band.shape[1]:
-            costs, band = np.empty((cells, lanes)), np.empty((2, cells, lanes))
-        if pulled and (n > steps.shape[0] or cells > steps.shape[1]):
-            steps = np.empty((n, cells, lanes), np.uint8)
-        warp(x, n, y, m, radius, costs, band, steps)
-        for lane in range(count):
-            if pulled:
-                row, column, pull = rows[first + lane], columns[first + lane], pulls[first + lane]
-                a, b = series.values[series.starts[row] : series.starts[row + 1]], points[column, :m]
-                pull_along_path(a, b, factors, radius, steps, lane, pull, gradient[column], scale_gradient)
-            else:
-                distances[first + lane] = np.sqrt(costs[0, lane])
+        if cells > previous.shape[0]:
+            previous, current = np.empty((cells, LANES)), np.empty((cells, LANES))
+        if is_pulled and (n > steps.shape[0] or cells > steps.shape[1]):
+            steps = np.empty((n, cells, LANES), np.uint8)
+        squared = warp(x, n, y, m, radius, costs, previous, current, steps if is_pulled else no_steps)
+        if is_pulled:
+            for lane in range(count):
+                pull, of_column = pulls[first + lane], gradient[columns[first + lane]]
+                pull_along_path(x, n, y, m, radius, steps, lane, pull, of_column, scale_gradient)
+        else:
+            for lane in range(count):
+                distances[first + lane] = np.sqrt(squared[lane])
         first += count
 
 
 @compiled
-def pull_along_path(a, b, factors, radius, steps, lane, pull, gradient, scale_gradient):
+def pull_along_path(x, n, y, m, radius, steps, lane, pull, gradient, scale_gradient):
     """Add the gradients of one pair, from the last points of both series to the first."""
-    i, j = a.shape[0], b.shape[0]
+    i, j = n, m
     while i > 0 and j > 0:
-        for channel in range(a.shape[1]):
-            difference = (b[j - 1, channel] - a[i - 1, channel]) * factors[channel]
+        for channel in range(x.shape[1]):
+            difference = y[j - 1, channel, lane] - x[i - 1, channel, lane]
             gradient[j - 1, channel] += pull * difference
             scale_gradient[channel] += 0.5 * pull * difference * difference
-        step = steps[i - 1, j - band_base(i, radius), lane]
-        i -= step != SECOND
-        j -= step != FIRST
+        step = np.int64(steps[i - 1, j - band_base(i, radius), lane])
+        # FIRST is the lower bit and SECOND the upper one: no branches, which a processor would often guess wrongly.
+        i -= 1 - (step >> 1)
+        j -= 1 - (step & 1)
+
+
+@compiled
+def pull_along_alignment(pairs, pair, radius, pull, gradient, scale_gradient):
+    """Add the gradients of one pair whose steps need much memory."""
+    series, row, column = pairs.series, pairs.rows[pair], pairs.columns[pair]
+    a = series.values[series.starts[row] : series.starts[row + 1]] * pairs.factors
+    b = pairs.points[column, : pairs.lengths[column]] * pairs.factors
+    path, _ = align(a, b, radius, np.empty(0))
+    for k in range(path.shape[0]):
+        i, j = path[k]
+        for channel in range(a.shape[1]):
+            difference = b[j, channel] - a[i, channel]
+            gradient[column, j, channel] += pull * difference
+            scale_gradient[channel] += 0.5 * pull * difference * difference

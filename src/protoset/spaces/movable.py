@@ -56,10 +56,18 @@ class MovableObjects(ABC):
     """Whether a scale belongs to several attributes at once, so that it says nothing about one of them."""
     step: float = 0.1
     """Length of the first step that suits these objects, in units of the typical distance."""
+    steepness: tuple[float, float] = (10.0, 40.0)
+    """First and last steepness of the relative loss that suits few of these objects."""
     n_passes: int = 40
     """Passes over the objects that suit these objects."""
     is_costly: bool = False
     """Whether a distance costs so much that one course alone is tried, on one held-out part."""
+    n_listed: int | None = None
+    """Prototypes near an object that it looks at, if there are more; None where only many prototypes need lists."""
+
+    def all_distances(self) -> np.ndarray | None:
+        """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
+        return None
 
     @property
     def attribute_of(self) -> np.ndarray:

@@ -11,7 +11,7 @@ start under ``normalize=True``, derivatives under "ddtw". Prototypes leave mean 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,19 @@ from protoset.spaces.series_data import Series
 
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
+
+FEW_ROWS = 32
+"""Series up to which lanes would stay empty if they had different series and the same prototype."""
+
+KNOWN_DISTANCES_BYTES = 256 * 2**20
+"""Memory for the distances of all training series; beyond, they are computed when they are needed."""
+
+
+class _KnownDistances(NamedTuple):
+    """Dissimilarities of all training series, and the row of each series by its points."""
+
+    matrix: np.ndarray
+    row_of: dict[bytes, int]
 
 
 class MovableSeries(MovableObjects):
@@ -38,11 +51,15 @@ class MovableSeries(MovableObjects):
         Checks and prepares new series.
     place : callable
         Makes the space of moved series from the series multiplied by a factor for each channel, and from the factors.
+    matrix : callable
+        Computes the dissimilarities of all training series.
     """
 
-    step = 0.3
+    step = 0.4
+    steepness = (10.0, 20.0)
     n_passes = 20
     is_costly = True
+    n_listed = 12
 
     def __init__(
         self,
@@ -50,11 +67,39 @@ class MovableSeries(MovableObjects):
         warping: Warping,
         read: Callable[[Any], Series],
         place: Callable[[Series, np.ndarray], PrototypeSpace],
+        matrix: Callable[[], np.ndarray],
     ):
         self._series, self._warping, self._read, self._place = series, warping, read, place
+        self._compute_matrix = matrix
+        self._known: _KnownDistances | None = None
         self._arrays = kernels.series.SeriesArrays(series.values.reshape(len(series.values), -1), series.starts)
         self.n_scales = series.n_channels
         self.n_coordinates = float(series.lengths.mean()) * series.n_channels
+
+    def all_distances(self) -> np.ndarray | None:
+        """Dissimilarities of all training series, if there are not too many; ``distances`` looks them up then."""
+        if len(self._series) ** 2 * 8 > KNOWN_DISTANCES_BYTES:
+            return None
+        if self._known is None:
+            contents = {points.tobytes(): row for row, points in enumerate(self._rows_of_points())}
+            self._known = _KnownDistances(self._compute_matrix(), contents)
+        return self._known.matrix
+
+    def _rows_of_points(self) -> list[np.ndarray]:
+        """Points of each training series."""
+        return np.split(self._arrays.values, self._series.starts[1:-1])
+
+    def _homes(self, prototypes: Moved) -> np.ndarray | None:
+        """Return the training series at which all prototypes stand, where the distances of these are known."""
+        if self._known is None or (prototypes.scales != 1).any():
+            return None
+        homes = []
+        for points, length in zip(prototypes.points, _lengths(prototypes.points), strict=True):
+            home = self._known.row_of.get(points[:length].tobytes())
+            if home is None:
+                return None
+            homes.append(home)
+        return np.array(homes)
 
     def start(self, indices: np.ndarray) -> np.ndarray:
         """Points of some training series."""
@@ -78,12 +123,33 @@ class MovableSeries(MovableObjects):
     def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
         """Distances along the best paths, every pair to the end."""
         if columns is None:
+            homes = self._homes(prototypes)
+            if self._known is not None and homes is not None:
+                block = self._known.matrix[rows[:, None], homes]
+                return block if self._warping.root else np.sqrt(block)
+            if len(rows) > FEW_ROWS:
+                return self._all_distances(rows, prototypes)
             columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
         pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
         computed, nothing = np.empty(len(order)), np.empty(0)
         kernels.adapting_series.warp_pairs(pairs, nothing, computed, np.empty((0, 0, 0)), nothing)
         distances = np.empty(columns.shape)
         distances.reshape(-1)[order] = computed
+        return distances
+
+    def _all_distances(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
+        """Distances to all prototypes, those of series of equal lengths together."""
+        lengths, factors = _lengths(prototypes.points), np.sqrt(prototypes.scales)
+        n_prototypes, n_points, n_channels = prototypes.points.shape
+        points = (prototypes.points * factors).reshape(-1, n_channels)
+        order = np.argsort(self._series.lengths[rows], kind="stable")
+        computed = np.empty((n_prototypes, len(rows)))
+        starts = np.arange(n_prototypes) * n_points
+        kernels.adapting_series.squared_block(
+            self._arrays, rows[order], factors, points, starts, lengths, self._warping, computed
+        )
+        distances = np.empty((len(rows), n_prototypes))
+        distances[order] = np.sqrt(computed).T
         return distances
 
     def add_gradients(

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 WIDEST_BAND = 2**31
 """Radius of the widest band; no series is as long."""
 
+MATRIX_STRIP = 128
+"""Series whose distances to all later ones are computed at a time."""
+
 
 class SeriesSpace(Space):
     """Elastic dissimilarities between prepared time series; ``parameters`` are all arguments of the metric, checked."""
@@ -82,7 +85,28 @@ class SeriesSpace(Space):
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Compute every pair to the end."""
+        are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)
+        if are_all and self._is_training and self.metric != "erp":
+            return self._matrix()
         return self._block(rows, columns, upper=False)
+
+    def _matrix(self) -> np.ndarray:
+        """Distances of all training series, many at a time and each pair once; the same numbers as from a block."""
+        series, n = self._columns, self.shape[1]
+        arrays = kernels.series.SeriesArrays(series.values.reshape(len(series.values), -1), series.starts)
+        matrix, order = np.empty((n, n)), np.argsort(series.lengths, kind="stable")
+        for first in range(0, n, MATRIX_STRIP):
+            rows, others = order[first : first + MATRIX_STRIP], order[first:]
+            strip = np.empty((len(others), len(rows)))
+            starts, lengths = series.starts[others], series.lengths[others]
+            kernels.adapting_series.squared_block(
+                arrays, rows, np.ones(series.n_channels), arrays.values, starts, lengths, self._warping, strip
+            )
+            if self._warping.root:
+                np.sqrt(strip, out=strip)
+            matrix[others[:, None], rows] = strip
+            matrix[rows[:, None], others] = strip.T
+        return matrix
 
     def upper_block(self, rows: slice) -> np.ndarray:
         """Compute the pairs of a row with a later column."""
@@ -117,7 +141,7 @@ class SeriesSpace(Space):
         """The series as points that gradient steps change; None under "erp"."""
         if self.metric == "erp":
             return None
-        return MovableSeries(self._columns, self._warping, self._read, self._place)
+        return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
     def _place(self, series: Series, factors: np.ndarray) -> Self:
         """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
