@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset._blocks import map_blocks
@@ -119,6 +119,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         A training object for each prototype: the prototype itself, or where it moved, the nearest object of its class.
     relevances_ : ndarray of float or None
         Scale of each attribute, of series of each channel, where they were learned; 1 on average.
+    prototypes_ : array, list, DataFrame or None
+        The prototypes as objects of the kind of the training objects: moved where they moved, else some of these. A
+        category between several ones is a dict of shares. None where there are no objects, as with a matrix.
     prototype_labels_ : ndarray
         Labels of the prototypes.
     prototype_counts_ : ndarray of float
@@ -203,12 +206,12 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._beta = selector._rank_base()
-            plain._place(space, y, sample_weight)
+            plain._place(X, space, y, sample_weight)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
                 warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
 
-    def _place(self, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
+    def _place(self, X: Any, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""
         settings, adapted = _settings_of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
@@ -216,6 +219,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             adapted = adapt_selected(space, training, self.selector_, settings, n_jobs=self.n_jobs)
         kept = self.sample_indices_
         self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
+        self._selected_objects = (
+            None if adapted is not None and adapted.adaptation.has_moved else _take_objects(X, kept, space)
+        )
         self.exemplars_ = kept if adapted is None else adapted.exemplars
         self.adaptation_ = None if adapted is None else adapted.adaptation
         self.relevances_ = None if adapted is None else adapted.adaptation.relevances
@@ -227,6 +233,13 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             "adapt": _check_adapt(self.adapt, self.rule),
             "n_jobs": check_jobs(self.n_jobs),
         }
+
+    @property
+    def prototypes_(self) -> Any:
+        """The prototypes as objects of the kind of the training objects, where they are now; None where not known."""
+        check_is_fitted(self, "classes_")
+        selected = getattr(self, "_selected_objects", None)
+        return self._prototypes.objects if selected is None else selected
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict labels.
@@ -455,6 +468,13 @@ def _settings_of(adapt: Any, rule: str) -> AdaptSettings | None:
             "are; use rule='nearest'"
         )
     return AdaptSettings(**(adapt if isinstance(adapt, Mapping) else {})).checked()
+
+
+def _take_objects(X: Any, indices: np.ndarray, space: TrainingSpace) -> Any:
+    """Return some of the training objects as they were given; None where they are not at hand as such."""
+    if isinstance(X, Dissimilarities) or is_dask(X) or space.metric == "precomputed":
+        return None
+    return _safe_indexing(X, indices)
 
 
 def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

@@ -281,11 +281,8 @@ def adapt_set(
 
     ``select`` chooses the prototypes for the trials; by default they start from the given ones.
     """
-    if settings.relevances and movable.mixes_attributes:
-        raise ValueError(
-            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
-            "leave relevances out, or use metric='seuclidean'"
-        )
+    if settings.relevances:
+        _check_attributes(movable)
     limits = SearchLimits(settings.max_time, settings.callback, settings.verbose, "passes of the adaptation")
     random_state = check_random_state(0 if settings.random_state is None else settings.random_state)
     weights = objects.counts * objects.costs(class_weight)
@@ -394,6 +391,26 @@ def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
     own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
     own[objects.counts > 1] = -1
     return own
+
+
+def _check_attributes(movable: MovableObjects) -> None:
+    """Refuse to learn scales where they would say nothing about an attribute."""
+    if movable.mixes_attributes:
+        raise ValueError(
+            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
+            "leave relevances out, or use metric='seuclidean'"
+        )
+    constant = movable.constant_attributes()
+    if len(constant):
+        raise ValueError(
+            f"relevances=True learns how much each attribute matters, and {_name_columns(constant)} of X "
+            "has one value in all training objects; drop it, or leave relevances out"
+        )
+
+
+def _name_columns(columns: np.ndarray) -> str:
+    """Name the first of some columns, and say how many there are."""
+    return f"column {columns[0]}" + (f" (and {len(columns) - 1} more)" if len(columns) > 1 else "")
 
 
 def check_movable(space: TrainingSpace) -> MovableObjects:

@@ -12,9 +12,11 @@ from protoset.kernels._compile import compiled
 FAINT = 1e-6
 """Share of an object's softmax below which a prototype gets no gradient."""
 
-FAR_BEHIND = 400.0
-"""Logarithm of the share of the nearest prototype over that of the object's class, beyond which the class is summed
-apart, so that its shares do not vanish."""
+NO_SHARE = 40.0
+"""Logarithm of the share of the nearest prototype over that of another, beyond which the other has none."""
+
+FAR_BEHIND = 20.0
+"""The same of the nearest prototype of the object's class, beyond which shares in the class are computed apart."""
 
 
 @compiled
@@ -59,7 +61,8 @@ def softmax_row(distances, labels, code, weight, sharpness, slopes):
         return 0.0, 0.0
     all_shares, own_shares = 0.0, 0.0
     for column in range(distances.shape[0]):
-        share = np.exp(-sharpness * (distances[column] ** 2 - nearest**2))
+        behind = sharpness * (distances[column] ** 2 - nearest**2)
+        share = np.exp(-behind) if behind < NO_SHARE else 0.0
         slopes[column] = share
         all_shares += share
         if labels[column] == code:

@@ -299,6 +299,11 @@ class PrototypeSpace(Dissimilarities):
         """The columns as rows of numbers as they were given; None for other objects, or where they were changed."""
         return None
 
+    @property
+    def objects(self) -> Any:
+        """The columns as objects of the kind that users give; None where they are not known as such."""
+        return self.vectors
+
     @abstractmethod
     def cross(self, queries: Any) -> Dissimilarities:
         """Space from new objects to the columns of this one."""

@@ -69,6 +69,10 @@ class MovableObjects(ABC):
         """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
         return None
 
+    def constant_attributes(self) -> np.ndarray:
+        """Attributes (of series, channels) that are the same in all objects, as positions; none by default."""
+        return np.empty(0, np.int64)
+
     @property
     def attribute_of(self) -> np.ndarray:
         """The attribute of each coordinate, for objects with ``coordinates``."""

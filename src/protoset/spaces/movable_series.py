@@ -101,6 +101,10 @@ class MovableSeries(MovableObjects):
             homes.append(home)
         return np.array(homes)
 
+    def constant_attributes(self) -> np.ndarray:
+        """Channels with one value at all points of all series."""
+        return np.flatnonzero(np.ptp(self._arrays.values, axis=0) == 0)
+
     def start(self, indices: np.ndarray) -> np.ndarray:
         """Points of some training series."""
         return _padded(self._series[indices])

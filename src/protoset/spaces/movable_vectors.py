@@ -140,6 +140,13 @@ class MovableVectors(MovableObjects):
         taken._images = np.ascontiguousarray(self._images[rows])
         return taken
 
+    def constant_attributes(self) -> np.ndarray:
+        """Attributes with one value, which no object lacks."""
+        first, varies = self._images[:1], np.zeros(self._images.shape[1], bool)
+        for part in row_slices(len(self._images), self._images.shape[1] * 2):
+            varies |= (self._images[part] != first).any(axis=0)  # NaN differs from itself
+        return np.flatnonzero(np.bincount(self.attribute_of, varies) == 0)
+
     @cached_property
     def _means(self) -> np.ndarray | None:
         """Mean of each coordinate over the objects where it is known, 0 where there are none; None if all are known."""

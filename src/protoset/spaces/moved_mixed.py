@@ -160,6 +160,11 @@ class MovedMixedSpace(PrototypeSpace):
         """Number of row objects and of prototypes."""
         return len(self._rows), len(self._points)
 
+    @property
+    def objects(self) -> np.ndarray:
+        """Attributes of the prototypes: numbers, categories, shares of categories."""
+        return self._coordinates.objects(self._points)
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities by differences of the coordinates."""
         return self._coordinates.differences.block(self._rows[rows], self._points[columns], self._factors)

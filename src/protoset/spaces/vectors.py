@@ -91,6 +91,12 @@ class VectorSpace(Space):
         """The columns as they were given; None where the metric or factors change them."""
         return self._columns if self.metric in ("euclidean", "l2", "sqeuclidean") and self._factors is None else None
 
+    @property
+    def objects(self) -> np.ndarray:
+        """Vectors with these images; under a metric of directions those of length 1."""
+        images = self._columns if self._factors is None else self._columns / self._factors
+        return self._restore(images[:, : self.n_features])
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances by direct differences."""
         a, b = self._rows[rows], self._columns[columns]
