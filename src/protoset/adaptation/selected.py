@@ -23,7 +23,7 @@ from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors.refined import Finishing
 from protoset.selectors.size import Finish
 from protoset.spaces import PrototypeSpace, TrainingSpace
-from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable import MovableObjects, Moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,18 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
         return finish
 
     return finishing
+
+
+def move_selected(
+    space: TrainingSpace, training: TrainingSet, selector: BaseSelector, settings: AdaptSettings
+) -> Moved:
+    """Move the prototypes of a fitted selector without trials; ``space`` is that of the distinct objects."""
+    movable, objects = check_movable(space), training.objects
+    weights = objects.counts * objects.costs(_class_weight(selector))
+    weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
+    start = starting_set(movable, objects, training.position[selector.sample_indices_])
+    course = settings.courses(movable, len(objects))[0]
+    return descend(weighted, start, np.arange(len(objects)), course, np.random.RandomState(0)).moved
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
