@@ -95,15 +95,26 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
 
 
 def move_selected(
-    space: TrainingSpace, training: TrainingSet, selector: BaseSelector, settings: AdaptSettings
+    movable: MovableObjects, members: np.ndarray, training: TrainingSet, selector: BaseSelector, settings: AdaptSettings
 ) -> Moved:
-    """Move the prototypes of a fitted selector without trials; ``space`` is that of the distinct objects."""
-    movable, objects = check_movable(space), training.objects
-    weights = objects.counts * objects.costs(_class_weight(selector))
-    weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
-    start = starting_set(movable, objects, training.position[selector.sample_indices_])
-    course = settings.courses(movable, len(objects))[0]
-    return descend(weighted, start, np.arange(len(objects)), course, np.random.RandomState(0)).moved
+    """Move, without trials, the prototypes of a selector that was fitted on some members of the movable objects.
+
+    ``training`` is the training set of the members, in their order.
+    """
+    objects, rows = training.objects, members[training.rows]
+    # Objects that are no members have no weight, and no moves are made for them.
+    codes, counts, weights = (
+        np.zeros(members.max() + 1, np.int64),
+        np.ones(members.max() + 1),
+        np.zeros(members.max() + 1),
+    )
+    codes[rows], counts[rows] = objects.codes, objects.counts
+    weights[rows] = objects.counts * objects.costs(_class_weight(selector))
+    spread = DistinctObjects(objects.classes, codes, counts, np.arange(len(codes)))
+    start = starting_set(movable, spread, rows[training.position[selector.sample_indices_]])
+    course = settings.courses(movable, len(rows))[0]
+    weighted = WeightedObjects(movable, codes, weights / weights[rows].mean())
+    return descend(weighted, start, rows, course, np.random.RandomState(0)).moved
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:

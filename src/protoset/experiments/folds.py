@@ -60,7 +60,7 @@ class CutMatrix(KnownDistances):
         self._numbers, self._make_objects = numbers, make_objects
 
     @cached_property
-    def objects(self) -> Space:  # type: ignore[override]
+    def objects(self) -> Space:
         """Space of the objects."""
         return self._make_objects()
 

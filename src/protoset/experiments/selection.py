@@ -1,7 +1,7 @@
 """The methods on one fold: the prototypes of each, their cost, and their predictions.
 
-REPS gives every size from one fit, so one ranking serves all sizes and their refinements. Sets whose prototypes move are
-fitted by a ``PrototypeClassifier``, size by size.
+REPS gives every size from one fit, so one ranking serves all sizes and their refinements. Sets whose prototypes move
+are fitted by a ``PrototypeClassifier``, size by size.
 """
 
 from __future__ import annotations
@@ -133,6 +133,7 @@ class FoldSelector:
         classifier.fit(space, self.fold.labels)
         seconds = time.process_time() - cpu, time.perf_counter() - wall
         selector, adaptation = classifier.selector_, classifier.adaptation_
+        assert adaptation is not None
         counters = {
             "n_passes_of_moves": adaptation.n_passes,
             "held_out_before": adaptation.held_out_before,

@@ -3,7 +3,7 @@
     sample of the objects --> 5 folds --> the method on four of them --> errors on the fifth
 
 The size is that of the set, so the error stands beside the errors of ``n_prototypes="auto"`` at other sizes. Where the
-prototypes of the set moved, the prototypes of a fold move too, among the objects of the other folds, before they predict.
+prototypes of the set moved, those of a fold move too, among the objects of the other folds, before they predict.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def cross_validated_error(
 
 
 def moves_of(classifier: PrototypeClassifier) -> AdaptSettings | None:
-    """Return how the prototypes of a fitted classifier moved, by the loss that the fit chose; None where they stayed."""
+    """Return how the prototypes of a fitted classifier moved, with the loss that was chosen; None where they stayed."""
     adaptation = classifier.adaptation_
     if adaptation is None or not adaptation.has_moved:
         return None
@@ -226,7 +226,5 @@ def _moved_distances(
     moves: AdaptSettings,
 ) -> np.ndarray:
     """Distances of the held-out objects to the prototypes of a selector, after these moved among the others."""
-    part = space.subset(train)
-    training = TrainingSet.of(part, codes[train])
-    moved = move_selected(training.distinct_space(part), training, selector, moves)
-    return check_movable(space).distances(held_out, moved)
+    movable, training = check_movable(space), TrainingSet.of(space.subset(train), codes[train])
+    return movable.distances(held_out, move_selected(movable, train, training, selector, moves))
