@@ -48,12 +48,14 @@ def _relevances(model: DataModel, dataset: Dataset) -> dict[str, float] | None:
     return dict(zip(names, scales.tolist(), strict=True))
 
 
-def kept_text(document: dict[str, Any] | None) -> str:
+def kept_text(document: dict[str, Any] | None, with_errors: bool) -> str:
     """What became of the objects that were kept, to end the sentence about them."""
     if document is None:
         return ""
     if not document["moved"]:
         return f"; not moved: {plain(document['reason'])}"
+    if not with_errors:
+        return ", then moved"
     before, after = document["held_out_before"], document["held_out_after"]
     return f", then moved: error on held-out training objects {before:.3f} before, {after:.3f} after"
 

@@ -282,7 +282,7 @@ def _show(document: dict[str, Any], roles: str) -> None:
     say(f"{refined}{document['method']}; metric: {document['metric']}{scaling}")
     moves = document["adaptation"]
     kept = f"kept {document['n_prototypes']} of {data['n_train']} ({percent(document['selection_rate'])})"
-    say(kept + kept_text(moves))
+    say(kept + kept_text(moves, document["references"] is not None))
     say_relevances(moves)
     say("")
     say_table(["class", "objects", "prototypes"], [list(row.values()) for row in document["classes"]])
