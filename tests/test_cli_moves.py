@@ -61,8 +61,8 @@ def test_what_select_says_and_writes(folder):
     assert document["started_from"] == model.sample_indices_.tolist()
     rows = np.unique(model.exemplars_)
     assert f"output: kept.csv, {len(rows)} real objects near the moved prototypes" in text
-    lines = [(folder / name).read_text().splitlines() for name in ("digits.csv", "kept.csv")]
-    assert lines[1] == [lines[0][row] for row in (0, *(rows + 1))]
+    dataset, written = (read(folder / name, target="class", use=["*"]) for name in ("digits.csv", "kept.csv"))
+    np.testing.assert_array_equal(written.objects, dataset.objects[rows])
     assert protoset.load(folder / "m.protoset").has_moved
     plain = run("select", *DIGITS, cwd=folder).stdout
     assert "real objects near the moved prototypes, as rows: " + " ".join(map(str, rows)) in plain
