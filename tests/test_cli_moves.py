@@ -133,7 +133,7 @@ def test_prediction_and_explanation_name_real_objects(folder):
     assert [values[attribute.name]["exemplar"] for attribute in queries.attributes] == exemplar.tolist()
     assert any(each["prototype"] != each["exemplar"] for each in values.values())
     text = run("explain", "named.protoset", "named.csv", "--row", "7", cwd=folder).stdout
-    assert "by these moved prototypes, each named by the nearest training object of its class, its exemplar:" in text
+    assert "by these moved prototypes, named by the nearest training objects of their class:" in text
     header = next(line for line in text.splitlines() if line.startswith("attribute"))
     assert header.split() == ["attribute", "query", "prototype", "exemplar", "share"]
 

@@ -77,7 +77,7 @@ def explain(
     own = "" if known is None else f" (its label: {plain(known)})"
     which = "these prototypes"
     if loaded.has_moved:
-        which = "these moved prototypes, each named by the nearest training object of its class, its exemplar"
+        which = "these moved prototypes, named by the nearest training objects of their class"
     say(f"{key} {plain(name)} is taken for {plain(prediction)}{own}, by {which}:")
     say_table(names, table)
     say_comparison(comparison, loaded.preparation, everything, exemplar)
