@@ -63,7 +63,7 @@ def run_demo(output: Path) -> str:
         *rows,
         "",
         f"Results are in {folder}:",
-        "  NAME.protoset         the model; protoset predict NAME.protoset FILE, or protoset.load(...) in Python",
+        "  NAME.protoset         the model, for protoset predict NAME.protoset FILE and protoset.load(...)",
         "  NAME_prototypes.csv   its prototypes, each with the row of the real object nearest to it",
         "",
         "Pages for a browser:",
