@@ -103,15 +103,22 @@ def test_demo(tmp_path):
     result = run_alone("demo", "--output", "results", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert f"Results are in {tmp_path / 'results'}" in result.stdout
-    for name in ("wine", "bumps"):
+    lines = result.stdout.splitlines()
+    assert max(len(line) for line in lines if str(tmp_path) not in line) <= 100
+    first = lines.index("") + 2
+    for line, name in zip(lines[first:], ("wine", "breast_cancer", "digits", "bumps", "wine_l1"), strict=False):
         assert str(tmp_path / "results" / f"{name}.html") in result.stdout
         assert "<script" in (tmp_path / "results" / f"{name}.html").read_text()
-    for name in ("wine", "breast_cancer", "digits"):
-        classifier = protoset.load(tmp_path / "results" / f"{name}.protoset")
+        model = protoset.load(tmp_path / "results" / f"{name}.protoset")
+        assert model.has_moved == (name != "wine_l1")
         with open(tmp_path / "results" / f"{name}_prototypes.csv", newline="") as file:
             rows = list(csv.DictReader(file))
-        assert [int(row["row"]) for row in rows] == classifier.sample_indices_.tolist()
-        assert [row["label"] for row in rows] == [str(label) for label in classifier.prototype_labels_]
+        assert [int(row["nearest_row"]) for row in rows] == model.exemplars_.tolist()
+        assert [row["label"] for row in rows] == model.prototype_labels_.tolist()
+        numbers = line[21:].replace("(", " ").split()
+        assert [int(numbers[0]), int(numbers[1])] == [model.classifier.class_counts_.sum(), len(rows)], line
+        error, guess = (float(number) for number in numbers[4:6])
+        assert error < guess, line
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):

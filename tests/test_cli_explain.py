@@ -38,10 +38,10 @@ def answer(capsys, *words):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A model with ids, a model without, and a table of queries."""
+    """A model with ids, a model without, both of prototypes that did not move, and a table of queries."""
     dataset = table()
-    protoset.save(fit_model(dataset, n_prototypes=6), tmp_path / "ids.protoset")
-    protoset.save(fit_model(replace(dataset, ids=None), n_prototypes=6), tmp_path / "rows.protoset")
+    protoset.save(fit_model(dataset, n_prototypes=6, adapt=False), tmp_path / "ids.protoset")
+    protoset.save(fit_model(replace(dataset, ids=None), n_prototypes=6, adapt=False), tmp_path / "rows.protoset")
     with open(tmp_path / "queries.csv", "w", newline="") as file:
         csv.writer(file).writerows([NAMES, *table(12, seed=1).objects.tolist()])
     monkeypatch.chdir(tmp_path)

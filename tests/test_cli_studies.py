@@ -56,14 +56,16 @@ def test_compare(folder):
 
 
 def test_a_name_means_one_method_everywhere(folder):
-    """Refined REPS and REPS, by select and by compare, on the same training part: as many prototypes."""
-    commands = [["select", "Bumps", "--method", method, "--json"] for method in ("refined", "reps", "refined REPS")]
-    commands += [["select", "Bumps", "--json"], ["compare", "Bumps", "--methods", "Refined,reps", "--json"]]
+    """By select and by compare, on the same training part: as many prototypes, and the same error."""
+    chosen = (["adapted"], ["reps"], ["refined", "--no-adapt"], ["refined REPS"])
+    commands = [["select", "Bumps", "--method", *method, "--json"] for method in chosen]
+    commands += [["select", "Bumps", "--json"], ["compare", "Bumps", "--methods", "Adapted,reps,Refined", "--json"]]
     answers = [json.loads(out) for code, out, error in run_many(commands, folder)]
     *selected, compared = answers
-    assert [one["refined"] for one in selected] == [True, False, True, True]
-    assert selected[0]["rows"] == selected[2]["rows"] == selected[3]["rows"]
-    assert [row["method"] for row in compared["methods"]] == ["guess", "refined REPS", "REPS"]
+    assert [one["refined"] for one in selected] == [True, False, True, True, True]
+    # The default method moves by default.
+    assert selected[0]["rows"] == selected[3]["rows"] == selected[4]["rows"]
+    assert [row["method"] for row in compared["methods"]] == ["guess", "adapted REPS", "REPS", "refined REPS"]
     for row, one in zip(compared["methods"][1:], selected, strict=False):
         assert row["selection_rate"] == one["selection_rate"]
         assert row["error"] == one["test"]["error"]

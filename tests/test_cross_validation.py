@@ -4,17 +4,23 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
+from protoset.adaptation import AdaptSettings
+from protoset.adaptation.selected import move_selected
+from protoset.exceptions import SearchStoppedWarning
 from protoset.models import cross_validated_error
 from protoset.models.cross_validation import (
     FOLD_SEED,
     SHORT_REFINEMENT,
     at_size,
     draw_by_content,
+    moves_of,
     stratified_folds,
 )
 from protoset.selectors import FCNN, KMedoids
+from protoset.selectors._distinct import TrainingSet
 from protoset.spaces import make_space
 
 from conftest import overlapping
@@ -41,18 +47,76 @@ def test_it_is_the_error_of_classifiers_that_were_fitted_on_the_other_folds(sele
     folds = stratified_folds(Y, draw_by_content(SPACE, Y), 5)
     errors = []
     for fold in range(5):
-        classifier = PrototypeClassifier(copy, rule=rule).fit(X[folds != fold], Y[folds != fold])
+        classifier = PrototypeClassifier(copy, rule=rule, adapt=False).fit(X[folds != fold], Y[folds != fold])
         errors.append(np.mean(classifier.predict(X[folds == fold]) != Y[folds == fold]))
     assert measured.error == pytest.approx(np.mean(errors))
     assert measured.standard_error == pytest.approx(np.std(errors, ddof=1) / np.sqrt(5))
     assert measured.n_objects == 150
 
 
-def test_labels_without_meaning_are_not_learned():
+@pytest.mark.parametrize("metric", ["euclidean", "seuclidean", "cosine", "cityblock", "gower", "dtw"])
+def test_prototypes_of_folds_move_among_the_objects_of_the_other_folds(metric):
+    """Held-out objects take no part in the moves, and are classified by the moved prototypes."""
+    objects = [np.sin(np.arange(12 + number % 3) * (1 + label)) + X[number, 0] for number, label in enumerate(Y)]
+    objects = objects if metric == "dtw" else X
+    space, moves = make_space(objects, metric), AdaptSettings(loss="relative", n_passes=5)
+    selector = REPS(9).fit(space, Y)
+    measured = cross_validated_error(selector, space, Y, moves=moves)
+    folds = stratified_folds(Y, draw_by_content(space, Y), 5)
+    errors = []
+    for fold in range(5):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        part = space.subset(train)
+        training, copy = TrainingSet.of(part, Y[train]), REPS(9).fit(part, Y[train])
+        moved = part.movable.place(move_selected(part.movable, np.arange(len(train)), training, copy, moves))
+        slots, _ = moved.cross([objects[row] for row in test]).nearest()
+        errors.append(np.mean(Y[train][copy.sample_indices_[slots]] != Y[test]))
+    assert measured.error == pytest.approx(np.mean(errors))
+
+
+def test_copies_of_an_object_are_one_that_counts_more():
+    """An object and its copy in different folds give what a classifier on the other folds gives."""
+    twice, labels = make_space(np.vstack([X, X[:40]])), np.concatenate([Y, Y[:40]])
+    moves = AdaptSettings(loss="relative", n_passes=5)
+    measured = cross_validated_error(REPS(9).fit(twice, labels), twice, labels, moves=moves)
+    order = np.random.default_rng(3).permutation(190)
+    shuffled = make_space(np.vstack([X, X[:40]])[order])
+    again = cross_validated_error(REPS(9).fit(shuffled, labels[order]), shuffled, labels[order], moves=moves)
+    assert measured.n_objects == 190
+    assert abs(measured.error - again.error) < 0.05
+
+
+def test_moves_are_those_of_the_classifier():
+    """Relevances and lengths of its own, the loss that it chose; none where its prototypes stayed."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600], y[:600]
+    classifier = PrototypeClassifier(REPS(20), adapt={"relevances": True, "n_passes": 10, "step": 0.2}).fit(X, y)
+    moves = moves_of(classifier)
+    assert (moves.loss, moves.relevances, moves.n_passes, moves.step) == (classifier.adaptation_.loss, True, 10, 0.2)
+    space = make_space(X)
+    measured = [cross_validated_error(classifier.selector_, space, y, moves=each).error for each in (None, moves)]
+    assert measured[1] < measured[0] - 0.03
+    assert moves_of(PrototypeClassifier(REPS(20), adapt=False).fit(X, y)) is None
+    stopped = PrototypeClassifier(REPS(20), adapt={"callback": lambda progress: True})
+    with pytest.warns(SearchStoppedWarning):
+        assert moves_of(stopped.fit(X, y)) is None
+
+
+def test_objects_that_cannot_move():
+    space = make_space(cdist(X, X), "precomputed")
+    selector = REPS(9).fit(space, Y)
+    with pytest.raises(ValueError, match="cannot move"):
+        cross_validated_error(selector, space, Y, moves=AdaptSettings())
+    with pytest.raises(ValueError, match="step=-1"):
+        cross_validated_error(selector, SPACE, Y, moves=AdaptSettings(step=-1))
+
+
+@pytest.mark.parametrize("moves", [None, AdaptSettings()], ids=["chosen", "moved"])
+def test_labels_without_meaning_are_not_learned(moves):
     """A set that learns its training objects by heart does no better than guessing."""
     labels = np.random.default_rng(0).integers(0, 2, 150)
     selector = FCNN().fit(SPACE, labels)
-    assert cross_validated_error(selector, SPACE, labels).error > 0.35
+    assert cross_validated_error(selector, SPACE, labels, moves=moves).error > 0.35
 
 
 def test_other_dissimilarities_are_computed_once():
@@ -71,7 +135,7 @@ def test_other_dissimilarities_are_computed_once():
     errors = []
     for fold in range(5):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        classifier = PrototypeClassifier(FCNN(metric="manhattan")).fit(X[train], Y[train])
+        classifier = PrototypeClassifier(FCNN(metric="manhattan"), adapt=False).fit(X[train], Y[train])
         errors.append(np.mean(classifier.predict(X[test]) != Y[test]))
     assert measured.error == pytest.approx(np.mean(errors))
 

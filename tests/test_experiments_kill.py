@@ -24,6 +24,7 @@ PLAN = {
         "DROP3",
         {"method": "REPS", "at": ["FCNN", "DROP3"]},
         {"method": "REPS", "rates": [0.1]},
+        {"method": "adapted", "n_prototypes": 4, "n_passes": 2},
     ],
     "folds": 8,
 }

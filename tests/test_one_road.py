@@ -16,9 +16,10 @@ from protoset.selectors import FCNN
 from cli_cases import run_many
 from conftest import overlapping
 
-METHODS = {"refined": Refined(REPS(0.2)), "REPS": REPS(0.2), "FCNN": FCNN()}
-SIZES = {"refined": 0.2, "REPS": 0.2, "FCNN": "auto"}
+METHODS = {"adapted": Refined(REPS(0.2)), "refined": Refined(REPS(0.2)), "REPS": REPS(0.2), "FCNN": FCNN()}
+SIZES = {"adapted": 0.2, "refined": 0.2, "REPS": 0.2, "FCNN": "auto"}
 ENTRIES = [
+    {"method": "adapted", "n_prototypes": 0.2, "label": "adapted"},
     {"method": "REPS", "refine": True, "n_prototypes": 0.2, "label": "refined"},
     {"method": "REPS", "n_prototypes": 0.2, "label": "REPS"},
     {"method": "FCNN"},
@@ -62,38 +63,49 @@ def case(request, tmp_path_factory):
     write_rows(make(request.param), np.arange(48), path)
     words = ["--target", "class"] if ending == "csv" else []
     dataset = read(path, target="class") if ending == "csv" else read(path)
-    errors = {name: [] for name in METHODS}
+    errors = {name: [] for name in METHODS if (name, request.param) != ("adapted", "strings")}
     for train, test in splits(dataset, Folds(3)):
         part = take(dataset, train)
         prepared = prepare(part)
         queries = prepared(take(dataset, test).objects)
-        for name, selector in METHODS.items():
-            selector.set_params(**_metric(name, prepared))
-            classifier = PrototypeClassifier(selector).fit(prepared(part.objects), part.labels)
-            model = fit_model(part, name, n_prototypes=SIZES[name])
+        for name in errors:
+            selector = METHODS[name].set_params(**_metric(name, prepared))
+            classifier = PrototypeClassifier(selector, adapt=name == "adapted")
+            classifier.fit(prepared(part.objects), part.labels)
+            model = fit_model(part, name, n_prototypes=SIZES[name], adapt=name == "adapted")
             assert model.sample_indices_.tolist() == classifier.sample_indices_.tolist()
+            np.testing.assert_array_equal(model.exemplars_, classifier.exemplars_)
             errors[name].append(np.mean(classifier.predict(queries) != dataset.labels[test]))
     return dataset, path, words, METRICS[request.param], errors
 
 
 def _metric(name, prepared):
-    prefix = "selector__" if name == "refined" else ""
+    prefix = "selector__" if name in ("adapted", "refined") else ""
     return {f"{prefix}metric": prepared.metric, f"{prefix}metric_params": prepared.metric_params or None}
 
 
 def test_errors_of_functions(case):
     dataset, _, _, metric, errors = case
     for name, expected in errors.items():
-        found = validate(dataset, name, folds=3, n_prototypes=SIZES[name])
+        found = validate(dataset, name, folds=3, n_prototypes=SIZES[name], adapt=name == "adapted")
         np.testing.assert_allclose(found.fold_errors, expected, err_msg=name)
-    compared = compare(dataset, list(METHODS), folds=3, n_prototypes=0.2)
+    compared = compare(dataset, list(errors), folds=3, n_prototypes=0.2)
     assert compared.metric == metric
     np.testing.assert_allclose(compared.errors.T, list(errors.values()))
 
 
+def test_the_default_method_moves_where_objects_can(case):
+    dataset, _, _, _, errors = case
+    expected = errors.get("adapted", errors["refined"])
+    np.testing.assert_allclose(validate(dataset, folds=3, n_prototypes=0.2).fold_errors, expected)
+    # A name of another method means the set of that method.
+    np.testing.assert_allclose(validate(dataset, "FCNN", folds=3).fold_errors, errors["FCNN"])
+
+
 def test_errors_of_a_plan(case, tmp_path):
     dataset, _, _, _, errors = case
-    plan = {"data": ["it"], "methods": ENTRIES, "folds": 3}
+    entries = [entry for entry in ENTRIES if entry.get("label", entry["method"]) in errors]
+    plan = {"data": ["it"], "methods": entries, "folds": 3}
     for distance in ({}, {"scaling": "z"}, {"metric": "auto"}):
         run(plan | {"distances": [distance]}, tmp_path / f"{distance}", data={"it": dataset})
         for row in results(tmp_path / f"{distance}"):
@@ -102,20 +114,23 @@ def test_errors_of_a_plan(case, tmp_path):
 
 def test_errors_of_the_command(case):
     dataset, path, words, metric, errors = case
-    commands = [["compare", path.name, *words, "--methods", "refined,reps,fcnn", "--n-prototypes", "0.2"]]
-    for name in METHODS:
+    commands = [["compare", path.name, *words, "--methods", ",".join(errors).lower(), "--n-prototypes", "0.2"]]
+    for name in errors:
         own = [path.name, *words, "--method", name.lower(), "--n-prototypes", SIZES[name]]
+        own += ["--no-adapt"] if name == "refined" else []
         commands += [["evaluate", *own], ["select", *own]]
     commands = [[*command, "--json", *(() if "select" in command else ("--folds", "3"))] for command in commands]
     answers = run_many(commands, path.parent)
-    assert [code for code, _, _ in answers] == [0] * 7, answers
+    assert [code for code, _, _ in answers] == [0] * (1 + 2 * len(errors)), answers
     compared, *others = (json.loads(out) for _, out, _ in answers)
     assert compared["metric"] == metric
     np.testing.assert_allclose(np.transpose(compared["errors"])[1:], list(errors.values()))
-    for name, evaluated, selected in zip(METHODS, others[::2], others[1::2], strict=True):
+    for name, evaluated, selected in zip(errors, others[::2], others[1::2], strict=True):
         np.testing.assert_allclose(evaluated["fold_errors"], errors[name], err_msg=name)
         assert selected["metric"] == metric
-        assert selected["rows"] == fit_model(dataset, name, n_prototypes=SIZES[name]).sample_indices_.tolist()
+        model = fit_model(dataset, name, n_prototypes=SIZES[name], adapt=name == "adapted")
+        assert selected["rows"] == model.exemplars_.tolist()
+        assert selected["started_from"] == model.sample_indices_.tolist()
 
 
 def test_comparison_keeps_categories_that_are_named():

@@ -65,7 +65,7 @@ PAGE = (ROOT / "docs" / "experiments.md").read_text()
 def test_the_page_about_experiments(tmp_path):
     """Its blocks are one program, in one folder, with the plan as a file."""
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    assert [language for language, _ in blocks] == ["toml", *["python"] * 5]
+    assert [language for language, _ in blocks] == ["toml", *["python"] * 6]
     (tmp_path / "plan.toml").write_text(blocks[0][1])
     program = "".join(code for language, code in blocks if language == "python")
     result = subprocess.run(

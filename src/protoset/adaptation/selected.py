@@ -97,6 +97,29 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
     return finishing
 
 
+def move_selected(
+    movable: MovableObjects, members: np.ndarray, training: TrainingSet, selector: BaseSelector, settings: AdaptSettings
+) -> Moved:
+    """Move, without trials, the prototypes of a selector that was fitted on some members of the movable objects.
+
+    ``training`` is the training set of the members, in their order.
+    """
+    objects, rows = training.objects, members[training.rows]
+    # Objects that are no members have no weight, and no moves are made for them.
+    codes, counts, weights = (
+        np.zeros(members.max() + 1, np.int64),
+        np.ones(members.max() + 1),
+        np.zeros(members.max() + 1),
+    )
+    codes[rows], counts[rows] = objects.codes, objects.counts
+    weights[rows] = objects.counts * objects.costs(_class_weight(selector))
+    spread = DistinctObjects(objects.classes, codes, counts, np.arange(len(codes)))
+    start = starting_set(movable, spread, rows[training.position[selector.sample_indices_]])
+    course = settings.courses(movable, len(rows))[0]
+    weighted = WeightedObjects(movable, codes, weights / weights[rows].mean())
+    return descend(weighted, start, rows, course, np.random.RandomState(0)).moved
+
+
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
     """Nearest object of its class to each prototype: screens propose one per block, exact distances decide."""
     nearest = np.empty(len(prototypes.labels), np.int64)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from protoset.cli._output import percent, plain, say, say_table
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from protoset.datasets import Attribute
     from protoset.models import Preparation
     from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
@@ -31,27 +33,35 @@ GAP = "·"
 """Stands for no symbol."""
 
 
-def say_comparison(comparison: PairComparison, preparation: Preparation, everything: bool) -> None:
-    """Print what makes up the distance of a query to a prototype; all of it if ``everything``."""
+def say_comparison(
+    comparison: PairComparison, preparation: Preparation, everything: bool, exemplar: np.ndarray | None = None
+) -> None:
+    """Print what makes up the distance of a query to a prototype; all of it if ``everything``.
+
+    ``exemplar`` has, in one row, the attributes of the exemplar of a prototype that moved.
+    """
     from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
 
     if type(comparison) is not PairComparison:
         say("")
     if isinstance(comparison, Contributions):
-        _say_attributes(comparison, preparation, everything)
+        _say_attributes(comparison, preparation, everything, exemplar)
     elif isinstance(comparison, Alignment):
         _say_alignment(comparison, everything)
     elif isinstance(comparison, EditScript):
         _say_edits(comparison, preparation.metric, everything)
 
 
-def comparison_json(comparison: PairComparison, attributes: Sequence[Attribute]) -> dict[str, Any]:
+def comparison_json(
+    comparison: PairComparison, attributes: Sequence[Attribute], exemplar: np.ndarray | None = None
+) -> dict[str, Any]:
     """Return all of a comparison, for JSON; dates are texts."""
     from protoset.spaces import Alignment, Contributions, EditScript
 
     document: dict[str, Any] = {"distance": comparison.distance}
     if isinstance(comparison, Contributions):
-        return document | {"attributes": _attributes(comparison, [item for item in attributes if item.type == "date"])}
+        dates = [item for item in attributes if item.type == "date"]
+        return document | {"attributes": _attributes(comparison, dates, exemplar)}
     if isinstance(comparison, Alignment):
         segments = [segment._asdict() for segment in comparison.segments()]
         return document | {"path": comparison.pairs, "costs": comparison.costs, "segments": segments}
@@ -61,7 +71,9 @@ def comparison_json(comparison: PairComparison, attributes: Sequence[Attribute])
     return document
 
 
-def _attributes(comparison: Contributions, as_texts: Sequence[Attribute]) -> list[dict[str, Any]]:
+def _attributes(
+    comparison: Contributions, as_texts: Sequence[Attribute], exemplar: np.ndarray | None
+) -> list[dict[str, Any]]:
     """Name, values and share of each attribute, the largest share first; None where a value or a share is unknown.
 
     The values of the attributes in ``as_texts`` are texts as in the training file.
@@ -73,20 +85,26 @@ def _attributes(comparison: Contributions, as_texts: Sequence[Attribute]) -> lis
         "name": comparison.names,
         "query": unknown if comparison.query is None else comparison.query.tolist(),
         "prototype": unknown if comparison.prototype is None else comparison.prototype.tolist(),
+        **({} if exemplar is None else {"exemplar": exemplar[0].tolist()}),
         "share": unknown if comparison.shares is None else comparison.shares.tolist(),
     }
     rows = [{name: column[at] for name, column in columns.items()} for at in comparison.order.tolist()]
     by_name = {attribute.name: attribute for attribute in as_texts}
     for row in rows:
         if row["name"] in by_name:
-            row |= {side: value_text(row[side], by_name[row["name"]]) for side in ("query", "prototype")}
+            sides = [side for side in ("query", "prototype", "exemplar") if side in row]
+            row |= {side: value_text(row[side], by_name[row["name"]]) for side in sides}
     return rows
 
 
-def _say_attributes(comparison: Contributions, preparation: Preparation, everything: bool) -> None:
+def _say_attributes(
+    comparison: Contributions, preparation: Preparation, everything: bool, exemplar: np.ndarray | None
+) -> None:
     of_a_form = [attribute for attribute in preparation.attributes if attribute.form or attribute.type == "date"]
-    attributes = _attributes(comparison, of_a_form)
+    attributes = _attributes(comparison, of_a_form, exemplar)
     columns, shares = ["name", "query", "prototype", "share"], comparison.shares is not None
+    if exemplar is not None:
+        columns.insert(3, "exemplar")
     if comparison.prototype is None:
         columns.remove("prototype")
     if shares:
@@ -95,8 +113,13 @@ def _say_attributes(comparison: Contributions, preparation: Preparation, everyth
         say(f"Values; the metric {preparation.metric} has no share for each attribute:")
         columns.remove("share")
     shown = attributes if everything else attributes[:SHOWN_ATTRIBUTES]
+    # A value of a moved prototype was never measured; its last digits mean nothing.
+    digits = {"prototype": 12 if exemplar is None else 4}
     rows = [
-        [percent(attribute[column]) if column == "share" else _exact(attribute[column]) for column in columns]
+        [
+            percent(attribute[column]) if column == "share" else _exact(attribute[column], digits.get(column, 12))
+            for column in columns
+        ]
         for attribute in shown
     ]
     say_table(["attribute", *columns[1:]], rows)
@@ -106,10 +129,10 @@ def _say_attributes(comparison: Contributions, preparation: Preparation, everyth
         say(f"{len(rest)} more{total}; --all shows them")
 
 
-def _exact(value: Any) -> Any:
-    """A value with all its digits; None where it is missing."""
+def _exact(value: Any, digits: int) -> Any:
+    """A value with its digits; None where it is missing."""
     if isinstance(value, float):
-        return f"{value:.12g}" if value == value else None
+        return f"{value:.{digits}g}" if value == value else None
     return value
 
 

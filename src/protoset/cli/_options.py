@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _methods(incomplete: str) -> list[str]:
     from protoset.selectors import all_selectors
 
-    names = ["refined", *(name.lower() for name, _ in all_selectors())]
+    names = ["adapted", "refined", *(name.lower() for name, _ in all_selectors())]
     return [name for name in names if name.startswith(incomplete.lower())]
 
 
@@ -102,7 +102,8 @@ DecimalMark = Annotated[str | None, option("Decimal mark of a CSV file: . or ,",
 Method = Annotated[
     str,
     option(
-        "refined (the default): REPS, its set improved by swaps; reps: the paper's; fcnn, drop3, ... (see docs)",
+        "refined (the default): REPS, its set improved by swaps; adapted: then moved; reps: the paper's; fcnn, drop3, "
+        "... (see docs)",
         autocompletion=_methods,
     ),
 ]
@@ -126,6 +127,15 @@ Prototypes = Annotated[
 ScalingOption = Annotated[
     str | None, option("Of numeric attributes: z (the default), minmax, raw.", metavar="z|minmax|raw")
 ]
+AdaptOption = Annotated[
+    bool | None,
+    option(
+        "Whether the prototypes then move to where they classify better; by default those of refined do, where objects "
+        "can move.",
+        "--adapt/--no-adapt",
+    ),
+]
+Relevances = Annotated[bool, option("Move the prototypes, and learn how much each attribute counts.", "--relevances")]
 Folds = Annotated[
     int | None, option("Of cross-validation: the split that the data come with, else 5.", metavar="COUNT")
 ]
@@ -185,6 +195,18 @@ def to_size(text: str) -> int | float | str:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
         raise ValueError(f"n_prototypes={text!r} must be auto, a count such as 20, or a rate such as 0.1") from None
+
+
+def to_adapt(adapt: bool | None, relevances: bool) -> Any:
+    """Return the argument ``adapt`` that --adapt, --no-adapt and --relevances ask for."""
+    if relevances and adapt is False:
+        raise ValueError(
+            "--relevances learns with the moves of prototypes how much each attribute counts, and --no-adapt forbids "
+            "moves; leave one of them out"
+        )
+    if relevances:
+        return {"relevances": True}
+    return "auto" if adapt is None else adapt
 
 
 def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:

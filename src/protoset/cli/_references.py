@@ -50,6 +50,7 @@ def measured_errors(
     """
     from protoset.evaluation import no_better_than
     from protoset.models import cross_validated_error, reference_errors
+    from protoset.models.cross_validation import moves_of
 
     added: dict[str, Any] = {}
     known: dict[str, Any] = {}
@@ -66,8 +67,9 @@ def measured_errors(
             references = _left_out_references(known["references"], classes, len(codes))
             if document["cross_validation"] is None:
                 try:
+                    classifier = model.classifier
                     measured = cross_validated_error(
-                        model.classifier.selector_, space, codes, rule=model.classifier.rule
+                        classifier.selector_, space, codes, rule=classifier.rule, moves=moves_of(classifier)
                     )
                     known["cross_validation"] = measured
                     added["cross_validation"] = _cross_validation(measured, len(codes), sized)

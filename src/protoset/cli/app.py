@@ -35,6 +35,14 @@ ARGUMENT_NAMES = (
 OPTION_OF_ARGUMENT = {"random_state": "seed", "studies": "study", "datasets": "dataset"}
 """Options whose names differ from the arguments of the library."""
 
+FLAG_OF_ARGUMENT = {
+    "overwrite=True": "--force",
+    "adapt=True": "--adapt",
+    "adapt=False": "--no-adapt",
+    "relevances=True": "--relevances",
+}
+"""Arguments of the library, with their values, that are flags of the command."""
+
 SYSTEM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 """Error numbers of failures of the system, such as a full disk. Other errors, such as a wrong path, are wrong usage."""
 
@@ -152,7 +160,8 @@ def _is_system_failure(error: BaseException | None) -> bool:
 
 def in_options(message: str) -> str:
     """Name options in a message of the library: --target for target=."""
-    message = message.replace("overwrite=True", "--force")
+    for argument, flag in FLAG_OF_ARGUMENT.items():
+        message = message.replace(argument, flag)
     return re.sub(
         rf"(?:(?<=\s)|(?<=\()|^)({ARGUMENT_NAMES})=",
         lambda match: "--" + OPTION_OF_ARGUMENT.get(match[1], match[1]).replace("_", "-") + "=",

@@ -36,7 +36,8 @@ def compare(
     methods: Annotated[
         str | None,
         options.option(
-            "Names with commas between them, as of --method in select: refined, reps, fcnn, ...; nops is 1-NN on "
+            "Names with commas between them, as of --method in select: adapted, refined (which does not move here), "
+            "reps, fcnn, ...; nops is 1-NN on "
             "everything, knn k-NN on everything; guess, always the most frequent class, is compared too."
         ),
     ] = None,

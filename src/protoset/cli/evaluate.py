@@ -30,6 +30,8 @@ METHOD_OPTIONS = [
     "param",
     "n_prototypes",
     "scaling",
+    "adapt",
+    "relevances",
     "folds",
     "holdout",
     "cluster",
@@ -61,6 +63,8 @@ def evaluate(
     param: options.Params = None,
     n_prototypes: options.Prototypes = "auto",
     scaling: options.ScalingOption = None,
+    adapt: options.AdaptOption = None,
+    relevances: options.Relevances = False,
     folds: options.Folds = None,
     holdout: Annotated[
         float | None, options.option("Hold out this share of the objects once, in place of folds.")
@@ -76,6 +80,7 @@ def evaluate(
     check_dashes({"--model": model, "the file": path, "--labels": labels})
     if model is not None:
         _refuse_options_of_methods(context)
+    moves = options.to_adapt(adapt, relevances)
     with working("evaluating", quiet) as tell, options.connected(cluster) as client:
         if model is not None:
             loaded = options.open_model(model)
@@ -99,6 +104,7 @@ def evaluate(
                 scaling=scaling,  # type: ignore[arg-type]
                 n_prototypes=options.to_size(n_prototypes),
                 parameters=options.to_parameters("--param", param),
+                adapt=moves,
                 n_jobs=n_jobs,
             )
     if json:
@@ -155,6 +161,7 @@ def _document(validation: Validation) -> dict[str, Any]:
         "n_prototypes": validation.n_prototypes,
         "n_train": validation.n_train if validation.n_train.all() else None,
         "selection_rate": _selection_rate(validation),
+        "moved": validation.moved,
         "classes": validation.classes,
         "confusion": validation.confusion,
         "references": reference_estimates(validation.references, "the same objects"),
@@ -166,6 +173,19 @@ def _selection_rate(validation: Validation) -> float | None:
     return float((validation.n_prototypes / validation.n_train).mean()) if validation.n_train.all() else None
 
 
+def _moved_text(validation: Validation) -> str:
+    """In how many folds the prototypes moved, to end the sentence about them."""
+    if validation.moved is None:
+        return ""
+    n_moved, n_folds = int(validation.moved.sum()), len(validation.moved)
+    if n_folds == 1:
+        return ", then moved" if n_moved else "; not moved, as that did not help on held-out training objects"
+    if n_moved == n_folds:
+        return ", then moved"
+    why = "not moved, as that did not help on held-out training objects"
+    return f", then moved in {n_moved} folds; else {why}" if n_moved else f"; {why}"
+
+
 def _show(validation: Validation) -> None:
     estimate = validation.estimate
     say(f"error {estimate.error:.3f}, 95 % interval {estimate.lower:.3f} to {estimate.upper:.3f}")
@@ -175,7 +195,7 @@ def _show(validation: Validation) -> None:
     say(f"macro F1 {validation.macro_f1:.3f}, balanced accuracy {validation.balanced_accuracy:.3f}")
     sizes = ", ".join(str(size) for size in validation.n_prototypes)
     rate = _selection_rate(validation)
-    say(f"prototypes: {sizes}" + ("" if rate is None else f" ({percent(rate)})"))
+    say(f"prototypes: {sizes}" + ("" if rate is None else f" ({percent(rate)})") + _moved_text(validation))
     if len(validation.classes) <= MOST_CLASSES:
         say("")
         rows = [

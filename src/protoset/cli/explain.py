@@ -40,7 +40,8 @@ def explain(
 ) -> None:
     """Show the prototypes that decided about an object, the deciding one first, and how the object differs from it.
 
-    Prototypes are given by their ids, or as rows of the training data. For attributes, the values of both objects are
+    Prototypes are given by their ids, or as rows of the training data; a prototype that moved by its exemplar, the
+    nearest training object of its class. For attributes, the values of both objects are
     side by side with each attribute's share of the distance; series are aligned; strings have the edits between them.
     Under the rule "adjusted", the degradation says how many ranks worse than the best one a prototype did in training.
     """
@@ -54,6 +55,7 @@ def explain(
         query = queries.objects[row : row + 1]
         shown = loaded.explain(query, n_neighbors)
         comparison = loaded.compare(query, shown.indices[:, 0])[0]
+        exemplar = loaded.values_of_exemplars(shown.indices[0, :1])
     columns = {
         "row" if loaded.prototype_ids_ is None else "id": loaded.names_of(shown.indices[0]),
         "label": shown.labels[0].tolist(),
@@ -69,13 +71,16 @@ def explain(
     if json:
         document = {"path": path, "row": row} | ({} if queries.ids is None else {"id": name})
         prototypes = [dict(zip(names, values, strict=True)) for values in table]
-        document |= {"prediction": prediction, "label": known, "prototypes": prototypes}
-        say_json(document | {"comparison": comparison_json(comparison, loaded.preparation.attributes)})
+        document |= {"prediction": prediction, "label": known, "prototypes": prototypes, "moved": loaded.has_moved}
+        say_json(document | {"comparison": comparison_json(comparison, loaded.preparation.attributes, exemplar)})
         return
     own = "" if known is None else f" (its label: {plain(known)})"
-    say(f"{key} {plain(name)} is taken for {plain(prediction)}{own}, by these prototypes:")
+    which = "these prototypes"
+    if loaded.has_moved:
+        which = "these moved prototypes, named by the nearest training objects of their class"
+    say(f"{key} {plain(name)} is taken for {plain(prediction)}{own}, by {which}:")
     say_table(names, table)
-    say_comparison(comparison, loaded.preparation, everything)
+    say_comparison(comparison, loaded.preparation, everything, exemplar)
 
 
 def _find(queries: Queries, row: int | None, id_: str | None) -> int:

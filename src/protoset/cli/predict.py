@@ -61,9 +61,10 @@ def predict(
 ) -> None:
     """Predict the labels of objects with a saved model.
 
-    Each prediction has its probability, the prototype that decided (its id, or its row in the training data) and the
-    distance to it. The columns of a table are found by their names. A row of a distance matrix has the distances from
-    an object to all training objects, or to the prototypes.
+    Each prediction has its probability, the prototype that decided (its id, or its row in the training data; of a
+    prototype that moved, those of the nearest training object of its class) and the distance to it. The columns of a
+    table are found by their names. A row of a distance matrix has the distances from an object to all training objects,
+    or to the prototypes.
     """
     check_dashes({"MODEL": model, "the file": path}, {"--output": output}, json=json)
     output = None if is_dash(output) else output

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from protoset.cli import _options as options
+from protoset.cli._moves import adaptation_document, kept_text, say_relevances
 from protoset.cli._output import check_outputs, note, percent, plain, say, say_json, say_table
 from protoset.cli._output import spreadsheet_safe as safe_text
 from protoset.cli._references import measured_errors, say_guessing, say_references
@@ -46,8 +47,14 @@ def select(
     param: options.Params = None,
     n_prototypes: options.Prototypes = "auto",
     scaling: options.ScalingOption = None,
+    adapt: options.AdaptOption = None,
+    relevances: options.Relevances = False,
     output: Annotated[
-        Path | None, options.option("Write the prototypes here, in the format of the input; - is the standard output.")
+        Path | None,
+        options.option(
+            "Write the prototypes here, in the format of the input; where they moved, the nearest objects of their "
+            "classes. - is the standard output."
+        ),
     ] = None,
     model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
     report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
@@ -64,6 +71,8 @@ def select(
 ) -> None:
     """Select prototypes: few objects that can stand for all.
 
+    Where objects can move, prototypes then move to where they classify better, unless that does not help on held-out
+    training objects. Rows are always those of real objects: of a moved prototype, the nearest object of its class.
     Where data come with a split (a folder of the UCR archive), prototypes are selected among the training objects,
     and the test objects measure the error. Rows are counted from 0, without the header.
     """
@@ -72,8 +81,11 @@ def select(
     check_outputs(outputs, [path, labels], force)
     size, parameters = options.to_size(n_prototypes), options.to_parameters("--param", param)
     metric_params = options.to_parameters("--metric-param", metric_param)
+    moves = options.to_adapt(adapt, relevances)
     with working("reading", quiet):
         dataset = options.read_data(context)
+    import numpy as np
+
     from protoset.datasets import check_rows, write_rows
     from protoset.models import fit_model
     from protoset.persistence import save
@@ -98,12 +110,16 @@ def select(
             scaling=scaling,  # type: ignore[arg-type]
             n_prototypes=size,
             parameters=parameters,
+            adapt=moves,
             n_jobs=n_jobs,
             random_state=seed,
             callback=lambda progress: tell(int(progress.n_evaluations), int(progress.max_evaluations)),
         )
     seconds = time.perf_counter() - started
     document = _document(dataset, fitted, seconds)
+    is_default = isinstance(moves, str) and fitted.classifier.rule == "nearest" and document["refined"]
+    document["adaptation"] = adaptation_document(fitted, dataset, wanted=is_default and document["method"] == "REPS")
+    written_rows = np.unique(fitted.exemplars_)
     known: dict[str, Any] = {}
     if no_error:
         # An error alone, without what it compares with, says little.
@@ -112,12 +128,12 @@ def select(
         with working("measuring the error", quiet) as tell:
             validating: dict[str, Any] = {"metric": metric, "metric_params": metric_params, "scaling": scaling}
             validating |= {"n_jobs": n_jobs, "random_state": 0 if seed is None else seed, "progress": tell}
-            is_sized = size != "auto" or document["size_choice"] is not None
+            is_sized = size != "auto" or getattr(fitted.classifier.selector_, "size_curve_", None) is not None
             added, known = measured_errors(dataset, fitted, document, validating, sized=is_sized)
             document |= added
     written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
     if output is not None and not is_dash(output):
-        write_rows(written, fitted.sample_indices_, output, overwrite=force)
+        write_rows(written, written_rows, output, overwrite=force)
     if model is not None:
         save(fitted, model)
     if report is not None:
@@ -133,7 +149,7 @@ def select(
             with redirect_stdout(sys.stderr):
                 _show(document, dataset.roles)
         # Last, so that a pipe has all rows or none.
-        write_rows(written, fitted.sample_indices_, standard_output())
+        write_rows(written, written_rows, standard_output())
     else:
         _show(document, dataset.roles)
         if not document["outputs"]:
@@ -176,10 +192,12 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
 
     rows = training_rows(dataset)
     classes, counts = np.unique(dataset.labels[rows], return_counts=True)
-    kept = fitted.sample_indices_
-    selector = fitted.classifier.selector_
+    kept, shown = fitted.sample_indices_, fitted.exemplars_
+    selector, adaptation = fitted.classifier.selector_, fitted.classifier.adaptation_
     curve = getattr(selector, "size_curve_", None)
     at_size = None if curve is None else _at_chosen_size(curve)
+    # The curve has the errors of moved sets where sets were to move; a set that stayed is measured on its own.
+    is_of_curve = adaptation is None or adaptation.has_moved
     name = type(getattr(selector, "selector_", selector)).__name__
     return {
         "data": {
@@ -193,13 +211,14 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
             "roles": options.roles_document(dataset),
         },
         "method": name,
-        "refined": hasattr(selector, "refinement_"),
+        "refined": getattr(selector, "refinement_", None) is not None,
         "metric": fitted.preparation.metric,
         "scaling": fitted.preparation.scaling,
         "n_prototypes": len(kept),
         "selection_rate": len(kept) / len(rows),
-        "rows": kept,
-        "ids": None if dataset.ids is None else dataset.ids[kept],
+        "rows": shown,
+        "started_from": kept,
+        "ids": None if dataset.ids is None else dataset.ids[shown],
         "labels": fitted.prototype_labels_,
         "classes": [
             {"label": label, "objects": int(count), "prototypes": int((fitted.prototype_labels_ == label).sum())}
@@ -207,7 +226,7 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
         ],
         # With another scoring the curve has no errors; then the error is measured at the chosen size.
         "cross_validation": None
-        if curve is None or at_size is None or curve.scoring != "accuracy"
+        if curve is None or at_size is None or curve.scoring != "accuracy" or not is_of_curve
         else at_size | {"how": "5 folds", "at_this_size": True},
         "size_choice": None
         if curve is None or at_size is None or curve.scoring == "accuracy"
@@ -261,7 +280,10 @@ def _show(document: dict[str, Any], roles: str) -> None:
     if roles:
         say(plain(roles))
     say(f"{refined}{document['method']}; metric: {document['metric']}{scaling}")
-    say(f"kept {document['n_prototypes']} of {data['n_train']} ({percent(document['selection_rate'])})")
+    moves = document["adaptation"]
+    kept = f"kept {document['n_prototypes']} of {data['n_train']} ({percent(document['selection_rate'])})"
+    say(kept + kept_text(moves, document["references"] is not None))
+    say_relevances(moves)
     say("")
     say_table(["class", "objects", "prototypes"], [list(row.values()) for row in document["classes"]])
     say("")
@@ -285,14 +307,18 @@ def _show(document: dict[str, Any], roles: str) -> None:
     if not document["outputs"]:
         say(_named_prototypes(document))
     for name, written in document["outputs"].items():
-        say(f"{name}: {plain(written)}")
+        is_real = name == "output" and moves is not None and moves["moved"]
+        n_rows = len(set(document["rows"].tolist()))
+        say(f"{name}: {plain(written)}" + (f", {n_rows} real objects near the moved prototypes" if is_real else ""))
 
 
 def _named_prototypes(document: dict[str, Any]) -> str:
-    """The prototypes by their ids, or as rows where the data have no ids."""
+    """The prototypes by their ids, or as rows where the data have no ids; real objects near those that moved."""
+    has_moved = document["adaptation"] is not None and document["adaptation"]["moved"]
+    near = "real objects near the moved prototypes, as " if has_moved else ""
     if document["ids"] is None:
-        return "rows: " + " ".join(str(row) for row in document["rows"])
-    return "ids: " + ", ".join(plain(name) for name in document["ids"])
+        return f"{near}rows: " + " ".join(str(row) for row in sorted(set(document["rows"].tolist())))
+    return f"{near}ids: " + ", ".join(plain(name) for name in dict.fromkeys(document["ids"].tolist()))
 
 
 def _say_size_choice(choice: dict[str, Any] | None, n_classes: int) -> None:

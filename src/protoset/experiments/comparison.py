@@ -10,18 +10,19 @@ import numpy as np
 
 from protoset._cluster import resolve_client
 from protoset._validation import check_jobs
+from protoset.adaptation.adapting import check_movable
 from protoset.datasets import Dataset
 from protoset.evaluation import PairwiseTests, no_better_than, pairwise_wilcoxon, pareto_ranks
 from protoset.experiments.engine import Callback, compute_dataset
 from protoset.experiments.folds import check_fold_seed, choose_folds
 from protoset.experiments.plan import GUESS, REFERENCES, PlannedMethod, repeated
 from protoset.models import find_method, prepare
-from protoset.models.methods import REFINED
+from protoset.models.methods import ADAPTED, REFINED
 from protoset.models.preparation import Scaling
 from protoset.selectors.base import warn_of_classes
 
 COMPARED_METHODS = (*REFERENCES, "FCNN", "DROP3", "CCIS", "REPS", REFINED)
-"""Methods that are compared by default."""
+"""Methods that are compared by default; and ``ADAPTED`` where objects can move."""
 
 SIGNIFICANCE = 0.05
 """Level of the tests."""
@@ -85,7 +86,7 @@ class Comparison:
 
 def compare(
     dataset: Dataset,
-    methods: Sequence[str] = COMPARED_METHODS,
+    methods: Sequence[str] | None = None,
     *,
     metric: str = "auto",
     metric_params: Mapping[str, Any] | None = None,
@@ -102,11 +103,13 @@ def compare(
     Parameters
     ----------
     dataset : Dataset
-    methods : sequence of str
-        As in ``protoset.models.fit_model``: "REPS" is the paper's method, "refined" is REPS with a refined set. Three
+    methods : sequence of str, optional
+        "REPS" is the paper's method, "refined" is REPS with a refined set that stays where it is, "adapted" is refined
+        REPS whose prototypes then move; the other names are those of selectors. Three
         more say what these are worth: "guess" always answers the most frequent class of the training part, "NoPS" is
         1-NN on all objects, and "kNN" is k-NN on all objects with k chosen by leave-one-out on the training part; see
-        ``protoset.models.reference_errors``. Upper and lower case do not matter.
+        ``protoset.models.reference_errors``. Upper and lower case do not matter. By default these three, FCNN, DROP3,
+        CCIS, REPS, refined REPS, and adapted REPS where the objects can move.
     metric, metric_params, scaling
         As in ``protoset.models.prepare``.
     n_prototypes : int, float or "auto"
@@ -128,15 +131,20 @@ def compare(
     """
     n_jobs = check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)
-    if isinstance(methods, str) or not isinstance(methods, Iterable) or getattr(methods, "ndim", 1) == 0:
+    preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
+    if methods is None:
+        can_move = preparation.movable_space(dataset.objects) is not None
+        methods = [*COMPARED_METHODS, ADAPTED] if can_move else COMPARED_METHODS
+    elif isinstance(methods, str) or not isinstance(methods, Iterable) or getattr(methods, "ndim", 1) == 0:
         raise TypeError(f"methods={methods!r} must be a list of names, such as ['REPS', 'FCNN']")
     methods = list(methods)
     planned = [_planned(name, n_prototypes, random_state) for name in methods]
     labels = tuple(method.label for method in planned)
     if not labels or repeated(list(labels)):
         raise ValueError(f"methods={methods} must name at least one method, and each once")
+    if any(method.spec.adapted for method in planned) and preparation.movable_space(dataset.objects) is None:
+        check_movable(preparation.space(dataset.objects))
     division = choose_folds(dataset, folds, None, random_state)
-    preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
     warn_of_classes(np.unique(dataset.labels, return_inverse=True)[1])
     client = resolve_client(client)
     results = compute_dataset(dataset, planned, preparation, division, n_jobs=n_jobs, client=client, callback=callback)

@@ -17,8 +17,9 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from protoset.datasets import Dataset
 from protoset.experiments.ordering import content_order
 from protoset.experiments.plan import Distance, Folds
 from protoset.models import Preparation
+from protoset.models.known_distances import KnownDistances
 from protoset.models.preparation import check_dataset
 from protoset.spaces import DISSIMILARITIES, Dissimilarities, Space, make_space
 from protoset.spaces.precomputed import PrecomputedSpace
@@ -38,39 +40,37 @@ LARGEST_MATRIX = 6000
 """Training objects (288 MB) up to which all dissimilarities are computed once."""
 
 
-class MatrixSpace(PrecomputedSpace):
-    """The space of a training set with all its dissimilarities computed.
-
-    Unlike a space made from a matrix alone, it still knows which object is nearest to the mean of others. So a method
-    selects the same objects here as on the space that it was made from.
-    """
+class MatrixSpace(KnownDistances):
+    """The space of a training set with all its dissimilarities computed."""
 
     def __init__(self, space: Space):
-        everything = np.arange(space.shape[0])
-        super().__init__(square(space), everything, len(everything), everything)
+        super().__init__(square(space), space)
         self.metric = space.metric
-        self._space = space
-
-    def identical(self) -> np.ndarray | None:
-        """Numbers by the content of the objects, see ``TrainingSpace.identical``."""
-        return self._space.identical()
-
-    def central_member(self, members: np.ndarray) -> int | None:
-        """Return the member nearest to the mean of the members; None where objects have no coordinates."""
-        return self._space.central_member(members)
 
 
-class CutMatrix(PrecomputedSpace):
-    """The space of some objects, with dissimilarities cut from a matrix and numbers by the content of the objects."""
+class CutMatrix(KnownDistances):
+    """The space of some objects, with dissimilarities cut from a matrix and numbers by the content of the objects.
 
-    def __init__(self, matrix: np.ndarray, numbers: np.ndarray):
+    ``make_objects`` makes the space of the objects, which is needed only where they move.
+    """
+
+    def __init__(self, matrix: np.ndarray, numbers: np.ndarray, make_objects: Callable[[], Space]):
         everything = np.arange(len(matrix))
-        super().__init__(matrix, everything, len(everything), everything)
-        self._numbers = numbers
+        PrecomputedSpace.__init__(self, matrix, everything, len(everything), everything)
+        self._numbers, self._make_objects = numbers, make_objects
+
+    @cached_property
+    def objects(self) -> Space:
+        """Space of the objects."""
+        return self._make_objects()
 
     def identical(self) -> np.ndarray:
         """Numbers by the content of the objects, see ``TrainingSpace.identical``."""
         return self._numbers
+
+    def central_member(self, members: np.ndarray) -> int | None:
+        """None: objects whose distances are cut from a matrix have no coordinates."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Fold:
 
     ``train`` and ``test`` are rows of the data set. ``labels`` and ``truth`` are the classes of the training and of the
     test objects, as positions in ``classes``, the sorted labels of the data set. ``queries`` compares test with
-    training objects.
+    training objects. ``test_objects`` returns the prepared test objects, for prototypes that moved.
     """
 
     train: np.ndarray
@@ -90,6 +90,7 @@ class Fold:
     space: Space
     queries: Dissimilarities
     seconds: float
+    test_objects: Callable[[], Any]
 
 
 class DatasetFolds:
@@ -108,19 +109,29 @@ class DatasetFolds:
         preparation = self._distance.prepare(self._dataset, train)
         matrix, numbers, seconds = self._whole_matrix(preparation)
         started = time.process_time()
+
+        def test_objects() -> Any:
+            return _rows(preparation(self._dataset.objects), test)
+
         if matrix is not None:
             block = matrix[np.ix_(train, train)]
-            space = make_space(block, "precomputed") if numbers is None else CutMatrix(block, numbers[train])
+            space = make_space(block, "precomputed")
+            if numbers is not None:
+                space = CutMatrix(block, numbers[train], lambda: self._objects(preparation, train))
             queries = space.cross(matrix[np.ix_(test, train)])
         else:
-            objects = preparation(self._dataset.objects)
-            space = _training_space(objects, preparation, train, self._codes)
-            queries = space.cross(_rows(objects, test))
+            space = self._objects(preparation, train)
+            queries = space.cross(test_objects())
             if len(train) <= LARGEST_MATRIX:
                 space = MatrixSpace(space)
                 queries = space.cross(queries.block(slice(None), slice(None)))
         seconds += time.process_time() - started
-        return Fold(train, test, self._codes[train], self._codes[test], self._classes, space, queries, seconds)
+        codes = self._codes
+        return Fold(train, test, codes[train], codes[test], self._classes, space, queries, seconds, test_objects)
+
+    def _objects(self, preparation: Preparation, train: np.ndarray) -> Space:
+        """Space of the training objects."""
+        return _training_space(preparation(self._dataset.objects), preparation, train, self._codes)
 
     def _whole_matrix(self, preparation: Preparation) -> tuple[np.ndarray | None, np.ndarray | None, float]:
         """Matrix over all objects, their numbers by content, and the seconds, where every fold can be cut from it."""

@@ -2,7 +2,7 @@
 
 name = "..."                              optional
 data = ["iris", {path, target, name}]
-methods = ["SSMA", "refined", {method, label, at, rates, seeds, refine, and parameters of the method}]
+methods = ["SSMA", "refined", "adapted", {method, label, at, rates, seeds, refine, adapt, and parameters of the method}]
 folds = 5 | "default" | {n, seed, stratified}
 order = "content" | "rows"                how objects are dealt to folds
 seeds = [0, 1] | "fold"                   for randomised methods
@@ -41,7 +41,7 @@ from protoset.experiments.plan import (
     repeated,
 )
 from protoset.models import MethodSpec
-from protoset.models.methods import REFINED, RENAMED_PARAMETERS, selector_classes
+from protoset.models.methods import ADAPTED, REFINED, RENAMED_PARAMETERS, selector_classes
 from protoset.models.preparation import NOMINALS, SCALINGS
 from protoset.spaces import DISSIMILARITIES
 
@@ -54,8 +54,11 @@ MOST_CELLS = 200_000
 DEEPEST_PLAN = 8
 """Largest number of nested lists and tables in a plan. The deepest key, a rate for a data set, is at level 5."""
 
-METHOD_KEYS = ("method", "label", "at", "rates", "seeds", "refine")
+METHOD_KEYS = ("method", "label", "at", "rates", "seeds", "refine", "adapt")
 """Keys of a method, besides its parameters."""
+
+FINISHES = ("refine", "adapt")
+"""Keys that say what becomes of the set of a method."""
 
 NOT_FOR_PLANS = {
     "metric": "distances say how objects are compared",
@@ -238,26 +241,29 @@ class _Reader:
         entry = {"method": entry} if isinstance(entry, str) else entry
         if not isinstance(entry, dict) or "method" not in entry:
             self.fail(key, f"is {entry!r}; expected the name of a method, or a table with the key 'method'")
-        title = self.choice(f"{key}.method", entry["method"], [*REFERENCES, "refined", REFINED, *selector_classes()])
-        name = "REPS" if title in ("refined", REFINED) else title
-        refine = [True] if name != title else _values(entry.get("refine", False))
-        if not refine or not all(isinstance(value, bool) for value in refine):
-            self.fail(f"{key}.refine", f"is {entry['refine']!r}; expected true or false")
+        short = {"refined": REFINED, "adapted": ADAPTED}
+        known = [*REFERENCES, *short, *short.values(), *selector_classes()]
+        title = self.choice(f"{key}.method", entry["method"], known)
+        full_name = short.get(title, title)
+        name = "REPS" if full_name in short.values() else title
+        # The names "refined" and "adapted" say already what becomes of the set.
+        refine = [True] if name != title else self._flags(key, entry, "refine")
+        adapt = [full_name == ADAPTED] if name != title else self._flags(key, entry, "adapt")
         for parameter in entry.keys() & NOT_FOR_PLANS.keys():
             self.fail(f"{key}.{parameter}", f"is not for plans: {NOT_FOR_PLANS[parameter]}")
         if name in REFERENCES:
             self.only(f"{key} ({title})", entry, ["method"])
             return [PlannedMethod(name, MethodSpec(name))]
-        own = MethodSpec(name, refined=any(refine)).parameter_names
+        own = MethodSpec(name, refined=any(refine), adapted=any(adapt)).parameter_names
         for parameter in entry.keys() & (RENAMED_PARAMETERS.keys() - set(own) if name == "REPS" else set()):
             self.fail(f"{key}.{parameter}", f"is not known any more: write {RENAMED_PARAMETERS[parameter]!r}")
-        keys = METHOD_KEYS if name == title else tuple(other for other in METHOD_KEYS if other != "refine")
+        keys = METHOD_KEYS if name == title else tuple(other for other in METHOD_KEYS if other not in FINISHES)
         self.only(f"{key} ({title})", entry, [*keys, *own])
-        label = entry.get("label", name if name == title else REFINED)
+        label = entry.get("label", full_name)
         if not isinstance(label, str) or not label:
             self.fail(f"{key}.label", f"is {label!r}; expected a text")
         seeded = "random_state" in selector_classes()[name]().get_params()
-        if "seeds" in entry and not (seeded or any(refine)):
+        if "seeds" in entry and not (seeded or any(refine) or any(adapt)):
             self.fail(f"{key}.seeds", f"is for randomised methods, and {name} is not one")
         if "seeds" in entry:
             seeds = self.seeds(f"{key}.seeds", entry["seeds"])
@@ -265,17 +271,18 @@ class _Reader:
             seeds = None
         sizes = self._sizes(key, name, entry, own, data)
         variants = []
-        for refined in refine:
-            # A set that is not refined has no parameters of the refinement.
-            takes = MethodSpec(name, refined=refined).parameter_names
+        for refined, adapted in itertools.product(refine, adapt):
+            # A set that is not refined has no parameters of the refinement, one that stays none of the moves.
+            takes = MethodSpec(name, refined=refined, adapted=adapted).parameter_names
             given = {parameter: value for parameter, value in entry.items() if parameter in takes}
             for parameters in self._grid(key, given, n_cells * len(sizes)):
-                spec = MethodSpec(name, parameters, refined)
+                spec = MethodSpec(name, parameters, refined, adapted)
                 try:
                     spec.check()
                 except (TypeError, ValueError, OSError) as error:
                     self.fail(f"{key} ({name}):", str(error))
                 values = parameters | ({"refine": True} if refined and "refine" in entry else {})
+                values |= {"adapt": True} if adapted and "adapt" in entry else {}
                 shown = {
                     parameter: values[parameter]
                     for parameter in entry
@@ -286,6 +293,13 @@ class _Reader:
                     rate_name = size if isinstance(rate, dict) else None
                     variants.append(PlannedMethod(full_label, spec, at, rate, rate_name, seeds))
         return variants
+
+    def _flags(self, key: str, entry: dict[str, Any], name: str) -> list[bool]:
+        """Return the values of a key that is true or false, or a list of both."""
+        values = _values(entry.get(name, False))
+        if not values or not all(isinstance(value, bool) for value in values):
+            self.fail(f"{key}.{name}", f"is {entry[name]!r}; expected true or false")
+        return values
 
     def _grid(self, key: str, given: dict[str, Any], n_cells: int) -> list[dict[str, Any]]:
         """Return one dict per combination of values, each for at least ``n_cells`` cells; a list is a grid."""

@@ -260,6 +260,7 @@ class Plan:
                 # Rates of two names may be equal on some data set; they are still two cells.
                 "rate_name": method.rate_name,
                 "at": reference,
+                **({"adapt": True} if method.spec.adapted else {}),
                 **({} if method.rule == "nearest" else {"rule": method.rule}),
             },
         }

@@ -1,12 +1,14 @@
 """The methods on one fold: the prototypes of each, their cost, and their predictions.
 
-REPS gives every size from one fit, so one ranking serves all sizes and their refinements.
+REPS gives every size from one fit, so one ranking serves all sizes and their refinements. Sets whose prototypes move
+are fitted by a ``PrototypeClassifier``, size by size.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -15,15 +17,18 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from protoset._validation import is_number
-from protoset.classifier import Rule, warn_of_hopeless_classes
+from protoset.adaptation import AdaptSettings
+from protoset.adaptation.adapting import check_movable
+from protoset.classifier import PrototypeClassifier, Rule, warn_of_hopeless_classes
 from protoset.decisions import decide
 from protoset.experiments.folds import Fold
 from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, as_json
 from protoset.models import MethodSpec, reference_errors, vote_of_neighbors
-from protoset.models.methods import RUN_PARAMETERS
+from protoset.models.known_distances import KnownDistances
+from protoset.models.methods import ADAPTED_PARAMETERS, RUN_PARAMETERS
 from protoset.selectors import REPS, Refinement, refine
 from protoset.selectors.ties import MajorityVote, counts_of
-from protoset.spaces import CountedSpace, make_space
+from protoset.spaces import CountedSpace, PrototypeSpace, make_space
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +37,7 @@ class Selection:
 
     ``counts`` are the votes of the prototypes where several are equally near; 1 each by default. ``n_distances`` counts
     the dissimilarities that the method asked for; ``counters`` has its other numbers. k-NN on everything has
-    ``n_neighbors``; the method that always guesses has an ``answer``.
+    ``n_neighbors``; the method that always guesses has an ``answer``. Prototypes that moved have a space, ``moved``.
     """
 
     kept: np.ndarray
@@ -45,6 +50,7 @@ class Selection:
     wall_seconds: float = 0.0
     n_neighbors: int | None = None
     answer: int | None = None
+    moved: PrototypeSpace | None = None
 
     def predict(self, fold: Fold, rule: Rule = "nearest") -> np.ndarray:
         """Predict the classes of the test objects."""
@@ -55,7 +61,9 @@ class Selection:
         counts = np.ones(len(self.kept)) if self.counts is None else self.counts
         sizes = np.bincount(fold.labels, minlength=len(fold.classes)).astype(float)
         vote = MajorityVote(fold.labels[self.kept], counts, sizes)
-        if rule == "nearest":
+        if self.moved is not None:
+            winners, _ = self.moved.cross(fold.test_objects()).nearest(choose=vote)
+        elif rule == "nearest":
             winners, _ = fold.queries.nearest(columns=self.kept, choose=vote)
         elif self.degradations is None:
             raise ValueError(f"rule={rule!r} needs degradations, which only REPS learns; use rule='nearest'")
@@ -84,6 +92,8 @@ class FoldSelector:
         load_kernels(spec.selector)
         if isinstance(size, int):
             size = max(size, self._n_classes)
+        if spec.moves is not None:
+            return self._adapted(spec, spec.moves, seed, size)
         cpu, wall = time.process_time(), time.perf_counter()
         if spec.selector == "REPS" and size is not None:
             selector, shared = self._ranked(spec)
@@ -108,6 +118,37 @@ class FoldSelector:
             _parameters(selector, spec, size),
             shared[0] + time.process_time() - cpu,
             shared[1] + time.perf_counter() - wall,
+        )
+
+    def _adapted(
+        self, spec: MethodSpec, moves: dict[str, Any], seed: int | None, size: int | float | None
+    ) -> Selection:
+        """Select prototypes, and move them."""
+        space = self.fold.space
+        check_movable(space.objects if isinstance(space, KnownDistances) else space)
+        sized = spec if size is None else replace(spec, parameters=spec.parameters | {"n_prototypes": size})
+        classifier = PrototypeClassifier(sized.build(random_state=seed), adapt=moves | {"random_state": seed})
+        load_moves(self.fold)
+        cpu, wall = time.process_time(), time.perf_counter()
+        classifier.fit(space, self.fold.labels)
+        seconds = time.process_time() - cpu, time.perf_counter() - wall
+        selector, adaptation = classifier.selector_, classifier.adaptation_
+        assert adaptation is not None
+        counters = {
+            "n_passes_of_moves": adaptation.n_passes,
+            "held_out_before": adaptation.held_out_before,
+            "held_out_after": adaptation.held_out_after,
+        }
+        kept = classifier.sample_indices_
+        return Selection(
+            kept,
+            counts_of(selector, kept),
+            n_distances=int(selector.n_distances_),
+            counters=_counters(selector, getattr(selector, "refinement_", None)) | counters,
+            parameters=_parameters(selector, spec, size) | _parameters_of_moves(moves),
+            cpu_seconds=seconds[0],
+            wall_seconds=seconds[1],
+            moved=classifier._prototypes if adaptation.has_moved else None,
         )
 
     def _neighbors(self) -> Selection:
@@ -153,6 +194,28 @@ def load_kernels(name: str) -> None:
         warnings.simplefilter("ignore")
         selector.fit(space, labels)
         refine(space, labels, selector.sample_indices_)
+
+
+_metrics_with_loaded_moves: set[str] = set()
+
+
+def load_moves(fold: Fold) -> None:
+    """Move prototypes among a few objects of a fold, so that no measured time includes the loading of compiled code."""
+    if fold.space.metric in _metrics_with_loaded_moves:
+        return
+    _metrics_with_loaded_moves.add(fold.space.metric)
+    some = np.concatenate([np.flatnonzero(fold.labels == label)[:12] for label in np.unique(fold.labels)[:2]])
+    classifier = PrototypeClassifier(REPS(2), adapt={"n_passes": 1})
+    # Where this fails, so does the fit of the fold, which tells the reason.
+    with warnings.catch_warnings(), suppress(Exception):
+        warnings.simplefilter("ignore")
+        classifier.fit(fold.space.subset(some), fold.labels[some])
+
+
+def _parameters_of_moves(moves: dict[str, Any]) -> dict[str, Any]:
+    """All parameters of the moves."""
+    settings = AdaptSettings(**moves)
+    return {"adapt": True} | {name: getattr(settings, argument) for name, argument in ADAPTED_PARAMETERS.items()}
 
 
 def _parameters(selector: Any, spec: MethodSpec, size: int | float | None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from protoset.experiments.engine import RunProgress, compute_dataset
 from protoset.experiments.folds import DatasetFolds, check_fold_seed, choose_folds, splits
 from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, REFERENCES, Distance, Folds, PlannedMethod
 from protoset.models import DataModel, Preparation, find_method, prepare, reference_errors, vote_of_neighbors
-from protoset.models.methods import REFINED
+from protoset.models.methods import ADAPTED_PARAMETERS, REFINED, Adapt, with_moves
 from protoset.models.preparation import Scaling, check_dataset
 from protoset.models.references import sample_queries
 from protoset.selectors.base import warn_of_classes
@@ -79,6 +79,8 @@ class Validation:
     fold_errors : ndarray
     n_prototypes, n_train : ndarray of int
         Of each fold.
+    moved : ndarray of bool or None
+        For each fold, whether the prototypes moved; None where the method leaves them where they are.
     references : ReferenceEstimates or None
         Errors of guessing, 1-NN and k-NN on everything; None where they were not asked for.
     """
@@ -92,6 +94,7 @@ class Validation:
     n_prototypes: np.ndarray
     n_train: np.ndarray
     references: ReferenceEstimates | None = None
+    moved: np.ndarray | None = None
 
     @property
     def no_better_than_guessing(self) -> bool | None:
@@ -116,6 +119,7 @@ def validate(
     n_prototypes: int | float | str = "auto",
     parameters: Mapping[str, Any] | None = None,
     rule: Rule = "nearest",
+    adapt: Adapt = "auto",
     references: bool = True,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -124,8 +128,8 @@ def validate(
 ) -> Validation:
     """Fit a method on the training part of each fold, and predict the test part.
 
-    The errors are those of :func:`compare` and of a plan with the same folds. Scaling is learned from the training part
-    alone.
+    The errors are those of :func:`compare` and of a plan with the same folds: of "adapted" where prototypes move.
+    Scaling is learned from the training part alone.
 
     Parameters
     ----------
@@ -138,6 +142,9 @@ def validate(
         In place of folds: the share of the objects that is held out, once.
     metric, metric_params, scaling, n_prototypes, parameters, rule
         As in ``protoset.models.fit_model``.
+    adapt : {"auto", True, False} or dict, default="auto"
+        As in ``protoset.models.fit_model``: "auto" moves the prototypes of the default method where the objects can
+        move. A dict may have ``loss``, ``relevances``, ``n_passes`` and ``step``.
     references : bool
         Whether guessing, 1-NN and k-NN on everything are measured on the same folds. Beyond 50,000 objects 1-NN and
         k-NN predict a stratified sample of the first fold: 2 * 10^8 dissimilarities, and at least 1,000 objects.
@@ -155,13 +162,14 @@ def validate(
     check_callable("progress", progress)
     check_choice("rule", rule, RULES)
     planned = _planned(method, n_prototypes, parameters, rule, random_state)
+    preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
+    planned = _with_moves(planned, adapt, preparation, dataset)
     methods = [planned]
     if check_flag("references", references):
         names = REFERENCES if check_dataset(dataset).n_objects <= MOST_FOR_REFERENCES else (GUESS,)
         others = (PlannedMethod.reference(name) for name in names if name != planned.label)
         methods += [other for other in others if other is not None]
     division = choose_folds(dataset, folds, holdout, random_state)
-    preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
     warn_of_classes(np.unique(dataset.labels, return_inverse=True)[1])
     client = resolve_client(client)
     if progress is not None:
@@ -198,7 +206,27 @@ def validate(
         [result.n_prototypes for result in by_method[planned.label]],  # type: ignore[misc]
         [result.n_train for result in by_method[planned.label]],  # type: ignore[misc]
         beside,
+        _moved(by_method[planned.label]) if planned.spec.adapted else None,
     )
+
+
+def _with_moves(planned: PlannedMethod, adapt: Adapt, preparation: Preparation, dataset: Dataset) -> PlannedMethod:
+    """Return a method with the moves that the argument ``adapt`` of :func:`validate` asks for."""
+    if planned.spec.selector in REFERENCES:
+        if not (isinstance(adapt, str) and adapt == "auto") and adapt is not False:
+            raise ValueError(f"adapt={adapt!r}: {planned.label} has no prototypes that could move; leave adapt out")
+        return planned
+    taken = list(ADAPTED_PARAMETERS.values())
+    for name in adapt if isinstance(adapt, Mapping) else ():
+        if name not in taken:
+            raise ValueError(f"adapt has {name!r}, which is not for comparisons on folds; it may have {taken}")
+    spec = with_moves(planned.spec, adapt, preparation, dataset.objects, rule=planned.rule).check()
+    return replace(planned, label=spec.name, spec=spec)
+
+
+def _moved(results: list[CellResult]) -> np.ndarray:
+    """Whether the prototypes of each fold moved."""
+    return np.array([json.loads(result.counters)["n_passes_of_moves"] > 0 for result in results])
 
 
 def _planned(
@@ -288,6 +316,7 @@ def _measured(
     n_prototypes: list[int],
     n_train: list[int],
     references: ReferenceEstimates | None,
+    moved: np.ndarray | None = None,
 ) -> Validation:
     truth, predicted = np.concatenate(truths), np.concatenate(predictions)
     classes, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
@@ -303,4 +332,5 @@ def _measured(
         np.array(n_prototypes),
         np.array(n_train),
         references,
+        moved,
     )

@@ -2,12 +2,14 @@
 
     sample of the objects --> 5 folds --> the method on four of them --> errors on the fifth
 
-The size is that of the set, so the error stands beside the errors of ``n_prototypes="auto"`` at other sizes.
+The size is that of the set, so the error stands beside the errors of ``n_prototypes="auto"`` at other sizes. Where the
+prototypes of the set moved, those of a fold move too, among the objects of the other folds, before they predict.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +17,15 @@ import numpy as np
 from sklearn.base import clone
 
 from protoset._validation import check_choice
+from protoset.adaptation import AdaptSettings
+from protoset.adaptation.adapting import check_movable
+from protoset.adaptation.selected import move_selected
 from protoset.classifier import RULES, PrototypeClassifier, Rule
 from protoset.decisions import decide
+from protoset.models.known_distances import KnownDistances
 from protoset.neighbors import NeighborSearch
 from protoset.selectors import BaseSelector, Refined
+from protoset.selectors._distinct import TrainingSet
 from protoset.selectors._improving import HASTY
 from protoset.selectors.allocation import cut
 from protoset.selectors.size import N_SIZE_FOLDS, SAMPLE_OBJECTS
@@ -50,7 +57,12 @@ class CrossValidation:
 
 
 def cross_validated_error(
-    selector: BaseSelector, space: TrainingSpace, labels: np.ndarray, *, rule: Rule = "nearest"
+    selector: BaseSelector,
+    space: TrainingSpace,
+    labels: np.ndarray,
+    *,
+    rule: Rule = "nearest",
+    moves: AdaptSettings | None = None,
 ) -> CrossValidation:
     """Measure the error of a method, at the size of its fitted set, on held-out training objects.
 
@@ -64,6 +76,8 @@ def cross_validated_error(
         Their labels.
     rule : {"nearest", "adjusted"}, default="nearest"
         Rule of the classifier.
+    moves : AdaptSettings, optional
+        How the prototypes of each fold move before they predict; see :func:`moves_of`. By default they stay.
 
     Returns
     -------
@@ -73,7 +87,8 @@ def cross_validated_error(
     -----
     Five stratified folds, always the same ones. Beyond 2,000 objects a stratified sample of 2,000 is used. A fold keeps
     as many prototypes as the set has, up to a quarter of its objects; beyond, the same share of them. Refinements are
-    short. The errors that ``n_prototypes="auto"`` measured are in ``size_curve_``, and need no other measurement.
+    short. Moves of prototypes are not tried first: they are made, by the loss that ``moves`` names. The errors that
+    ``n_prototypes="auto"`` measured are in ``size_curve_``, and need no other measurement.
 
     Examples
     --------
@@ -88,25 +103,38 @@ def cross_validated_error(
     True
     """
     check_choice("rule", rule, RULES)
+    if moves is not None:
+        moves = moves.checked()
+        check_movable(space)
     labels = np.asarray(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     drawn = draw_by_content(space, codes)
     if len(drawn) > (n_sampled := max(SAMPLE_OBJECTS, len(classes))):
         sample = cut(drawn, codes, n_sampled, "proportional")
         drawn = np.searchsorted(sample, drawn[np.isin(drawn, sample)])
-        known, codes = _sample_space(space, sample), codes[sample]
+        known, codes = _sample_space(space, sample, moves is not None), codes[sample]
     else:
-        known = _sample_space(space, np.arange(len(codes)))
+        known = _sample_space(space, np.arange(len(codes)), moves is not None)
     n_folds = min(N_SIZE_FOLDS, len(codes))
     folds = stratified_folds(codes, drawn, n_folds)
     errors = []
     for fold in range(n_folds):
         train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         size = _fold_size(len(selector.sample_indices_), len(labels), codes[train])
-        predicted = _predict_fold(selector, size, rule, known, codes, train, held_out)
+        predicted = _predict_fold(selector, size, rule, known, codes, train, held_out, moves)
         errors.append(float(np.mean(predicted != codes[held_out])))
     deviation = float(np.std(errors, ddof=1)) / np.sqrt(n_folds)
     return CrossValidation(float(np.mean(errors)), float(deviation), len(codes))
+
+
+def moves_of(classifier: PrototypeClassifier) -> AdaptSettings | None:
+    """Return how the prototypes of a fitted classifier moved, with the loss that was chosen; None where they stayed."""
+    adaptation = classifier.adaptation_
+    if adaptation is None or not adaptation.has_moved:
+        return None
+    given = classifier.adapt if isinstance(classifier.adapt, Mapping) else {}
+    names = ("relevances", "n_passes", "step")
+    return AdaptSettings(loss=adaptation.loss, **{name: given[name] for name in names if name in given})  # type: ignore[arg-type]
 
 
 def draw_by_content(space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
@@ -146,11 +174,12 @@ def at_size(selector: BaseSelector, size: int) -> BaseSelector:
     return clone(selector).set_params(**{name: value for name, value in changes.items() if name in own})
 
 
-def _sample_space(space: TrainingSpace, sample: np.ndarray) -> TrainingSpace:
+def _sample_space(space: TrainingSpace, sample: np.ndarray, moving: bool) -> TrainingSpace:
     """Space of the sample; dissimilarities that take long are computed once for all folds."""
     if space.partial or DISSIMILARITIES[space.metric].kind == "vectors":
         return space.subset(sample)
-    return make_space(space.block(sample, sample), "precomputed")
+    block = space.block(sample, sample)
+    return KnownDistances(block, space.subset(sample)) if moving else make_space(block, "precomputed")
 
 
 def _fold_size(n_kept: int, n_objects: int, train_codes: np.ndarray) -> int:
@@ -168,18 +197,34 @@ def _predict_fold(
     codes: np.ndarray,
     train: np.ndarray,
     held_out: np.ndarray,
+    moves: AdaptSettings | None,
 ) -> np.ndarray:
     """Predict the classes of the held-out objects; -1 where no dissimilarity to a prototype is known."""
     present = np.unique(codes[train])
     if len(present) == 1:
         return np.full(len(held_out), present[0])
-    classifier = PrototypeClassifier(at_size(selector, size), rule=rule)
+    classifier = PrototypeClassifier(at_size(selector, size), rule=rule, adapt=False)
     with warnings.catch_warnings():
         # The fit of the set has warned already.
         warnings.simplefilter("ignore")
         classifier.fit(space.subset(train), codes[train])
     kept = train[classifier.sample_indices_]
     block = space.block(held_out, kept)
+    if moves is not None:
+        block = _moved_distances(classifier.selector_, space, codes, train, held_out, moves)
     vote = vote_of(classifier.selector_, np.searchsorted(present, codes[train]))
     slots = vote(block) if rule == "nearest" else decide(block, classifier.degradations_, vote).winners
     return np.where(np.isfinite(block.min(axis=1)), codes[kept[slots]], -1)
+
+
+def _moved_distances(
+    selector: BaseSelector,
+    space: TrainingSpace,
+    codes: np.ndarray,
+    train: np.ndarray,
+    held_out: np.ndarray,
+    moves: AdaptSettings,
+) -> np.ndarray:
+    """Distances of the held-out objects to the prototypes of a selector, after these moved among the others."""
+    movable, training = check_movable(space), TrainingSet.of(space.subset(train), codes[train])
+    return movable.distances(held_out, move_selected(movable, train, training, selector, moves))

@@ -9,8 +9,8 @@ import numpy as np
 
 from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset, take
-from protoset.models.methods import REFINED, find_method
-from protoset.models.model import DataModel
+from protoset.models.methods import REFINED, Adapt, find_method, with_moves
+from protoset.models.model import DataModel, has_moved
 from protoset.models.preparation import Scaling, check_dataset, prepare
 
 
@@ -24,18 +24,20 @@ def fit_model(
     n_prototypes: int | float | str = "auto",
     parameters: Mapping[str, Any] | None = None,
     rule: Rule = "nearest",
+    adapt: Adapt = "auto",
     n_jobs: int | None = None,
     random_state: int | None = None,
     callback: Callable[[Any], Any] | None = None,
 ) -> DataModel:
-    """Prepare the training objects of a data set, select prototypes among them, and classify with these.
+    """Prepare the training objects of a data set, select prototypes among them, move them, and classify with these.
 
     Parameters
     ----------
     dataset : Dataset
         Where the data come with a split, the training part is used; see :func:`training_rows`.
     method : str
-        Name of a selector, such as "REPS" for the paper's method; "refined" is REPS with a refined set.
+        Name of a selector, such as "REPS" for the paper's method; "refined" is REPS with a refined set; "adapted" is
+        refined REPS whose prototypes then move, and refuses objects that cannot move.
     metric, metric_params, scaling
         See :func:`prepare`.
     n_prototypes : int, float or "auto"
@@ -44,10 +46,14 @@ def fit_model(
         Other parameters of the method.
     rule : {"nearest", "adjusted"}
         See ``protoset.PrototypeClassifier``.
+    adapt : {"auto", True, False} or dict, default="auto"
+        Whether the prototypes move after the selection. "auto" moves those of the default method where the objects can
+        move, and leaves the sets of all other methods as they are. True moves the set of any method, and refuses
+        objects that cannot move; a dict has arguments of :func:`protoset.adapt`, such as ``{"relevances": True}``.
     n_jobs : int, optional
         Workers of the method. Changes no result.
     random_state : int, optional
-        Seed of the method.
+        Seed of the method and of the moves.
     callback : callable, optional
         Called now and then during a long search, by methods that report their progress.
 
@@ -67,19 +73,24 @@ def fit_model(
     rows = training_rows(check_dataset(dataset))
     spec = find_method(method, n_prototypes=n_prototypes, parameters=parameters)
     preparation = prepare(dataset, train=rows, metric=metric, metric_params=metric_params, scaling=scaling)
-    selector = spec.build(preparation, random_state=random_state, n_jobs=n_jobs, callback=callback)
     training = dataset if len(rows) == dataset.n_objects else take(dataset, rows)
-    classifier = PrototypeClassifier(selector, rule=rule).fit(preparation(training.objects), training.labels)
+    spec = with_moves(spec, adapt, preparation, training.objects, rule=rule)
+    selector = spec.build(preparation, random_state=random_state, n_jobs=n_jobs, callback=callback)
+    moves: Any = False
+    if spec.moves is not None:
+        moves = {"random_state": random_state} | (dict(adapt) if isinstance(adapt, Mapping) else {}) | spec.moves
+    classifier = PrototypeClassifier(selector, rule=rule, adapt=moves, n_jobs=n_jobs)
+    classifier.fit(preparation(training.objects), training.labels)
     if callback is not None:
         # Model files hold no functions.
         selector.set_params(**{name: None for name in selector.get_params() if name.endswith("callback")})
-    kept = classifier.sample_indices_
-    return DataModel(
-        preparation,
-        classifier,
-        None if dataset.ids is None else np.array(dataset.ids[rows[kept]], dtype=object),
-        preparation.attribute_values(take(training, kept).objects),
-    )
+    shown = classifier.exemplars_
+    values = preparation.attribute_values(take(training, shown).objects)
+    ids = None if dataset.ids is None else np.array(dataset.ids[rows[shown]], dtype=object)
+    if not has_moved(classifier):
+        return DataModel(preparation, classifier, ids, values)
+    moved = preparation.restored_values(classifier.adaptation_.prototypes)  # type: ignore[union-attr]
+    return DataModel(preparation, classifier, ids, moved, values, has_moved=True)
 
 
 def training_rows(dataset: Dataset) -> np.ndarray:

@@ -1,15 +1,18 @@
-"""From the name of a method and its parameters to a selector."""
+"""From the name of a method and its parameters to a selector, and to the moves of its prototypes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from protoset._validation import did_you_mean
+from protoset.adaptation import AdaptSettings
+from protoset.adaptation.adapting import check_movable
+from protoset.classifier import PrototypeClassifier, Rule
 from protoset.models.preparation import Preparation, check_parameters
 from protoset.selectors import BaseSelector, NeighborSearch, Refined, all_selectors
 from protoset.selectors.allocation import resolve_size
@@ -17,11 +20,20 @@ from protoset.selectors.allocation import resolve_size
 REFINED = "refined REPS"
 """Name of REPS whose set is improved by swaps; "refined" for short."""
 
+ADAPTED = "adapted REPS"
+"""Name of refined REPS whose prototypes then move; "adapted" for short."""
+
 RUN_PARAMETERS = ("metric", "metric_params", "n_jobs", "random_state", "verbose", "callback")
 """Parameters of selectors that say how a method is run, not what it is."""
 
 REFINED_PARAMETERS = ("steepness", "n_starts", "max_objects", "max_time")
 """Parameters of the refinement of a set."""
+
+ADAPTED_PARAMETERS = {"relevances": "relevances", "n_passes": "n_passes", "step": "step", "adapt__loss": "loss"}
+"""Parameters of the moves, each with its name in ``protoset.adapt``; ``loss`` alone is a parameter of REPS."""
+
+Adapt = Literal["auto"] | bool | Mapping[str, Any]
+"""Whether and how prototypes move; see :func:`fit_model`."""
 
 RENAMED_PARAMETERS = {
     "score": "reading",
@@ -48,16 +60,21 @@ class MethodSpec:
         Parameters of the selector. ``search__n_neighbors`` and the like are those of its ``NeighborSearch``.
     refined : bool
         Whether the set of the selector is refined.
+    adapted : bool
+        Whether the prototypes then move, see ``protoset.adapt``.
     """
 
     selector: str
     parameters: dict[str, Any] = field(default_factory=dict)
     refined: bool = False
+    adapted: bool = False
 
     @property
     def name(self) -> str:
-        """Name in tables, such as "REPS" or "refined REPS"."""
-        return f"refined {self.selector}" if self.refined else self.selector
+        """Name in tables, such as "REPS", "refined REPS" or "adapted REPS"; the latter is refined too."""
+        if self.adapted and self.selector == "REPS":
+            return ADAPTED if self.refined else "adapted unrefined REPS"
+        return ("adapted " if self.adapted else "") + ("refined " if self.refined else "") + self.selector
 
     @property
     def randomised(self) -> bool:
@@ -69,7 +86,8 @@ class MethodSpec:
         """Names of all parameters that the method can have."""
         names = [name for name in _parameters(self.selector) if name not in RUN_PARAMETERS]
         names += [f"search__{name}" for name in NeighborSearch().get_params() if name != "kind" and "search" in names]
-        return names + [name for name in REFINED_PARAMETERS if self.refined and name not in names]
+        names += [name for name in REFINED_PARAMETERS if self.refined and name not in names]
+        return names + [name for name in ADAPTED_PARAMETERS if self.adapted]
 
     @property
     def refined_parameters(self) -> dict[str, Any]:
@@ -77,9 +95,19 @@ class MethodSpec:
         own = _parameters(self.selector)
         return {name: self.parameters[name] for name in REFINED_PARAMETERS if name in self.parameters.keys() - set(own)}
 
+    @property
+    def moves(self) -> dict[str, Any] | None:
+        """Arguments of the moves, as ``PrototypeClassifier(adapt=...)`` takes them; None where nothing moves."""
+        if not self.adapted:
+            return None
+        given = self.parameters
+        return {argument: given[name] for name, argument in ADAPTED_PARAMETERS.items() if name in given}
+
     def check(self) -> Self:
         """Refuse wrong values of parameters, without data."""
         self.build()._check_parameters()
+        if self.moves is not None:
+            AdaptSettings(**self.moves).checked()
         return self
 
     def check_size(self, class_sizes: np.ndarray) -> None:
@@ -97,7 +125,7 @@ class MethodSpec:
         n_jobs: int | None = None,
         callback: Callable[[Any], Any] | None = None,
     ) -> BaseSelector:
-        """Make the selector.
+        """Make the selector; ``moves`` says what becomes of its set.
 
         Parameters
         ----------
@@ -112,7 +140,8 @@ class MethodSpec:
         names = _parameters(self.selector)
         run: dict[str, Any] = {"random_state": random_state, "callback": callback, "n_jobs": n_jobs}
         arguments = {name: value for name, value in run.items() if name in names}
-        arguments |= {name: value for name, value in self.parameters.items() if name not in self.refined_parameters}
+        later = {*self.refined_parameters, *ADAPTED_PARAMETERS}
+        arguments |= {name: value for name, value in self.parameters.items() if name not in later}
         search = {name.removeprefix("search__"): arguments.pop(name) for name in [*arguments] if "search__" in name}
         if search:
             arguments["search"] = NeighborSearch(arguments.get("search", "auto"), **search)
@@ -129,6 +158,9 @@ def explain_unknown(selector: str, name: str, names: Sequence[str]) -> str:
         return f"{selector} has no parameter {name!r} any more; write {RENAMED_PARAMETERS[name]!r}"
     if selector == "REPS" and name in ("refine", *REFINED_PARAMETERS):
         return f"REPS has no parameter {name!r}; method='refined' refines its set, with {list(REFINED_PARAMETERS)}"
+    if name in ("adapt", *ADAPTED_PARAMETERS):
+        taken = list(ADAPTED_PARAMETERS)
+        return f"{selector} has no parameter {name!r}; method='adapted' moves the prototypes of REPS, with {taken}"
     return f"{selector} has no parameter {name!r}{did_you_mean(name, names)}; it has {list(names)}"
 
 
@@ -156,7 +188,7 @@ def find_method(
     ----------
     name : str
         Name of a selector, such as "REPS" for the paper's method; "refined" or "refined REPS" for REPS with a refined
-        set.
+        set; "adapted" or "adapted REPS" for refined REPS whose prototypes then move.
     n_prototypes, parameters
         As in :func:`fit_model`.
     others : sequence of str
@@ -168,9 +200,10 @@ def find_method(
     """
     names = {key.lower(): MethodSpec(key) for key in selector_classes()}
     names["refined"] = names[REFINED.lower()] = MethodSpec("REPS", refined=True)
+    names["adapted"] = names[ADAPTED.lower()] = MethodSpec("REPS", refined=True, adapted=True)
     method = names.get(str(name).strip().lower())
     if method is None:
-        choices = [*others, "refined", *selector_classes()]
+        choices = [*others, "adapted", "refined", *selector_classes()]
         raise ValueError(f"method={name!r} is not known{did_you_mean(name, choices)}; choose one of {choices}")
     takes = [parameter for parameter in method.parameter_names if parameter != "n_prototypes"]
     given = check_parameters("parameters", parameters)
@@ -184,4 +217,44 @@ def find_method(
                 "method"
             )
         given["n_prototypes"] = n_prototypes
-    return MethodSpec(method.selector, given, method.refined).check()
+    return replace(method, parameters=given).check()
+
+
+def with_moves(
+    spec: MethodSpec, adapt: Adapt, preparation: Preparation, objects: Any, *, rule: Rule = "nearest"
+) -> MethodSpec:
+    """Return a method with the moves that ``adapt`` asks for on the objects of a data set.
+
+    Parameters
+    ----------
+    spec : MethodSpec
+    adapt : {"auto", True, False} or dict
+        "auto" moves the prototypes of refined REPS where the objects can move, and of no other method. True and a dict
+        of parameters of the moves do so for every method.
+    preparation : Preparation
+        Prepares the objects.
+    objects : objects of a data set
+    rule : {"nearest", "adjusted"}
+        With "adjusted" nothing can move.
+
+    Returns
+    -------
+    MethodSpec
+    """
+    PrototypeClassifier(rule=rule, adapt=adapt)._check_parameters()
+    if isinstance(adapt, str):
+        is_default = spec.refined and spec.selector == "REPS" and rule == "nearest"
+        if not spec.adapted:
+            return replace(spec, adapted=is_default and preparation.movable_space(objects) is not None)
+    elif not isinstance(adapt, Mapping) and not adapt:
+        if spec.adapted:
+            raise ValueError(f"adapt={adapt!r} and method={spec.name!r} exclude each other; use method='refined'")
+        return spec
+    if rule != "nearest":
+        PrototypeClassifier(rule=rule, adapt=True)._check_parameters()
+    if preparation.movable_space(objects) is None:
+        check_movable(preparation.space(objects))
+    names = {argument: name for name, argument in ADAPTED_PARAMETERS.items()}
+    given = adapt if isinstance(adapt, Mapping) else {}
+    own = {names[argument]: value for argument, value in given.items() if argument in names}
+    return replace(spec, adapted=True, parameters=spec.parameters | own)

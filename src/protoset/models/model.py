@@ -33,16 +33,24 @@ class DataModel:
     preparation : Preparation
     classifier : PrototypeClassifier
     prototype_ids_ : ndarray of str or None
-        Ids of the prototypes, where the training data have ids.
+        Ids of the prototypes, where the training data have ids; of prototypes that moved, of their exemplars, the
+        nearest training objects of their classes.
     prototype_values_ : ndarray or None
-        Values of the prototypes' attributes as the training data have them; None where the metric compares no
-        attributes, or where the values are not known.
+        Values of the prototypes' attributes, in the units of the training data; None where the metric compares no
+        attributes, or where the values are not known. Where prototypes moved, a category between several ones is a
+        text of their shares.
+    exemplar_values_ : ndarray or None
+        Values of the exemplars' attributes, as the training data have them, where prototypes moved; else None.
+    has_moved : bool
+        Whether the prototypes moved away from the training objects from which they started.
     """
 
     preparation: Preparation
     classifier: PrototypeClassifier
     prototype_ids_: np.ndarray | None = None
     prototype_values_: np.ndarray | None = None
+    exemplar_values_: np.ndarray | None = None
+    has_moved: bool = False
 
     @property
     def classes_(self) -> np.ndarray:
@@ -51,8 +59,13 @@ class DataModel:
 
     @property
     def sample_indices_(self) -> np.ndarray:
-        """The prototypes as positions in the training set, ascending."""
+        """The prototypes as positions in the training set, ascending; where they moved, where they started."""
         return self.classifier.sample_indices_
+
+    @property
+    def exemplars_(self) -> np.ndarray:
+        """A training object for each prototype: itself, or where it moved, the nearest object of its class."""
+        return self.classifier.exemplars_
 
     @property
     def prototype_labels_(self) -> np.ndarray:
@@ -89,7 +102,7 @@ class DataModel:
         names = self.preparation.attribute_names(values.shape[1])
         known: Any = [None] * len(values)
         if self.prototype_values_ is not None:
-            known = self.prototype_values_[np.searchsorted(self.sample_indices_, prototypes)]
+            known = self.prototype_values_[self._slots(prototypes)]
         return [
             replace(comparison, names=names, query=query, prototype=prototype)  # type: ignore[call-arg]
             for comparison, query, prototype in zip(comparisons, values, known, strict=True)
@@ -98,12 +111,33 @@ class DataModel:
     def names_of(self, indices: np.ndarray) -> list[Any]:
         """Return prototypes, given as positions in the training set, by their ids; as positions without ids.
 
-        A prototype whose own id is missing is "row 7".
+        A prototype that moved is named by its exemplar. An object whose own id is missing is "row 7".
         """
+        slots = self._slots(indices)
+        rows = self.exemplars_[slots].tolist()
         if self.prototype_ids_ is None:
-            return indices.tolist()
-        ids = self.prototype_ids_[np.searchsorted(self.sample_indices_, indices)].tolist()
-        return [name or f"row {row}" for name, row in zip(ids, indices.tolist(), strict=True)]
+            return rows
+        return [name or f"row {row}" for name, row in zip(self.prototype_ids_[slots].tolist(), rows, strict=True)]
+
+    def values_of_exemplars(self, indices: np.ndarray) -> np.ndarray | None:
+        """Return the attributes of the exemplars of prototypes that moved, given as positions in the training set.
+
+        None where the prototypes stayed, or where the values are not known.
+        """
+        return None if self.exemplar_values_ is None else self.exemplar_values_[self._slots(indices)]
+
+    def _slots(self, indices: np.ndarray) -> np.ndarray:
+        """Positions among the prototypes of prototypes that are given as positions in the training set."""
+        return np.searchsorted(self.sample_indices_, indices)
+
+
+def has_moved(classifier: PrototypeClassifier) -> bool:
+    """Whether the prototypes of a fitted classifier moved, as far as it knows."""
+    adaptation = getattr(classifier, "adaptation_", None)
+    if adaptation is not None:
+        return adaptation.has_moved
+    # A classifier from a file does not have its adaptation.
+    return bool((classifier.exemplars_ != classifier.sample_indices_).any())
 
 
 def as_model(classifier: PrototypeClassifier) -> DataModel:
@@ -137,4 +171,5 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
         attributes = tuple(Attribute(str(name), "real") for name in names)
     scaling: Scaling | None = "raw" if kind == "vectors" else None
     preparation = Preparation(kind, metric, {}, scaling, attributes=attributes, target_position=len(attributes))
-    return DataModel(preparation, classifier, prototype_values_=classifier._prototypes.vectors)
+    vectors = classifier._prototypes.vectors
+    return DataModel(preparation, classifier, prototype_values_=vectors, has_moved=has_moved(classifier))

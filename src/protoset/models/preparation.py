@@ -25,7 +25,7 @@ from protoset.datasets import Attribute, Dataset, take
 from protoset.datasets.base import ATTRIBUTE_TYPES, KINDS, Kind, LeftOut
 from protoset.datasets.csv_sniffing import CSV_DELIMITERS
 from protoset.datasets.roles import describe_roles
-from protoset.spaces import DISSIMILARITIES
+from protoset.spaces import DISSIMILARITIES, TrainingSpace, make_space
 from protoset.spaces.automatic import warn_of_columns
 
 Scaling = Literal["z", "minmax", "raw"]
@@ -51,6 +51,10 @@ COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
     "matrix": ("matrix",),
 }
 """Kinds of metrics that can compare each kind of data; the usual kind comes first."""
+
+
+DIRECTIONAL = ("cosine", "correlation")
+"""Metrics that compare the directions of vectors; a moved prototype has no lengths there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +105,37 @@ class Preparation:
             # A data set has channels as columns, a space as rows.
             return [np.asarray(series).T for series in _check_iterable(objects)]
         return objects
+
+    def space(self, objects: Any) -> TrainingSpace:
+        """Space of objects as a data set has them, for metrics that need no labels."""
+        return make_space(self(objects), self.metric, self.metric_params)
+
+    def movable_space(self, objects: Any) -> TrainingSpace | None:
+        """Space of objects that can move; None where they cannot."""
+        if not DISSIMILARITIES[self.metric].moves:
+            return None
+        space = self.space(objects)
+        return None if space.movable is None else space
+
+    def restored_values(self, prototypes: Any) -> np.ndarray | None:
+        """Return the attributes of prepared objects, such as moved prototypes, in the units of the data set.
+
+        A category between several ones is a text of their shares. None where the metric compares no attributes, or only
+        the directions of vectors.
+        """
+        if DISSIMILARITIES[self.metric].kind not in ("vectors", "mixed attributes") or self.metric in DIRECTIONAL:
+            return None
+        if DISSIMILARITIES[self.metric].kind == "mixed attributes":
+            values = np.asarray(prototypes, object)
+            if self.kind != "mixed":
+                return _as_floats(values)
+            restored = np.empty(values.shape, object)
+            restored.ravel()[:] = [shares_text(value) for value in values.ravel()]
+            return restored
+        if self.kind == "mixed":
+            return None
+        numbers = _as_floats(prototypes)
+        return numbers if self.centre is None or self.width is None else numbers * self.width + self.centre
 
     def attribute_values(self, objects: Any) -> np.ndarray | None:
         """Return the values of the attributes as a data set has them, a row per object.
@@ -378,6 +413,13 @@ def has_missing(objects: Any) -> bool:
 def is_missing(value: Any) -> bool:
     """Whether a value is None or NaN."""
     return value is None or (isinstance(value, float) and value != value)
+
+
+def shares_text(value: Any) -> Any:
+    """Return a category between several ones, a dict of shares, as a text: "red 70 %, blue 30 %"; others unchanged."""
+    if not isinstance(value, dict):
+        return value
+    return ", ".join(f"{category} {100 * share:.0f} %" for category, share in value.items())
 
 
 def _kind_of_data(dataset: Dataset) -> str:

@@ -14,6 +14,7 @@ from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier, Rule
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
+from protoset.models.cross_validation import moves_of
 from protoset.models.preparation import check_dataset
 from protoset.report.moved import MovedSet, find_moved
 from protoset.report.stops import inner_selector
@@ -69,9 +70,10 @@ class ReportInputs:
 
     def measure_cross_validation(self) -> CrossValidation:
         """Cross-validated error of the set, unless it is known."""
-        return self.cross_validation or cross_validated_error(
-            self.selector, self.space, self.train.labels, rule=self.rule
-        )
+        if self.cross_validation is not None:
+            return self.cross_validation
+        moves = None if self.classifier is None else moves_of(self.classifier)
+        return cross_validated_error(self.selector, self.space, self.train.labels, rule=self.rule, moves=moves)
 
     def measure_references(self) -> ReferenceErrors:
         """Errors of guessing, 1-NN and k-NN by leave-one-out, unless they are known."""
