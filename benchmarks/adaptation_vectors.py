@@ -34,7 +34,10 @@ TUNED = "k-NN on everything"
 def objects_of_fold(
     X: np.ndarray, categorical: list[int], train: np.ndarray, test: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Training objects, test objects, and the metric of both."""
+    """Training objects, test objects, and the metric of both; attributes with one training value are left out."""
+    varies = np.array([len(set(column)) > 1 for column in X[train].T.tolist()])
+    kept = np.flatnonzero(varies)
+    X, categorical = X[:, kept], np.flatnonzero(np.isin(kept, categorical)).tolist()
     if categorical:
         return X[train], X[test], {"metric": "heom", "metric_params": {"categorical": categorical}}
     least, width = X[train].min(axis=0), np.ptp(X[train], axis=0)

@@ -5,11 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import NotFittedError
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
-from protoset.adaptation import descent
+from protoset.adaptation import AdaptSettings, descent
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
+from protoset.selectors import refined
+from protoset.spaces import make_space
 
 
 @pytest.fixture(scope="module")
@@ -284,3 +287,118 @@ def test_the_automatic_size_is_that_of_moved_sets(blobs):
     assert len(moves.sample_indices_) <= len(stays.sample_indices_)
     assert curve.errors.min() <= stays.selector_.size_curve_.errors.min()
     assert moves.score(queries, truth) >= stays.score(queries, truth)
+
+
+# courses
+
+
+def test_few_objects_have_more_courses_to_choose_among():
+    movable = make_space(np.zeros((4, 2))).movable
+    few, many = (AdaptSettings().courses(movable, n) for n in (500, 5_000))
+    assert [course.loss for course in few] == ["relative", "softmax", "relative", "relative"]
+    assert [course.loss for course in many] == ["relative", "softmax"]
+    assert min(course.n_passes for course in few) < max(course.n_passes for course in few)
+    assert {course.loss for course in AdaptSettings(loss="softmax").courses(movable, 500)} == {"softmax"}
+    given = AdaptSettings(n_passes=7, step=0.3).courses(movable, 500)
+    assert {(course.n_passes, course.step) for course in given} == {(7, 0.3)}
+
+
+def test_the_softmax_goes_on_among_many_objects():
+    movable, settings = make_space(np.zeros((4, 2))).movable, AdaptSettings()
+    relative, softmax = settings.courses(movable, 5_000)
+    assert settings.after_trial(relative, 5_000) == relative
+    assert settings.after_trial(softmax, 5_000).n_passes > softmax.n_passes
+    assert settings.after_trial(softmax, 500) == softmax
+    assert AdaptSettings(n_passes=3).after_trial(softmax, 5_000) == softmax
+
+
+def test_objects_pass_in_chunks_from_everywhere(monkeypatch, blobs):
+    """Sorted by class and cut into chunks, the objects still move the prototypes to lower errors."""
+    X, y, queries, truth = blobs
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    monkeypatch.setattr(descent, "CHUNK_OBJECTS", 96)
+    monkeypatch.setattr(descent, "CHUNK_BLOCKS", 8)
+    chunks = list(descent._chunks(len(X), np.random.RandomState(0)))
+    np.testing.assert_array_equal(np.sort(np.concatenate(chunks)), np.arange(len(X)))
+    assert all(len(np.unique(y[chunk])) > 2 for chunk in chunks)
+    start = first_of_each(y)
+    moved = adapt(X, y, X[start], y[start])
+    before = np.mean(nearest_labels(X[start], y[start], queries) != truth)
+    assert np.mean(nearest_labels(moved.prototypes, moved.labels, queries) != truth) < before
+
+
+def test_sets_of_many_objects_are_not_refined_before_they_move(monkeypatch, blobs):
+    X, y, queries, truth = blobs
+    monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 300)
+    moving = PrototypeClassifier(Refined(REPS(16))).fit(X, y)
+    assert moving.selector_.refinement_ is None
+    np.testing.assert_array_equal(moving.sample_indices_, REPS(16).fit(X, y).sample_indices_)
+    assert moving.adaptation_.has_moved
+    swapped = [
+        PrototypeClassifier(Refined(REPS(16)), adapt=False),
+        PrototypeClassifier(Refined(REPS(16), n_starts=1)),
+        PrototypeClassifier(Refined(REPS(16, metric="chebyshev"))),
+    ]
+    for classifier in swapped:
+        assert classifier.fit(X, y).selector_.refinement_.n_swaps > 0
+    assert moving.score(queries, truth) > swapped[0].score(queries, truth)
+
+
+# relevances of attributes that say nothing
+
+
+def test_relevances_of_constant_attributes_are_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), np.arange(40) % 2
+    X[:, 2] = 5.0
+    for metric in ("euclidean", "cityblock", "gower"):
+        with pytest.raises(ValueError, match="column 2 of X has one value in all training objects; drop it"):
+            adapt(X, y, X[:2], y[:2], metric=metric, relevances=True)
+    series = rng.normal(size=(20, 2, 15))
+    series[:, 0] = 1.0
+    with pytest.raises(ValueError, match="column 0 of X has one value"):
+        adapt(series, y[:20], series[:2], y[:2], metric="dtw", relevances=True)
+    classifier = PrototypeClassifier(Refined(REPS(4)), adapt={"relevances": True})
+    with pytest.raises(ValueError, match="relevances=True"):
+        classifier.fit(X, y)
+    assert not hasattr(classifier, "classes_")
+
+
+def test_an_attribute_that_some_objects_lack_is_not_constant():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    X[:, 1] = 1.0
+    X[y == 1, 1] = np.nan
+    assert adapt(X, y, X[:4], y[:4], metric="heom", relevances=True).relevances.shape == (3,)
+
+
+# prototypes_
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "cosine", "cityblock"])
+@pytest.mark.parametrize("relevances", [False, True])
+def test_prototypes_are_objects_also_after_loading(metric, relevances, tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.arange(90) % 3
+    X = rng.normal(size=(90, 4)) + y[:, None] * [1.0, 0.0, 2.0, 0.0] + 1.0
+    settings = {"relevances": relevances and metric != "mahalanobis"}
+    classifier = PrototypeClassifier(REPS(6, metric=metric), adapt=settings).fit(X, y)
+    assert classifier.adaptation_.has_moved
+    np.testing.assert_allclose(classifier.prototypes_, classifier.adaptation_.prototypes, rtol=1e-9)
+    np.testing.assert_array_equal(classifier.predict(classifier.prototypes_), classifier.prototype_labels_)
+    protoset.save(classifier, tmp_path / "moved.protoset")
+    np.testing.assert_allclose(protoset.load(tmp_path / "moved.protoset").prototypes_, classifier.prototypes_)
+
+
+def test_prototypes_that_stay_are_the_objects_that_were_given():
+    X, y = load_iris(return_X_y=True)
+    classifier = PrototypeClassifier(REPS(6), adapt=False).fit(X, y)
+    np.testing.assert_array_equal(classifier.prototypes_, X[classifier.sample_indices_])
+    words, labels = ["aa", "ab", "ba", "yy", "yz", "zz"], [0, 0, 0, 1, 1, 1]
+    strings = PrototypeClassifier(REPS(2, metric="levenshtein")).fit(words, labels)
+    assert strings.prototypes_ == [words[row] for row in strings.sample_indices_]
+    matrix = np.abs(X[:, :1] - X[:, :1].T)
+    assert PrototypeClassifier(REPS(6, metric="precomputed")).fit(matrix, y).prototypes_ is None
+    with pytest.raises(NotFittedError):
+        _ = PrototypeClassifier().prototypes_

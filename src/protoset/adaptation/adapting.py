@@ -217,11 +217,12 @@ def adapt(
     loss : {"auto", "relative", "softmax"}, default="auto"
         What the moves lower: the loss of the refinement, which looks at the nearest prototype of the object's class
         and the nearest of another; or the loss of a softmax over all prototypes, which is often better with many
-        classes. By default the one with the lower error on held-out training objects; for series the former.
+        classes. By default what trials on held-out training objects prefer; for series the former.
     relevances : bool, default=False
         Whether to learn a scale for each attribute (of series, for each channel) too.
     n_passes : int, optional
-        Passes over the objects; by default 40, of series 20, less for more than 50,000 objects.
+        Passes over the objects; by default 40, of series 20. Beyond 2,048 objects the softmax makes 100; beyond 50,000
+        objects all make fewer. Up to 2,048 objects a short course of 10 passes is tried too.
     step : float, optional
         Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
         0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.4. The length falls to 0.
@@ -230,7 +231,7 @@ def adapt(
     callback : callable, optional
         Called after each pass with a :class:`SearchProgress`; returning True ends the moves.
     n_jobs : int, optional
-        Workers of the trials. Changes no result.
+        Workers of the trials, and of the search for nearby prototypes where there are many. Changes no result.
     random_state : int or RandomState, optional
         Draws the held-out objects and the order of the objects; with None, always the same ones.
     verbose : int, default=0

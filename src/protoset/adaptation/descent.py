@@ -321,10 +321,10 @@ def _chunks(n_objects: int, generator: np.random.RandomState) -> Iterator[np.nda
     if n_objects <= CHUNK_OBJECTS:
         yield np.arange(n_objects)
         return
-    blocks = np.array_split(np.arange(n_objects), -(-n_objects * CHUNK_BLOCKS // CHUNK_OBJECTS))
-    drawn = generator.permutation(len(blocks))
-    for first in range(0, len(blocks), CHUNK_BLOCKS):
-        yield np.concatenate([blocks[block] for block in np.sort(drawn[first : first + CHUNK_BLOCKS])])
+    n_chunks = -(-n_objects // CHUNK_OBJECTS)
+    blocks = np.array_split(np.arange(n_objects), n_chunks * CHUNK_BLOCKS)
+    for drawn in generator.permutation(len(blocks)).reshape(n_chunks, CHUNK_BLOCKS):
+        yield np.concatenate([blocks[block] for block in np.sort(drawn)])
 
 
 def nearby_prototypes(
