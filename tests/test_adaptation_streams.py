@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protoset import REPS, PrototypeClassifier, Refined, _blocks, adapt
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, _blocks, adapt
 from protoset.adaptation import descent, validation
 from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend
+from protoset.neighbors import NeighborLists
 from protoset.spaces import make_space
 from protoset.spaces.movable import Moved
 from protoset.spaces.movable_vectors import ChosenRows
@@ -72,6 +73,14 @@ def test_a_classifier_of_a_mapped_array(tmp_path, small_chunks):
     ):
         distances = np.where(y == label, np.linalg.norm(X - prototype, axis=1), np.inf)
         assert distances[exemplar] == distances.min()
+
+
+def test_trials_leave_the_lists_of_a_folder_alone(tmp_path):
+    X, y = overlapping(500, d=4)
+    search = NeighborSearch(n_neighbors=20, folder=tmp_path)
+    moved = PrototypeClassifier(REPS(15, search=search), adapt={"n_passes": 4}).fit(X, y)
+    assert moved.adaptation_.has_moved
+    assert NeighborLists.from_folder(tmp_path).n_objects == 500
 
 
 @settings(max_examples=25)

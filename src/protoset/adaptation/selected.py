@@ -19,6 +19,7 @@ from protoset.adaptation.adapting import (
 )
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.validation import Trial, in_memory
+from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors.refined import Finishing
@@ -139,10 +140,14 @@ def _select_without(selector: Any, space: TrainingSpace, training: TrainingSet) 
     if not isinstance(ranking, REPS):
         return None
     rate = len(selector.sample_indices_) / len(objects)
+    # Few objects, in this process; a folder keeps the lists of all objects.
+    search = NeighborSearch(n_neighbors=NeighborSearch.of(ranking.search).n_neighbors)
+    solver = "auto" if ranking.solver == "distributed" else ranking.solver
 
     def select(members: np.ndarray) -> np.ndarray:
         part = objects.take(members)
-        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(rate * len(part))))
+        n_prototypes = max(len(part.classes), round(rate * len(part)))
+        inner = clone(ranking).set_params(n_prototypes=n_prototypes, search=search, solver=solver)
         again: Any = inner
         if isinstance(selector, Refined):
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
