@@ -220,6 +220,10 @@ class _FetchedRows:
         """Number of vectors and of coordinates."""
         return self._space.shape[0], self._space.n_features
 
+    def __len__(self) -> int:
+        """Count the vectors."""
+        return self._space.shape[0]
+
     def __getitem__(self, rows: Rows) -> np.ndarray:
         """Images of some of the vectors."""
         members = np.arange(self.shape[0])[rows]

@@ -31,6 +31,9 @@ class ImageRows(Protocol):
     def shape(self) -> tuple[int, ...]:
         """Number of objects and of coordinates."""
 
+    def __len__(self) -> int:
+        """Count the objects."""
+
     def __getitem__(self, rows: Any, /) -> np.ndarray:
         """Images of some objects, given by positions or by a slice, in memory."""
 
@@ -45,6 +48,10 @@ class ChosenRows:
     def shape(self) -> tuple[int, ...]:
         """Number of chosen rows and of coordinates."""
         return len(self._members), self._images.shape[1]
+
+    def __len__(self) -> int:
+        """Count the chosen rows."""
+        return len(self._members)
 
     def __getitem__(self, rows: Any) -> np.ndarray:
         """Images of some of the chosen rows."""
