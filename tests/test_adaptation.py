@@ -319,7 +319,7 @@ def test_objects_pass_in_chunks_from_everywhere(monkeypatch, blobs):
     X, y = X[order], y[order]
     monkeypatch.setattr(descent, "CHUNK_OBJECTS", 96)
     monkeypatch.setattr(descent, "CHUNK_BLOCKS", 8)
-    chunks = list(descent._chunks(len(X), np.random.RandomState(0)))
+    chunks = list(descent._chunks(len(X), 96, np.random.RandomState(0)))
     np.testing.assert_array_equal(np.sort(np.concatenate(chunks)), np.arange(len(X)))
     assert all(len(np.unique(y[chunk])) > 2 for chunk in chunks)
     start = first_of_each(y)

@@ -13,8 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
+from sklearn.base import clone
 
-from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, _cluster
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, _cluster, adapt
+from protoset.adaptation import descent
+from protoset.adaptation.descent import MovingSet, WeightedObjects
 from protoset.neighbors import NeighborLists, build_lists
 from protoset.neighbors.search import choose_search
 from protoset.selectors import FCNN, _features_on_workers, _refinable_set
@@ -31,6 +34,7 @@ from protoset.spaces import (
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._merging import merge_lists
 from protoset.spaces._region_tasks import Members, PartialLists, search_region
+from protoset.spaces.movable import Moved
 
 from conftest import overlapping
 
@@ -770,3 +774,131 @@ def test_refinement_by_lists_of_the_workers(client, monkeypatch):
     one, many = Refined(REPS(30)).fit(X, y), Refined(REPS(30)).fit(X, y, client=client)
     assert (many.sample_indices_ == one.sample_indices_).all()
     assert many.refinement_.objective_after == one.refinement_.objective_after
+
+
+# Moves of prototypes
+
+
+def starting(X, y, n_prototypes, metric):
+    """Objects in memory, and prototypes that stand where the first ones are."""
+    objects = WeightedObjects(make_space(X, metric).movable, y, np.ones(len(y)))
+    own = np.where(np.arange(len(y)) < n_prototypes, np.arange(len(y)), -1)
+    first = Moved(objects.movable.start(np.arange(n_prototypes)), np.ones(X.shape[1]))
+    return objects, MovingSet(first, y[:n_prototypes], own)
+
+
+def same_moves(there, here):
+    assert there.adaptation_.has_moved
+    assert (there.sample_indices_ == here.sample_indices_).all()
+    assert there.adaptation_.prototypes == pytest.approx(here.adaptation_.prototypes, abs=1e-9)
+    assert there.adaptation_.held_out_after == here.adaptation_.held_out_after
+    assert (there.exemplars_ == here.exemplars_).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine", "correlation"])
+@pytest.mark.parametrize("loss", ["relative", "softmax"])
+def test_prototypes_move_among_objects_on_workers_as_among_objects_here(client, monkeypatch, metric, loss):
+    """From the same start with the same seed, in several chunks, with lists of nearby prototypes."""
+    monkeypatch.setattr(descent, "CHUNK_OBJECTS", 256)
+    monkeypatch.setattr(descent, "MANY_PROTOTYPES", 50)
+    X, y = overlapping(900, d=4)
+    here, start = starting(X, y, 60, metric)
+    rows = da.from_array(X, chunks=(170, 3))
+    there = WeightedObjects(as_space(rows, metric, client=client).movable, y, np.ones(900))
+    course = descent.Course(loss, n_passes=3, noise=0.2, relevances=True)
+    moved, same = (
+        descent.descend(objects, start, np.arange(900), course, np.random.RandomState(0)).moved
+        for objects in (there, here)
+    )
+    assert (moved.points != start.moved.points).any()
+    assert moved.points == pytest.approx(same.points, abs=1e-9)
+    assert moved.scales == pytest.approx(same.scales, abs=1e-9)
+    assert there.movable.objects(moved) == pytest.approx(here.movable.objects(same), abs=1e-9)
+
+
+def test_a_chunk_comes_in_one_transfer(client, monkeypatch):
+    """A task for each block that has rows of the chunk; rows in any order, of single precision as they are."""
+    X = uniform(500).astype(np.float32)
+    space, transfers = as_space(da.from_array(X, chunks=(100, 2)), client=client), []
+
+    def gather(client, futures):
+        transfers.append(len(futures))
+        return _cluster.gather(client, futures)
+
+    monkeypatch.setattr(distributed_vectors, "gather", gather)
+    rows = np.array([120, 30, 199, 0, 410])
+    taken = space.movable.take(rows)
+    assert transfers == [3]
+    assert taken.coordinates.images.dtype == np.float32
+    assert (taken.coordinates.images == X[rows]).all()
+    assert space.movable.take(np.arange(0)).coordinates.images.shape == (0, X.shape[1])
+
+
+def test_classifiers_move_prototypes_among_objects_on_workers(client, monkeypatch):
+    """Trials, moves and exemplars; of a Dask array, of an array, and of a Dask DataFrame with names of columns."""
+    pd = pytest.importorskip("pandas")
+    dd = pytest.importorskip("dask.dataframe")
+    monkeypatch.setattr(descent, "CHUNK_OBJECTS", 256)
+    X, y = overlapping(700, d=4)
+    classifier = PrototypeClassifier(Refined(REPS(9)), adapt={"n_passes": 4})
+    here = clone(classifier).fit(X, y)
+    same_moves(clone(classifier).fit(da.from_array(X, chunks=(170, 2)), da.from_array(y, chunks=90)), here)
+    same_moves(clone(classifier).fit(X, y, client=client), here)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    named = clone(classifier).fit(dd.from_pandas(frame, npartitions=3), y)
+    same_moves(named, here)
+    assert named.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert (named.predict(dd.from_pandas(frame, npartitions=2)).compute() == here.predict(X)).all()
+
+
+def test_the_automatic_size_of_moved_sets_on_a_cluster(client):
+    X, y = overlapping(300, d=8, n_classes=4)
+    classifier = PrototypeClassifier(Refined(REPS()), adapt={"n_passes": 10})
+    there, here = clone(classifier).fit(X, y, client=client), clone(classifier).fit(X, y)
+    assert (there.selector_.size_curve_.errors == here.selector_.size_curve_.errors).all()
+    same_moves(there, here)
+
+
+@pytest.mark.parametrize("options", [{"solver": "distributed"}, {"search": "approximate"}])
+def test_trials_of_moves_select_in_this_process(client, options):
+    """Whatever selects among the objects on the workers."""
+    X, y = overlapping(700, d=4)
+    found = PrototypeClassifier(REPS(9, **options), adapt={"n_passes": 4}).fit(X, y, client=client)
+    assert found.adaptation_.has_moved
+    assert found.score(X, y) > PrototypeClassifier(REPS(9), adapt=False).fit(X, y).score(X, y)
+
+
+def test_adapt_takes_dask_arrays(client):
+    X, y = overlapping(600, d=4)
+    there = adapt(da.from_array(X, chunks=(170, 2)), da.from_array(y, chunks=90), X[:9], y[:9], n_passes=4)
+    here = adapt(X, y, X[:9], y[:9], n_passes=4)
+    assert there.has_moved
+    assert there.prototypes == pytest.approx(here.prototypes, abs=1e-9)
+    assert there.objective_after == pytest.approx(here.objective_after, abs=1e-9)
+
+
+def test_vectors_without_a_direction_do_not_move_on_a_cluster_either(client):
+    X, y = overlapping(200, d=3)
+    X[150] = 0.0
+    classifier = PrototypeClassifier(REPS(9, metric="cosine"))
+    assert clone(classifier).fit(X, y, client=client).adaptation_ is None
+    with pytest.raises(ValueError, match="none where a vector of zeros has no direction"):
+        clone(classifier).set_params(adapt=True).fit(X, y, client=client)
+
+
+def test_a_worker_that_is_killed_during_the_moves_is_survived(monkeypatch):
+    monkeypatch.setattr(descent, "CHUNK_OBJECTS", 256)
+    monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 100)
+    X, y = overlapping(900, d=4)
+    here = PrototypeClassifier(REPS(9), adapt={"n_passes": 4}).fit(X, y)
+    with make_cluster(2) as cluster, distributed.Client(cluster) as client:
+        victims = list(client.run(os.getpid).values())[:1]
+
+        def kill(progress):
+            if victims:
+                os.kill(victims.pop(), signal.SIGKILL)
+
+        moves = {"n_passes": 4, "callback": kill}
+        there = PrototypeClassifier(REPS(9), adapt=moves).fit(X, y, client=client)
+        assert not victims
+    same_moves(there, here)

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset._blocks import map_blocks
-from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
+from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
 from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
@@ -215,6 +215,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """Put the prototypes where they are selected, or where the adaptation moves them."""
         settings, adapted = _settings_of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
+            y = gathered_labels(y, getattr(space.cluster, "client", None))
             training = TrainingSet.of(space, y, sample_weight)
             adapted = adapt_selected(space, training, self.selector_, settings, n_jobs=self.n_jobs)
         kept = self.sample_indices_

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from protoset._blocks import row_slices
+from protoset._cluster import gathered_labels, is_dask, resolve_client
 from protoset._validation import (
     check_choice,
     check_count,
@@ -27,7 +28,7 @@ from protoset._validation import (
     check_seed,
     check_verbose,
 )
-from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend
+from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.validation import (
     FEW_OBJECTS,
     TRIAL_OBJECTS,
@@ -200,8 +201,9 @@ def adapt(
 
     Parameters
     ----------
-    X : array-like, or TrainingSpace
-        The training objects, of a kind that can move: vectors, mixed attributes, series.
+    X : array-like, Dask array or DataFrame, or TrainingSpace
+        The training objects, of a kind that can move: vectors, mixed attributes, series. Vectors in a memory-mapped
+        array or on a Dask cluster come here chunk by chunk.
     y : array-like of shape (n_objects,)
         Their labels.
     prototypes : array-like
@@ -255,11 +257,13 @@ def adapt(
     """
     settings = AdaptSettings(loss, relevances, n_passes, step, max_time, callback, random_state, verbose).checked()
     n_jobs, class_weight = check_jobs(n_jobs), check_class_weight(class_weight)
-    space = as_space(X, metric, metric_params, y=y)
+    client = resolve_client(None, X) if is_dask(X) else None
+    y = gathered_labels(y, client)
+    space = as_space(X, metric, metric_params, y=y, client=client)
     check_movable(space)
     training = TrainingSet.of(space, y, sample_weight)
     refuse_unknown_labels(class_weight, training.objects.classes)
-    movable = check_movable(training.distinct_space(space))
+    movable = check_movable(space, training)
     points = _read_prototypes(movable, prototypes)
     codes = _check_labels(labels, training.objects.classes, len(points))
     moved = Moved(points, np.ones(movable.n_scales))
@@ -414,9 +418,9 @@ def _name_columns(columns: np.ndarray) -> str:
     return f"column {columns[0]}" + (f" (and {len(columns) - 1} more)" if len(columns) > 1 else "")
 
 
-def check_movable(space: TrainingSpace) -> MovableObjects:
-    """Return the objects as numbers that can move; refuse objects that cannot."""
-    movable = space.movable
+def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> MovableObjects:
+    """Return the objects, or the distinct ones, as numbers that can move; refuse objects that cannot."""
+    movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
     if movable is None:
         raise ValueError(f"adapt: {why_unmovable(space)}; leave the prototypes as they are (adapt=False)")
     return movable
@@ -427,8 +431,8 @@ def why_unmovable(space: TrainingSpace) -> str:
     moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
     if space.metric in moving.split(", "):
         return (
-            f"under metric={space.metric!r} dense vectors can move, but not sparse ones, not those on a cluster, and "
-            "none where a vector of zeros has no direction"
+            f"under metric={space.metric!r} dense vectors can move, but not sparse ones, and none where a vector of "
+            "zeros has no direction"
         )
     return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
 
@@ -459,7 +463,7 @@ def _check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.nda
 def _homes(movable: MovableObjects, objects: DistinctObjects, moved: Moved, labels: np.ndarray) -> np.ndarray:
     """For each prototype the training object of its class at the same place, or -1."""
     homes = np.full(len(labels), -1)
-    for part in row_slices(len(objects), len(homes) * 8):
+    for part in row_slices(len(objects), row_bytes(movable, len(homes))):
         rows = np.arange(part.start, part.stop)
         at_home = (movable.distances(rows, moved) == 0.0) & (objects.codes[rows][:, None] == labels)
         row, column = np.nonzero(at_home)

@@ -9,6 +9,7 @@ about others. Vectors take their steps in compiled code, see ``kernels.moving``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -57,6 +58,9 @@ LISTED_PROTOTYPES = 32
 
 CHUNK_OBJECTS = 2**16
 """Objects in memory at once, where there are more."""
+
+CHUNK_COORDINATE_BYTES = 2**29
+"""Memory of the coordinates of these objects in double precision at most."""
 
 CHUNK_BLOCKS = 16
 """Blocks of consecutive objects, from anywhere, that make up a chunk."""
@@ -136,6 +140,11 @@ class WeightedObjects:
     codes: np.ndarray
     weights: np.ndarray
 
+    def take(self, rows: np.ndarray) -> WeightedObjects | None:
+        """Some of the objects, in memory, as rows from 0 on; None where the objects are used as they are."""
+        taken = self.movable.take(rows)
+        return None if taken is None else WeightedObjects(taken, self.codes[rows], self.weights[rows])
+
     def distances(
         self, prototypes: MovingSet, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -150,6 +159,11 @@ class WeightedObjects:
             return distances, np.broadcast_to(prototypes.labels, distances.shape)
         distances[columns == own[:, None]] = np.inf
         return distances, prototypes.labels[columns]
+
+
+def row_bytes(movable: MovableObjects, n_prototypes: int) -> int:
+    """Memory of an object and of its distances to the prototypes, for blocks of objects that are fetched."""
+    return 8 * (n_prototypes + math.ceil(movable.n_coordinates))
 
 
 def typical_distance(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> float:
@@ -234,7 +248,8 @@ class _Descent:
         self._generator, self._n_jobs = generator, n_jobs
         movable = objects.movable
         batch = batch_size(len(rows), len(prototypes.labels))
-        sizes = [len(chunk) for chunk in _chunks(len(rows), np.random.RandomState(0))]
+        self._most = min(CHUNK_OBJECTS, max(CHUNK_BLOCKS, CHUNK_COORDINATE_BYTES // row_bytes(movable, 0)))
+        sizes = [len(chunk) for chunk in _chunks(len(rows), self._most, np.random.RandomState(0))]
         n_steps = course.n_passes * sum(-(-size // batch) for size in sizes)
         self._steps = steps_of(course, typical, movable, batch, n_steps)
         self._moving = begin_moving(prototypes, typical, movable.attribute_of)
@@ -245,25 +260,25 @@ class _Descent:
 
     def _take(self, positions: np.ndarray) -> tuple[WeightedObjects, np.ndarray, np.ndarray]:
         """Objects of a chunk in memory, their rows among these, and the prototypes that started from each."""
-        rows, objects = self._rows[positions], self._objects
-        taken = objects.movable.take(rows)
+        rows = self._rows[positions]
+        taken = self._objects.take(rows)
         if taken is None:
-            return objects, rows, self._prototypes.own
-        part = WeightedObjects(taken, objects.codes[rows], objects.weights[rows])
-        return part, np.arange(len(rows)), self._prototypes.own[rows]
+            return self._objects, rows, self._prototypes.own
+        return taken, np.arange(len(rows)), self._prototypes.own[rows]
 
     def run(self, watch: Watch | None) -> None:
         """Make all passes, or those before the watch says stop."""
         for n_passes in range(1, self._course.n_passes + 1):
             # Lists grow old as prototypes move, and prototypes move less and less.
             is_listing = self._lists.shape[1] > 0 and n_passes & (n_passes - 1) == 0
-            for positions in _chunks(len(self._rows), self._generator):
+            for positions in _chunks(len(self._rows), self._most, self._generator):
                 objects, rows, own = self._take(positions) if self._whole is None else self._whole
                 prototypes = MovingSet(self._prototypes.moved, self._prototypes.labels, own)
                 if is_listing:
                     self._lists[positions] = nearby_prototypes(objects, prototypes, rows, self._n_jobs)
                 order = self._generator.permutation(len(positions))
                 self._pass_over(objects, prototypes, rows, order, self._lists[positions])
+                del objects  # before the next chunk comes into memory
                 if watch is not None and watch(self._prototypes, len(positions) / len(self._rows)):
                     return
 
@@ -278,8 +293,10 @@ class _Descent:
                 self._step(objects, prototypes, rows[positions], lists[positions])
             return
         if self._noise > 0.0:
-            images = coordinates.images
-            coordinates = coordinates._replace(images=images + self._noise * self._generator.normal(size=images.shape))
+            images = coordinates.images.astype(np.float64)
+            for part in row_slices(len(images), images.shape[1] * 64):
+                images[part] += self._noise * self._generator.normal(size=images[part].shape)
+            coordinates = coordinates._replace(images=images)
         labelled = kernels.moving.Labelled(objects.codes, objects.weights, prototypes.own)
         kernels.moving.pass_over(coordinates, labelled, order, lists, self._moving, self._steps)
 
@@ -316,12 +333,12 @@ class _Descent:
             change(moved.sharpness, np.array([turn]), *moved.sharpness_means, length, number, steps.faint_logarithm)
 
 
-def _chunks(n_objects: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:
-    """Positions of the objects of each chunk; a chunk of many objects is made of blocks from anywhere."""
-    if n_objects <= CHUNK_OBJECTS:
+def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:
+    """Positions of the objects of each chunk of at most ``most``; one of several is made of blocks from anywhere."""
+    if n_objects <= most:
         yield np.arange(n_objects)
         return
-    n_chunks = -(-n_objects // CHUNK_OBJECTS)
+    n_chunks = -(-n_objects // most)
     blocks = np.array_split(np.arange(n_objects), n_chunks * CHUNK_BLOCKS)
     for drawn in generator.permutation(len(blocks)).reshape(n_chunks, CHUNK_BLOCKS):
         yield np.concatenate([blocks[block] for block in np.sort(drawn)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,9 @@ from protoset.adaptation.adapting import (
     check_movable,
     starting_set,
 )
-from protoset.adaptation.descent import MovingSet, WeightedObjects, descend
+from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
+from protoset.adaptation.validation import Trial, in_memory
+from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors.refined import Finishing
@@ -55,8 +56,7 @@ def adapt_selected(
     n_jobs: int | None,
 ) -> AdaptedSet:
     """Move the prototypes of a fitted selector."""
-    distinct, objects = training.distinct_space(space), training.objects
-    movable = check_movable(distinct)
+    objects, movable = training.objects, check_movable(space, training)
     kept = selector.sample_indices_
     report(settings.verbose, "moving %d prototypes", len(kept))
     start = starting_set(movable, objects, training.position[kept])
@@ -67,7 +67,7 @@ def adapt_selected(
         settings,
         class_weight=_class_weight(selector),
         n_jobs=n_jobs,
-        select=_select_without(selector, distinct, movable, objects),
+        select=_select_without(selector, space, movable, training),
     )
     if not adaptation.has_moved:
         return AdaptedSet(adaptation, space.prototypes(kept), kept)
@@ -87,10 +87,10 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
         weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
 
         def finish(train: np.ndarray, kept: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-            start = starting_set(movable, objects, kept)
+            some, trials = in_memory(weighted, [Trial(starting_set(movable, objects, kept), train, held_out)])
             course = settings.courses(movable, len(train))[0]
-            moved = descend(weighted, start, train, course, np.random.RandomState(0))
-            return moved.labels[movable.distances(held_out, moved.moved).argmin(axis=1)]
+            moved = descend(some, trials[0].start, trials[0].seen, course, np.random.RandomState(0))
+            return moved.labels[some.movable.distances(trials[0].held_out, moved.moved).argmin(axis=1)]
 
         return finish
 
@@ -121,20 +121,32 @@ def move_selected(
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
-    """Nearest object of its class to each prototype: screens propose one per block, exact distances decide."""
-    nearest = np.empty(len(prototypes.labels), np.int64)
-    for code in np.unique(prototypes.labels):
-        columns, rows = np.flatnonzero(prototypes.labels == code), np.flatnonzero(objects.codes == code)
-        some = Moved(prototypes.moved.points[columns], prototypes.moved.scales)
-        proposed = [rows[part][movable.screen(rows[part], some).argmin(axis=0)] for part in _parts(rows, columns)]
-        entries = np.arange(len(columns))[:, None]
-        distances = [movable.distances(candidates, some, entries)[:, 0] for candidates in proposed]
-        nearest[columns] = np.array(proposed)[np.argmin(distances, axis=0), entries[:, 0]]
+    """Nearest object of its class to each prototype: screens propose one per block, exact distances decide.
+
+    The objects come into memory once, in blocks of consecutive ones.
+    """
+    nearest, smallest = np.full(len(prototypes.labels), -1), np.full(len(prototypes.labels), np.inf)
+    for block in row_slices(len(objects), row_bytes(movable, 0)):
+        everything = np.arange(block.start, block.stop)
+        taken, first = movable.take(everything), block.start
+        if taken is None:
+            taken, first = movable, 0
+        for code in np.unique(prototypes.labels):
+            columns = np.flatnonzero(prototypes.labels == code)
+            rows = everything[objects.codes[block] == code] - first
+            some, entries = Moved(prototypes.moved.points[columns], prototypes.moved.scales), _entries(columns)
+            for part in row_slices(len(rows), len(columns) * 8):
+                proposed = rows[part][taken.screen(rows[part], some).argmin(axis=0)]
+                distances = taken.distances(proposed, some, entries)[:, 0]
+                is_nearer = (distances < smallest[columns]) | (nearest[columns] < 0)
+                nearest[columns[is_nearer]] = proposed[is_nearer] + first
+                smallest[columns[is_nearer]] = distances[is_nearer]
     return nearest
 
 
-def _parts(rows: np.ndarray, columns: np.ndarray) -> Iterator[slice]:
-    return row_slices(len(rows), len(columns) * 8)
+def _entries(columns: np.ndarray) -> np.ndarray:
+    """Each prototype as the one entry of the list of an object."""
+    return np.arange(len(columns))[:, None]
 
 
 def _class_weight(selector: Any) -> Any:
@@ -144,27 +156,33 @@ def _class_weight(selector: Any) -> Any:
 
 
 def _select_without(
-    selector: Any, space: TrainingSpace, movable: MovableObjects, objects: DistinctObjects
+    selector: Any, space: TrainingSpace, movable: MovableObjects, training: TrainingSet
 ) -> SelectWithout | None:
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
-    None for other methods, which may take long.
+    Objects on a cluster come here for that. None for other methods, which may take long.
     """
+    objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
     if not isinstance(ranking, REPS):
         return None
     rate = len(selector.sample_indices_) / len(objects)
-    known = movable.all_distances()
-    space = space if known is None else make_space(known, "precomputed")
+    known, rows = movable.all_distances(), training.rows
+    if known is not None:
+        space, rows = make_space(known, "precomputed"), np.arange(len(objects))
+    # Few objects, in this process; a folder keeps the lists of all objects.
+    search = NeighborSearch(n_neighbors=NeighborSearch.of(ranking.search).n_neighbors)
+    solver = "auto" if ranking.solver == "distributed" else ranking.solver
 
     def select(members: np.ndarray) -> np.ndarray:
         part = objects.take(members)
-        inner = clone(ranking).set_params(n_prototypes=max(len(part.classes), round(rate * len(part))))
+        n_prototypes = max(len(part.classes), round(rate * len(part)))
+        inner = clone(ranking).set_params(n_prototypes=n_prototypes, search=search, solver=solver)
         again: Any = inner
         if isinstance(selector, Refined) and selector.refinement_ is not None:
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
         with again._fitting() as plain:
-            plain._fit_distinct(space.subset(members), part)
+            plain._fit_distinct(space.subset(rows[members]), part)
         return members[again.sample_indices_]
 
     return select

@@ -14,7 +14,7 @@ from joblib import delayed
 
 from protoset import kernels
 from protoset._blocks import in_threads, row_slices
-from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend
+from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend, row_bytes
 from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
@@ -67,7 +67,7 @@ class Errors:
 def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> Errors:
     """Errors of prototypes on some objects."""
     wrong, loss = np.empty(len(rows)), 0.0
-    for part in row_slices(len(rows), len(prototypes.labels) * 24):
+    for part in row_slices(len(rows), 3 * row_bytes(objects.movable, len(prototypes.labels))):
         some = rows[part]
         codes, weights = objects.codes[some], objects.weights[some]
         distances, labels = objects.distances(prototypes, some)
@@ -100,6 +100,20 @@ class Trial:
     held_out: np.ndarray
 
 
+def in_memory(objects: WeightedObjects, trials: list[Trial]) -> tuple[WeightedObjects, list[Trial]]:
+    """Take the objects of some trials into memory, once for all of them."""
+    rows = np.unique(np.concatenate([part for trial in trials for part in (trial.seen, trial.held_out)]))
+    taken = objects.take(rows)
+    if taken is None:
+        return objects, trials
+
+    def moved_to(trial: Trial) -> Trial:
+        start = MovingSet(trial.start.moved, trial.start.labels, trial.start.own[rows])
+        return Trial(start, *(np.searchsorted(rows, part) for part in (trial.seen, trial.held_out)))
+
+    return taken, [moved_to(trial) for trial in trials]
+
+
 def try_courses(
     objects: WeightedObjects,
     trials: list[Trial],
@@ -110,6 +124,7 @@ def try_courses(
     n_jobs: int | None = None,
 ) -> tuple[Errors, list[Errors]]:
     """Errors on the held-out objects, before the moves and after each course."""
+    objects, trials = in_memory(objects, trials)
     seeds = generator.randint(2**31, size=len(trials))
 
     def attempt(course: Course, number: int) -> Errors:

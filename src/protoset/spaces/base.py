@@ -189,6 +189,10 @@ class TrainingSpace(Dissimilarities):
         """The objects as numbers that gradient steps change; None where these objects cannot move."""
         return None
 
+    def movable_among(self, members: np.ndarray) -> MovableObjects | None:
+        """As ``movable``, for some of the objects; spaces whose objects are many replace this method."""
+        return self.subset(members).movable
+
     @property
     def cluster(self) -> Any:
         """The same objects as a space whose neighbour lists may stay on workers; None where there are no workers."""

@@ -31,6 +31,7 @@ from protoset.spaces._merging import merge_lists
 from protoset.spaces._regions import ClusterLists, lists_by_region
 from protoset.spaces.automatic import choose_metric
 from protoset.spaces.base import ApproximateSearch, Choice, PrototypeSpace, Rows, TrainingSpace
+from protoset.spaces.movable import MovableObjects
 from protoset.spaces.vectors import ANGULAR, VectorSpace
 
 STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
@@ -58,7 +59,8 @@ class DistributedVectorSpace(TrainingSpace):
         self, client: Any, metric: str, blocks: list[Any], sizes: list[int], n_features: int, object_bytes: int
     ):
         self.metric, self.client, self.blocks, self.starts = metric, client, blocks, row_pointers(np.array(sizes))
-        self.n_features, self.object_bytes = n_features, object_bytes
+        self.n_features: int = n_features
+        self.object_bytes = object_bytes
         self._approximable: bool | None = None if metric in ANGULAR else True
 
     @classmethod
@@ -183,6 +185,14 @@ class DistributedVectorSpace(TrainingSpace):
             images[mask] = part
         return VectorSpace(self.metric, images, images)
 
+    @property
+    def movable(self) -> MovableObjects | None:
+        """The images, which come here chunk by chunk; None where a vector has no direction."""
+        if self.approximate_search is None:
+            return None
+        nothing = np.empty((0, self.n_features + (self.metric in ANGULAR)))
+        return VectorSpace(self.metric, nothing, nothing).movable_rows(_FetchedRows(self))
+
     def _subset(self, members: np.ndarray) -> ClusterSample:
         """Space of some of the vectors, here, whose neighbours the workers search: what refinement works on."""
         images = self.fetch(members).images
@@ -197,6 +207,29 @@ class DistributedVectorSpace(TrainingSpace):
         of_rows, of_columns = (np.arange(self.shape[0])[which] for which in (rows, columns))
         members, position = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
         return self.fetch(members).block(position[: len(of_rows)], position[len(of_rows) :])
+
+
+class _FetchedRows:
+    """Images of the vectors on the workers; those that are asked for come here, in one transfer."""
+
+    def __init__(self, space: DistributedVectorSpace):
+        self._space = space
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of vectors and of coordinates."""
+        return self._space.shape[0], self._space.n_features
+
+    def __len__(self) -> int:
+        """Count the vectors."""
+        return self._space.shape[0]
+
+    def __getitem__(self, rows: Rows) -> np.ndarray:
+        """Images of some of the vectors."""
+        members = np.arange(self.shape[0])[rows]
+        if len(members) == 0:
+            return np.empty((0, self.shape[1]))
+        return self._space.fetch(members).images[:, : self.shape[1]]
 
 
 def is_distributable(X: Any, metric: Any) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -22,6 +22,40 @@ from protoset.spaces.movable import MovableObjects, Moved
 if TYPE_CHECKING:
     from protoset.kernels.differences import Coordinates
     from protoset.spaces.base import PrototypeSpace
+
+
+class ImageRows(Protocol):
+    """Images of objects wherever they are: in memory, in a mapped file, on workers."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of objects and of coordinates."""
+
+    def __len__(self) -> int:
+        """Count the objects."""
+
+    def __getitem__(self, rows: Any, /) -> np.ndarray:
+        """Images of some objects, given by positions or by a slice, in memory."""
+
+
+class ChosenRows:
+    """Some rows of others, in the given order; they stay where they are until they are asked for."""
+
+    def __init__(self, images: ImageRows, members: np.ndarray):
+        self._images, self._members = images, members
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of chosen rows and of coordinates."""
+        return len(self._members), self._images.shape[1]
+
+    def __len__(self) -> int:
+        """Count the chosen rows."""
+        return len(self._members)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        """Images of some of the chosen rows."""
+        return self._images[self._members[rows]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +126,8 @@ class MovableVectors(MovableObjects):
 
     Parameters
     ----------
-    images : ndarray of shape (n_objects, n_coordinates)
-        The coordinates from which distances are computed; NaN where missing.
+    images : ImageRows of shape (n_objects, n_coordinates)
+        The coordinates from which distances are computed; NaN where missing. An array, or rows that are fetched.
     differences : Differences
     read : callable
         Coordinates of new objects.
@@ -105,11 +139,13 @@ class MovableVectors(MovableObjects):
         Where prototypes can be, see ``kernels.moving``; anywhere by default.
     mixes_attributes : bool
         Whether a coordinate belongs to several attributes.
+    is_complete : bool
+        Whether no coordinate is missing, where that is known.
     """
 
     def __init__(
         self,
-        images: np.ndarray,
+        images: ImageRows,
         differences: Differences,
         *,
         read: Callable[[Any], np.ndarray],
@@ -117,8 +153,9 @@ class MovableVectors(MovableObjects):
         place: Callable[[np.ndarray, np.ndarray | None], PrototypeSpace],
         surface: int = 0,
         mixes_attributes: bool = False,
+        is_complete: bool = False,
     ):
-        self._images, self._differences = images, differences
+        self._images, self._differences, self._is_complete = images, differences, is_complete
         self._read, self._restore, self._place = read, restore, place
         self.surface, self.mixes_attributes = surface, mixes_attributes
         self.n_scales, self.n_coordinates = differences.n_attributes, images.shape[1]
@@ -126,7 +163,7 @@ class MovableVectors(MovableObjects):
     @cached_property
     def coordinates(self) -> Coordinates:
         """The images."""
-        return self._differences.coordinates(self._images)
+        return self._differences.coordinates(self._images[:])
 
     @property
     def attribute_of(self) -> np.ndarray:
@@ -143,17 +180,19 @@ class MovableVectors(MovableObjects):
     def constant_attributes(self) -> np.ndarray:
         """Attributes with one value, which no object lacks."""
         first, varies = self._images[:1], np.zeros(self._images.shape[1], bool)
-        for part in row_slices(len(self._images), self._images.shape[1] * 2):
+        for part in row_slices(len(self._images), self._images.shape[1] * 8):
             varies |= (self._images[part] != first).any(axis=0)  # NaN differs from itself
         return np.flatnonzero(np.bincount(self.attribute_of, varies) == 0)
 
     @cached_property
     def _means(self) -> np.ndarray | None:
         """Mean of each coordinate over the objects where it is known, 0 where there are none; None if all are known."""
-        totals, counts, has_gaps = np.zeros(self._images.shape[1]), np.zeros(self._images.shape[1]), False
-        for part in row_slices(len(self._images), self._images.shape[1] * 24):
-            known = ~np.isnan(self._images[part])
-            totals += np.where(known, self._images[part], 0.0).sum(axis=0, dtype=np.float64)
+        n_objects, width = self._images.shape
+        totals, counts, has_gaps = np.zeros(width), np.zeros(width), False
+        for part in row_slices(0 if self._is_complete else n_objects, width * 24):
+            images = self._images[part]
+            known = ~np.isnan(images)
+            totals += np.where(known, images, 0.0).sum(axis=0, dtype=np.float64)
             counts += known.sum(axis=0)
             has_gaps |= not known.all()
         return totals / np.maximum(counts, 1) if has_gaps else None

@@ -37,7 +37,7 @@ from protoset.spaces._lists import RawLists, join_lists
 from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
 from protoset.spaces.movable import MovableObjects
-from protoset.spaces.movable_vectors import Differences, MovableVectors
+from protoset.spaces.movable_vectors import ChosenRows, Differences, ImageRows, MovableVectors
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 WIDER = 4
@@ -155,9 +155,16 @@ class VectorSpace(Space):
     @property
     def movable(self) -> MovableObjects | None:
         """The images, each coordinate with a scale; None where a vector has no direction."""
-        if not self._has_directions():
+        return self.movable_rows(self._columns[:, : self.n_features]) if self._has_directions() else None
+
+    def movable_among(self, members: np.ndarray) -> MovableObjects | None:
+        """Images of some of the vectors, which stay where they are until a chunk of them is asked for."""
+        if self.metric in ANGULAR and self._columns[members, -1].any():
             return None
-        images = self._columns[:, : self.n_features]
+        return self.movable_rows(ChosenRows(self._columns[:, : self.n_features], members))
+
+    def movable_rows(self, images: ImageRows) -> MovableVectors:
+        """Images that can move under the metric of this space."""
         moving = kernels.moving
         surface = {"cosine": moving.ON_SPHERE, "correlation": moving.ON_CENTRED_SPHERE}.get(self.metric, moving.FREE)
         return MovableVectors(
@@ -168,6 +175,7 @@ class VectorSpace(Space):
             place=self._place,
             surface=surface,
             mixes_attributes=self.metric == "mahalanobis",
+            is_complete=True,
         )
 
     def _read(self, vectors: Any) -> np.ndarray:
