@@ -39,7 +39,7 @@ from protoset.adaptation.validation import (
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
-from protoset.spaces import DISSIMILARITIES, TrainingSpace, as_space
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace, as_space
 from protoset.spaces.movable import MovableObjects, Moved
 
 Loss = Literal["auto", "relative", "softmax"]
@@ -282,11 +282,7 @@ def adapt_set(
 
     ``select`` chooses the prototypes for the trials; by default they start from the given ones.
     """
-    if settings.relevances and movable.mixes_attributes:
-        raise ValueError(
-            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
-            "leave relevances out, or use metric='seuclidean'"
-        )
+    check_relevances(settings, movable)
     limits = SearchLimits(settings.max_time, settings.callback, settings.verbose, "passes of the adaptation")
     random_state = check_random_state(0 if settings.random_state is None else settings.random_state)
     weights = objects.counts * objects.costs(class_weight)
@@ -405,7 +401,16 @@ def check_movable(space: TrainingSpace) -> MovableObjects:
     return movable
 
 
-def why_unmovable(space: TrainingSpace) -> str:
+def check_relevances(settings: AdaptSettings, movable: MovableObjects) -> None:
+    """Refuse relevances where no coordinate belongs to one attribute."""
+    if settings.relevances and movable.mixes_attributes:
+        raise ValueError(
+            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
+            "leave relevances out, or use metric='seuclidean'"
+        )
+
+
+def why_unmovable(space: Dissimilarities) -> str:
     """Say why the objects of a space cannot move."""
     moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
     if space.metric in moving.split(", "):

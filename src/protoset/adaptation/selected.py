@@ -63,7 +63,7 @@ def adapt_selected(
         objects,
         start,
         settings,
-        class_weight=_class_weight(selector),
+        class_weight=class_weight_of(selector),
         n_jobs=n_jobs,
         select=_select_without(selector, distinct, objects),
     )
@@ -75,7 +75,7 @@ def adapt_selected(
 
 def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> Finishing:
     """What the automatic size does to the sets that it measures, so that the size is chosen for moved sets."""
-    class_weight = _class_weight(selector)
+    class_weight = class_weight_of(selector)
 
     def finishing(space: TrainingSpace, objects: DistinctObjects) -> Finish | None:
         movable = space.movable
@@ -112,7 +112,8 @@ def _parts(rows: np.ndarray, columns: np.ndarray) -> Iterator[slice]:
     return row_slices(len(rows), len(columns) * 8)
 
 
-def _class_weight(selector: Any) -> Any:
+def class_weight_of(selector: Any) -> Any:
+    """Weights of the classes that a selector works with."""
     if isinstance(selector, Refined):
         return selector._refining_class_weight()
     return getattr(selector, "class_weight", None)
