@@ -19,7 +19,7 @@ from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
-from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
+from protoset.adaptation import Adaptation, AdaptSettings, adapt_selected, moved_before_predicting
 from protoset.adaptation.adapting import check_movable
 from protoset.adaptation.selected import class_weight_of
 from protoset.adaptation.streaming import (
@@ -153,6 +153,20 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         The labels, sorted.
     n_features_in_ : int
         Number of features, or of training objects with ``metric="precomputed"``.
+    n_seen_ : int
+        Objects seen, by ``fit`` and by all calls of ``partial_fit``. After ``partial_fit`` the indices above are
+        positions among all these objects, in the order in which they came; see Notes.
+    prequential_error_ : float
+        Share of wrong predictions, by weight, of the prototypes for the objects of each ``partial_fit`` before they
+        moved; NaN before there are any.
+
+    Notes
+    -----
+    After ``partial_fit`` the objects are gone. So an exemplar is the object of its class that came nearest to its
+    prototype: it stays until an object comes nearer than the exemplar was, plus the length of the moves since.
+    ``prototype_counts_`` has the objects that came nearest to each prototype among those of its class, in addition to
+    those of ``fit``. ``degradations_`` is None then. ``adaptation_`` has the prototypes, no losses, and
+    ``prequential_error_`` as ``held_out_after``.
 
     Examples
     --------
@@ -163,6 +177,12 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     >>> bool(classifier.score(X[1::2], y[1::2]) > 0.9)
     True
     """
+
+    degradations_: np.ndarray | None
+    relevances_: np.ndarray | None
+    adaptation_: Adaptation | None
+    _stream: Stream | None
+    _counters: Counters
 
     def __init__(
         self,
@@ -257,15 +277,15 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         Notes
         -----
         ``adapt`` has the arguments: ``loss`` (the relative one unless it is "softmax"), ``relevances``, ``n_passes``
-        over each batch (1 by default), ``step`` and ``random_state``. Steps fall with the objects seen so far, to a
+        over each batch (4 by default), ``step`` and ``random_state``. Steps fall with the objects seen so far, to a
         twentieth of the first ones. Nothing is held out, so moves are not tried first: ``prequential_error_`` says how
         well they do. A call that fails changes nothing.
         """
         settings = self._refuse_streams()
         if is_dask(X) or isinstance(X, Dissimilarities):
             raise TypeError(
-                f"X is a {type(X).__name__}; partial_fit needs the objects of a batch themselves, pass them as an array"
-                ", and a Dask collection block by block"
+                f"X is of the type {type(X).__name__}; partial_fit needs the objects of a batch themselves, pass them "
+                "as in fit, and a Dask collection block by block"
             )
         if not hasattr(self, "classes_"):
             with self._fitting() as plain:
@@ -311,7 +331,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         # The objects of the batch are counted when their prototypes have moved.
         self.prototype_counts_, self.class_counts_ = np.zeros(len(kept)), np.zeros(len(classes))
         self._prototypes = space.prototypes(kept)
-        self._stream, self._counters, self.relevances_ = None, None, None
+        self._stream, self._counters, self.relevances_ = None, Counters(0), None
         own, is_single = np.full(space.shape[0], -1), selector.sample_counts_ <= 1
         own[kept[is_single]] = np.flatnonzero(is_single)
         return own
@@ -320,8 +340,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self, X: Any, y: Any, sample_weight: Any, settings: AdaptSettings, own: np.ndarray | None = None
     ) -> None:
         """Move the prototypes on the objects of a batch; ``own`` is given for those among which they were selected."""
-        is_first, predicted = own is not None, None
-        queries = self._cross(X)
+        queries, predicted = self._cross(X), None
         codes = check_batch_labels(y, queries.shape[0], self.classes_)
         weights = check_sample_weight(sample_weight, len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
@@ -329,14 +348,13 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             winners, _ = queries.nearest(choose=self._vote, n_jobs=self.n_jobs)
             own, predicted = np.full(len(codes), -1), self._codes[winners]
         movable, moved = continue_moving(self._prototypes, X)
-        stream: Stream | None = self._stream
+        stream = self._stream
         if stream is None:
             reaches = np.where(self.exemplars_ == self.sample_indices_, 0.0, np.nan)
             known = StreamedSet(
                 self.sample_indices_, self.prototype_counts_, self.exemplars_, reaches, self.class_counts_
             )
-            counters = Counters(0) if is_first else self._counters
-            stream = Stream.begin(movable, moved, self._codes, known, counters, settings.random_state)
+            stream = Stream.begin(movable, moved, self._codes, known, self._counters, settings.random_state)
         batch = Batch(movable, codes, weights, predicted, own)
         class_weight = class_weight_of(self._selector_or_default())
         stream = stream.take(batch, settings, class_weight, self.classes_, self.n_jobs)
@@ -373,7 +391,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.exemplars_ = kept if adapted is None else adapted.exemplars
         self.adaptation_ = None if adapted is None else adapted.adaptation
         self.relevances_ = None if adapted is None else adapted.adaptation.relevances
-        self._stream, self._counters = None, Counters(space.shape[0])
+        n_passes = 0 if adapted is None else adapted.adaptation.n_passes
+        self._stream, self._counters = None, Counters(space.shape[0], n_passes * space.shape[0])
 
     def _check_parameters(self) -> dict[str, Any]:
         return {

@@ -12,7 +12,6 @@ import reprlib
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -41,20 +40,17 @@ from protoset.spaces.movable import MovableObjects, Moved
 if TYPE_CHECKING:
     from protoset.kernels.moving import Moving
 
-STREAM_STEP = 0.1
-"""Length of the first steps of a stream, in units of the typical distance."""
-
 STREAM_STEEPNESS = 20.0
 """Steepness of the relative loss in a stream."""
 
 STREAM_BATCH = 64
-"""Objects per step."""
+"""Objects per step; steps on fewer objects are shorter."""
 
-STREAM_PASSES = 1
-"""Passes over the objects of a batch."""
+STREAM_PASSES = 4
+"""Passes over the objects of a batch; fewer over batches that are smaller than a step."""
 
-FALLING_OBJECTS = 20
-"""Objects per prototype after which the steps have fallen to 0.7 of their first length."""
+FALLING_OBJECTS = 12
+"""Objects per prototype, over all passes, after which the steps have fallen to 0.7 of their first length."""
 
 LEAST_SHARE = 0.05
 """Shortest steps, as a share of the first ones."""
@@ -75,7 +71,6 @@ class where_movable:  # noqa: N801
 
     def __init__(self, method: Callable[..., Any]):
         self._method = method
-        update_wrapper(self, method)
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         """Return the method of an estimator, or the function where there is none."""
@@ -118,11 +113,14 @@ class Counters:
     ----------
     n_seen : int
         Objects that came.
+    n_taken : int
+        Objects that steps were taken on, as often as they were.
     judged, wrong : float
         Weight of the objects that were predicted before the prototypes saw them, and of those predicted wrongly.
     """
 
     n_seen: int
+    n_taken: int = 0
     judged: float = 0.0
     wrong: float = 0.0
 
@@ -132,12 +130,12 @@ class Counters:
         return self.wrong / self.judged if self.judged > 0 else float("nan")
 
     def after(self, batch: Batch) -> Counters:
-        """Counters with one more batch."""
-        n_seen = self.n_seen + len(batch.codes)
+        """Counters with the objects and predictions of one more batch."""
+        counted = replace(self, n_seen=self.n_seen + len(batch.codes))
         if batch.predicted is None:
-            return replace(self, n_seen=n_seen)
+            return counted
         wrong = float(batch.weights[batch.predicted != batch.codes].sum())
-        return Counters(n_seen, self.judged + float(batch.weights.sum()), self.wrong + wrong)
+        return replace(counted, judged=self.judged + float(batch.weights.sum()), wrong=self.wrong + wrong)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,11 +248,13 @@ class Stream:
         objects = WeightedObjects(batch.movable, batch.codes, costs * after.n_costs / after.cost)
         after = after._measured(objects, own, weighted)
         before = after.moving.points.copy()
+        n_taken = self.counters.n_taken
         if after.typical > 0.0:
-            for _ in range(STREAM_PASSES if settings.n_passes is None else settings.n_passes):
-                after._move(objects, own, after.generator.permutation(weighted), settings, n_jobs)
+            for _ in range(passes_over(len(weighted), settings)):
+                after._move(objects, own, after.generator.permutation(weighted), settings, n_taken, n_jobs)
+                n_taken += len(weighted)
         known = _looked_up(after, batch, weighted, before)
-        return replace(after, known=known, counters=self.counters.after(batch))
+        return replace(after, known=known, counters=replace(self.counters.after(batch), n_taken=n_taken))
 
     def _with_new_classes(self, batch: Batch, weighted: np.ndarray) -> tuple[Stream, np.ndarray]:
         """Add prototypes at objects of classes without any; their number by the share of the class in the batch."""
@@ -293,7 +293,13 @@ class Stream:
         return replace(self, typical=typical, n_measured=n_measured)
 
     def _move(
-        self, objects: WeightedObjects, own: np.ndarray, rows: np.ndarray, settings: AdaptSettings, n_jobs: int | None
+        self,
+        objects: WeightedObjects,
+        own: np.ndarray,
+        rows: np.ndarray,
+        settings: AdaptSettings,
+        n_taken: int,
+        n_jobs: int | None,
     ) -> None:
         """Take steps on the objects, in the order of ``rows``; the prototypes move in place."""
         has_many = len(self.moving.labels) > MANY_PROTOTYPES
@@ -308,13 +314,10 @@ class Stream:
             lists = np.empty((len(some), LISTED_PROTOTYPES if has_many else 0), np.int32)
             if has_many:
                 lists = nearby_prototypes(part, prototypes, positions, n_jobs)
-            steps = steps_of(
-                course_at(settings, objects.movable, self.counters.n_seen + first, len(self.moving.labels)),
-                self.typical,
-                objects.movable,
-                STREAM_BATCH,
-                np.inf,
-            )
+            # As equal as they can be: a step on few objects goes anywhere.
+            per_step = -(-len(some) // -(-len(some) // STREAM_BATCH))
+            course = course_at(settings, objects.movable, n_taken + first, len(self.moving.labels), per_step)
+            steps = steps_of(course, self.typical, objects.movable, per_step, np.inf)
             order, coordinates = np.arange(len(some)), part.movable.coordinates
             take_steps(part, prototypes, positions, order, lists, self.moving, steps, coordinates)
 
@@ -340,10 +343,24 @@ def loss_of(settings: AdaptSettings) -> str:
     return "softmax" if settings.loss == "softmax" else "relative"
 
 
-def course_at(settings: AdaptSettings, movable: MovableObjects, n_seen: int, n_prototypes: int) -> Course:
-    """Return how prototypes move after so many objects: steps fall with one over the square root of the objects."""
-    share = max(LEAST_SHARE, (1.0 + n_seen / (FALLING_OBJECTS * n_prototypes)) ** -0.5)
-    step = max(STREAM_STEP, movable.step) if settings.step is None else settings.step
+def passes_over(n_objects: int, settings: AdaptSettings) -> int:
+    """Passes over a batch."""
+    if settings.n_passes is not None:
+        return settings.n_passes
+    return min(STREAM_PASSES, -(-STREAM_PASSES * n_objects // STREAM_BATCH))
+
+
+def course_at(
+    settings: AdaptSettings, movable: MovableObjects, n_taken: int, n_prototypes: int, per_step: int
+) -> Course:
+    """Return how prototypes move after so many objects, with so many of them per step.
+
+    The length of the steps falls with the square root of the objects taken. It grows with the square root of the
+    objects per step, so that prototypes stray as far over small batches as over large ones.
+    """
+    share = max(LEAST_SHARE, (1.0 + n_taken / (FALLING_OBJECTS * n_prototypes)) ** -0.5)
+    share *= min(1.0, per_step / STREAM_BATCH) ** 0.5
+    step = movable.step if settings.step is None else settings.step
     return Course(
         loss_of(settings),
         step=step * share,
