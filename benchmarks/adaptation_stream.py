@@ -62,12 +62,12 @@ def main(n: int = OBJECTS) -> None:
             errors = "no predictions yet" if np.isnan(error) else f"prequential error {error:.4f}, of late {since:.4f}"
             print(f"{seen:>9,} seen  {errors}  CPU {seconds:.1f} s  peak {peak_gigabytes():.3f} GB", flush=True)
             before = seen, wrong
-    X, y = overlapping_classes(20_000, FEATURES, CLASSES)
-    print(f"error on 20,000 other objects: {1 - classifier.score(X, y):.4f}")
     grown = (peak_gigabytes() - max(first_peak, started)) * 1000
     print(
         f"peak memory: {peak_gigabytes():.3f} GB, grown since the second batch: {verdict(grown, 20, at_most=True)} MB"
     )
+    X, y = overlapping_classes(20_000, FEATURES, CLASSES)
+    print(f"error on 20,000 other objects: {1 - classifier.score(X, y):.4f}")
     print(f"memory kept of {TRACED_BATCHES} more batches: {traced_growth(classifier, n // BATCH):.1f} kB")
 
 
