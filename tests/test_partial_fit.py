@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.datasets import load_iris
 
 from protoset import REPS, PrototypeClassifier, Refined, export, load, save
 from protoset.adaptation.descent import MovingSet, WeightedObjects
+from protoset.adaptation.streaming import Counters
 from protoset.adaptation.validation import measure
 from protoset.selectors import RandomSelector
 from protoset.spaces import as_space
@@ -372,12 +374,12 @@ def test_prototypes_that_cannot_move_are_refused(tmp_path):
         with pytest.raises(ValueError, match=message):
             classifier.partial_fit(X_IRIS, Y_IRIS, classes=CLASSES)
     words = ["aa", "ab", "ba", "bb"] * 5
-    with pytest.raises(ValueError, match="adapt: objects under metric='levenshtein' cannot move; those under"):
+    with pytest.raises(ValueError, match="objects under metric='levenshtein' cannot move; those under.*use fit"):
         PrototypeClassifier().partial_fit(words, [0, 1] * 10, classes=[0, 1])
     fitted = PrototypeClassifier(REPS(4)).fit(words, [0, 1] * 10)
     save(fitted, tmp_path / "words.protoset")
     for classifier in (fitted, load(tmp_path / "words.protoset")):
-        with pytest.raises(ValueError, match="partial_fit: objects under metric='levenshtein' cannot move.*use fit"):
+        with pytest.raises(ValueError, match="objects under metric='levenshtein' cannot move.*use fit"):
             classifier.partial_fit(words, [0, 1] * 10)
     classifier = PrototypeClassifier(REPS(9, metric="cosine")).fit(X_IRIS, Y_IRIS)
     with pytest.raises(ValueError, match="metric='cosine' gives zero vectors no direction, and rows? 3"):
@@ -386,6 +388,21 @@ def test_prototypes_that_cannot_move_are_refused(tmp_path):
         PrototypeClassifier(REPS(9, metric="mahalanobis"), adapt={"relevances": True}).partial_fit(
             X_IRIS, Y_IRIS, classes=CLASSES
         )
+
+
+def test_wrong_parameters_are_refused_by_the_call_alone():
+    classifier = PrototypeClassifier(REPS(9), adapt="yes")
+    assert hasattr(classifier, "partial_fit")
+    with pytest.raises(ValueError, match="adapt='yes' must be 'auto', True, False"):
+        classifier.partial_fit(X_IRIS, Y_IRIS, classes=CLASSES)
+
+
+def test_wrong_counters_are_neither_saved_nor_loaded(tmp_path):
+    classifier = PrototypeClassifier(REPS(9)).partial_fit(X_IRIS, Y_IRIS, classes=CLASSES)
+    for changes in ({"n_seen": 3}, {"n_taken": -1}, {"judged": 1.0, "wrong": 2.0}, {"judged": float("inf")}):
+        classifier._counters = replace(Counters(150), **changes)
+        with pytest.raises(ValueError, match="would not work after load"):
+            save(classifier, tmp_path / "stream.protoset")
 
 
 def test_clones_begin_anew():

@@ -20,7 +20,6 @@ from protoset._cluster import as_dask_rows, column_names_of, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
 from protoset.adaptation import Adaptation, AdaptSettings, adapt_selected, moved_before_predicting
-from protoset.adaptation.adapting import check_movable
 from protoset.adaptation.selected import class_weight_of
 from protoset.adaptation.streaming import (
     Batch,
@@ -31,6 +30,7 @@ from protoset.adaptation.streaming import (
     check_batch_labels,
     check_classes,
     continue_moving,
+    refuse_unmovable,
     where_movable,
 )
 from protoset.decisions import Decision, class_shares, decide
@@ -320,7 +320,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """Select prototypes among the first objects of a stream; return the prototype at each object, or -1."""
         selector = clone(self._selector_or_default())
         space = as_space(X, selector.metric, selector.metric_params, y=y)
-        check_movable(space)
+        refuse_unmovable(space)
         codes = check_batch_labels(y, space.shape[0], classes)
         selector._fit(space, y, sample_weight=sample_weight)
         kept = selector.sample_indices_

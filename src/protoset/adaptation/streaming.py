@@ -34,7 +34,7 @@ from protoset.adaptation.descent import (
     typical_distance,
 )
 from protoset.selectors._weights import ClassWeight, class_weights
-from protoset.spaces import PrototypeSpace
+from protoset.spaces import Dissimilarities, PrototypeSpace, TrainingSpace
 from protoset.spaces.movable import MovableObjects, Moved
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ MEASURED_OBJECTS = 4096
 
 
 class NotMovableError(ValueError, AttributeError):
-    """Prototypes that cannot move have no ``partial_fit``, and ``hasattr`` says so."""
+    """Prototypes that cannot move have no ``partial_fit``: a call says why, and ``hasattr`` is False."""
 
 
 class where_movable:  # noqa: N801
@@ -76,7 +76,13 @@ class where_movable:  # noqa: N801
         """Return the method of an estimator, or the function where there is none."""
         if estimator is None:
             return self._method
-        estimator._refuse_streams()
+        try:
+            estimator._refuse_streams()
+        except NotMovableError:
+            raise
+        except (TypeError, ValueError):
+            # Parameters that are wrong for every method: a call says so, hasattr does not.
+            pass
         return MethodType(self._method, estimator)
 
 
@@ -373,8 +379,18 @@ def continue_moving(prototypes: PrototypeSpace, objects: Any) -> tuple[MovableOb
     """New objects as numbers, and prototypes that move among them; refuse prototypes that cannot move."""
     moving = prototypes.moving_among(objects)
     if moving is None:
-        raise ValueError(f"partial_fit: {why_unmovable(prototypes)}; use fit")
+        raise _refusal(prototypes)
     return moving
+
+
+def refuse_unmovable(space: TrainingSpace) -> None:
+    """Raise an error where the objects of a space cannot move."""
+    if space.movable is None:
+        raise _refusal(space)
+
+
+def _refusal(space: Dissimilarities) -> ValueError:
+    return ValueError(f"partial_fit moves the prototypes: {why_unmovable(space)}; use fit")
 
 
 def check_classes(classes: Any, known: np.ndarray | None) -> np.ndarray:
