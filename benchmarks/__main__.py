@@ -6,7 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-WITHOUT_DATA = ("import_time", "fit", "solver", "high_dimensional", "scale_million", "scale_dask", "scale_serving")
+WITHOUT_DATA = (
+    "import_time",
+    "fit",
+    "solver",
+    "high_dimensional",
+    "scale_million",
+    "scale_dask",
+    "scale_serving",
+    "adaptation_stream",
+)
 WITH_DATA = (
     "series",
     "strings",

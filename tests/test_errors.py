@@ -298,6 +298,12 @@ def test_classifier_arguments():
         classifier.explain(X, n_neighbors=0)
     with pytest.raises(ValueError, match="X has 3 features, but euclidean is expecting 4"):
         classifier.predict(X[:, :3])
+    with pytest.raises(ValueError, match=r"y has the label 9, which is not among the classes \[0, 1, 2\]; pass all"):
+        classifier.partial_fit(X, np.full(150, 9))
+    with pytest.raises(ValueError, match="classes=None: the first call of partial_fit needs all labels.*pass classes="):
+        clone(classifier).partial_fit(X, Y)
+    with pytest.raises(ValueError, match="with adapt=False they stay where they are; use .* adapt='auto' or True"):
+        clone(classifier).set_params(adapt=False).partial_fit(X, Y)
     with pytest.raises(ValueError, match="rule='farthest' is not known"):
         classifier.set_params(rule="farthest").predict(X)
 

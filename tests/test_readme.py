@@ -77,10 +77,13 @@ def test_the_page_about_experiments(tmp_path):
     assert result.stdout.splitlines() == promised
 
 
-def test_the_page_about_adaptation(tmp_path):
-    """Its block prints what it promises."""
+@pytest.mark.parametrize("block", [0, 1])
+def test_the_page_about_adaptation(tmp_path, block):
+    """Its blocks print what they promise."""
     page = (ROOT / "docs" / "adaptation.md").read_text()
-    (program,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    programs = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(programs) == 2
+    program = programs[block]
     command = [sys.executable, "-W", "error", "-c", program]
     result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert result.returncode == 0, result.stderr

@@ -249,8 +249,8 @@ def check_width(n_features: int, expected: int | None, metric: str) -> None:
         )
 
 
-def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes and, for each object, the position of its class among them."""
+def check_labels(y: Any, n_objects: int, *, fewest: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes, of which there are two at least, and the position of each object's class in them."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; pass one label per object")
     y = column_or_1d(_unconverted(y), warn=True)
@@ -282,7 +282,7 @@ def check_labels(y: Any, n_objects: int) -> tuple[np.ndarray, np.ndarray]:
             f"Unknown label type: y holds {content}, which are not class labels; "
             "bin numbers, or convert the labels to int or str if they are classes"
         ) from error
-    if len(classes) < 2:
+    if len(classes) < fewest:
         raise ValueError(
             f"y has only 1 class, {classes.tolist()[0]!r}, in {n_objects} objects; "
             "prototype selection needs objects of at least 2 classes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from operator import attrgetter
@@ -18,14 +19,35 @@ from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
-from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
+from protoset.adaptation import Adaptation, AdaptSettings, adapt_selected, moved_before_predicting
+from protoset.adaptation.selected import class_weight_of
+from protoset.adaptation.streaming import (
+    Batch,
+    Counters,
+    NotMovableError,
+    Stream,
+    StreamedSet,
+    check_batch_labels,
+    check_classes,
+    continue_moving,
+    refuse_unmovable,
+    where_movable,
+)
 from protoset.decisions import Decision, class_shares, decide
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
+from protoset.selectors._weights import check_sample_weight
 from protoset.selectors.base import check_selector, note_features
 from protoset.selectors.ties import MajorityVote, vote_of
-from protoset.spaces import Contributions, Dissimilarities, PairComparison, TrainingSpace
+from protoset.spaces import (
+    DISSIMILARITIES,
+    Contributions,
+    Dissimilarities,
+    PairComparison,
+    TrainingSpace,
+    as_space,
+)
 
 Rule = Literal["nearest", "adjusted"]
 RULES: tuple[Rule, ...] = ("nearest", "adjusted")
@@ -134,6 +156,20 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         The labels, sorted.
     n_features_in_ : int
         Number of features, or of training objects with ``metric="precomputed"``.
+    n_seen_ : int
+        Objects seen, by ``fit`` and by all calls of ``partial_fit``. After ``partial_fit`` the indices above are
+        positions among all these objects, in the order in which they came; see Notes.
+    prequential_error_ : float
+        Share of wrong predictions, by weight, of the prototypes for the objects of each ``partial_fit`` before they
+        moved; NaN before there are any.
+
+    Notes
+    -----
+    After ``partial_fit`` the objects are gone. So an exemplar is the object of its class that came nearest to its
+    prototype: it stays until an object comes nearer than the exemplar was, plus the length of the moves since.
+    ``prototype_counts_`` has the objects that came nearest to each prototype among those of its class, in addition to
+    those of ``fit``. ``degradations_`` is None then. ``adaptation_`` has the prototypes, no losses, and
+    ``prequential_error_`` as ``held_out_after``.
 
     Examples
     --------
@@ -144,6 +180,12 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     >>> bool(classifier.score(X[1::2], y[1::2]) > 0.9)
     True
     """
+
+    degradations_: np.ndarray | None
+    relevances_: np.ndarray | None
+    adaptation_: Adaptation | None
+    _stream: Stream | None
+    _counters: Counters
 
     def __init__(
         self,
@@ -211,6 +253,137 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
                 warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
 
+    @where_movable
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Move the prototypes by gradient steps on new objects, which are not kept.
+
+        The first call selects prototypes among its objects, as ``fit`` does, unless there are some from ``fit`` or from
+        a file. A class that comes later gets prototypes among its first objects: as many as its share in the batch
+        suggests, at least one.
+
+        Parameters
+        ----------
+        X : array-like
+            New objects, of a kind that can move. What the metric learns from a training set, such as ranges and
+            categories, it learned from the first objects.
+        y : array-like of shape (n_objects,)
+            Their labels.
+        classes : array-like, optional
+            All labels that will ever come; needed in the first call, unless there was a ``fit``. Later the same ones.
+        sample_weight : array-like of shape (n_objects,), optional
+            How many objects each stands for.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        ``adapt`` has the arguments: ``loss`` (the relative one unless it is "softmax"), ``relevances``, ``n_passes``
+        over each batch (4 by default), ``step`` and ``random_state``. Steps fall with the objects seen so far, to a
+        twentieth of the first ones. Nothing is held out, so moves are not tried first: ``prequential_error_`` says how
+        well they do. A call that fails changes nothing.
+        """
+        settings = self._refuse_streams()
+        if is_dask(X) or isinstance(X, Dissimilarities):
+            raise TypeError(
+                f"X is of the type {type(X).__name__}; partial_fit needs the objects of a batch themselves, pass them "
+                "as in fit, and a Dask collection block by block"
+            )
+        if not hasattr(self, "classes_"):
+            with self._fitting() as plain:
+                own = plain._begin_stream(X, y, check_classes(classes, None), sample_weight)
+                plain._take_batch(X, y, sample_weight, settings, own)
+            return self
+        check_classes(classes, self.classes_)
+        plain = copy(self)
+        plain.__dict__.update(self._check_parameters())
+        plain._take_batch(X, y, sample_weight, settings)
+        parameters = self.get_params(deep=False)
+        self.__dict__.update({name: value for name, value in vars(plain).items() if name not in parameters})
+        return self
+
+    def _refuse_streams(self) -> AdaptSettings:
+        """Return the settings of the moves; refuse parameters under which prototypes do not move."""
+        settings = _settings_of(self.adapt, self.rule)
+        if settings is None:
+            given = f"rule={self.rule!r}" if self.rule != "nearest" else f"adapt={self.adapt!r}"
+            raise NotMovableError(
+                f"partial_fit moves the prototypes, and with {given} they stay where they are; use rule='nearest' and "
+                "adapt='auto' or True"
+            )
+        record = DISSIMILARITIES.get(self.metric) if isinstance(self.metric, str) else None
+        if record is not None and not record.moves:
+            raise NotMovableError(
+                f"partial_fit moves the prototypes, and objects under metric={self.metric!r} cannot move; use fit"
+            )
+        return settings
+
+    def _begin_stream(self, X: Any, y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
+        """Select prototypes among the first objects of a stream; return the prototype at each object, or -1."""
+        selector = clone(self._selector_or_default())
+        space = as_space(X, selector.metric, selector.metric_params, y=y)
+        refuse_unmovable(space)
+        codes = check_batch_labels(y, space.shape[0], classes)
+        selector._fit(space, y, sample_weight=sample_weight)
+        kept = selector.sample_indices_
+        if space.n_features is not None:
+            note_features(self, X, space.n_features)
+        self.selector_, self.classes_, self.sample_indices_, self.exemplars_ = selector, classes, kept, kept
+        self._codes, self._beta = codes[kept], selector._rank_base()
+        # The objects of the batch are counted when their prototypes have moved.
+        self.prototype_counts_, self.class_counts_ = np.zeros(len(kept)), np.zeros(len(classes))
+        self._prototypes = space.prototypes(kept)
+        self._stream, self._counters, self.relevances_ = None, Counters(0), None
+        own, is_single = np.full(space.shape[0], -1), selector.sample_counts_ <= 1
+        own[kept[is_single]] = np.flatnonzero(is_single)
+        return own
+
+    def _take_batch(
+        self, X: Any, y: Any, sample_weight: Any, settings: AdaptSettings, own: np.ndarray | None = None
+    ) -> None:
+        """Move the prototypes on the objects of a batch; ``own`` is given for those among which they were selected."""
+        queries, predicted = self._cross(X), None
+        codes = check_batch_labels(y, queries.shape[0], self.classes_)
+        weights = check_sample_weight(sample_weight, len(codes))
+        weights = np.ones(len(codes)) if weights is None else weights
+        if own is None:
+            winners, _ = queries.nearest(choose=self._vote, n_jobs=self.n_jobs)
+            own, predicted = np.full(len(codes), -1), self._codes[winners]
+        movable, moved = continue_moving(self._prototypes, X)
+        stream = self._stream
+        if stream is None:
+            reaches = np.where(self.exemplars_ == self.sample_indices_, 0.0, np.nan)
+            known = StreamedSet(
+                self.sample_indices_, self.prototype_counts_, self.exemplars_, reaches, self.class_counts_
+            )
+            stream = Stream.begin(movable, moved, self._codes, known, self._counters, settings.random_state)
+        batch = Batch(movable, codes, weights, predicted, own)
+        class_weight = class_weight_of(self._selector_or_default())
+        stream = stream.take(batch, settings, class_weight, self.classes_, self.n_jobs)
+        known = stream.known
+        self._stream, self._counters = stream, stream.counters
+        self._prototypes, self._codes = movable.place(stream.moved), stream.moving.labels
+        self._selected_objects = None
+        self.sample_indices_, self.exemplars_, self.degradations_ = known.starts, known.exemplars, None
+        self.prototype_counts_, self.class_counts_ = known.counts, known.class_counts
+        self.prototype_labels_ = self.classes_[self._codes]
+        self.adaptation_ = stream.describe(movable, settings, self.classes_)
+        if settings.relevances:
+            self.relevances_ = self.adaptation_.relevances
+
+    @property
+    def n_seen_(self) -> int:
+        """Objects seen by ``fit`` and by ``partial_fit``."""
+        check_is_fitted(self, "classes_")
+        return self._counters.n_seen
+
+    @property
+    def prequential_error_(self) -> float:
+        """Error of the predictions for each batch of ``partial_fit`` before its update, by weight."""
+        check_is_fitted(self, "classes_")
+        return self._counters.error
+
     def _place(self, X: Any, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""
         settings, adapted = _settings_of(self.adapt, self.rule), None
@@ -226,6 +399,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.exemplars_ = kept if adapted is None else adapted.exemplars
         self.adaptation_ = None if adapted is None else adapted.adaptation
         self.relevances_ = None if adapted is None else adapted.adaptation.relevances
+        n_passes = 0 if adapted is None else adapted.adaptation.n_passes
+        self._stream, self._counters = None, Counters(space.shape[0], n_passes * space.shape[0])
 
     def _check_parameters(self) -> dict[str, Any]:
         return {

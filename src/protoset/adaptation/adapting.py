@@ -41,7 +41,7 @@ from protoset.adaptation.validation import (
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
-from protoset.spaces import DISSIMILARITIES, TrainingSpace, as_space
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace, as_space
 from protoset.spaces.movable import MovableObjects, Moved
 
 Loss = Literal["auto", "relative", "softmax"]
@@ -286,8 +286,9 @@ def adapt_set(
 
     ``select`` chooses the prototypes for the trials; by default they start from the given ones.
     """
+    check_relevances(settings, movable)
     if settings.relevances:
-        _check_attributes(movable)
+        _refuse_constant_attributes(movable)
     limits = SearchLimits(settings.max_time, settings.callback, settings.verbose, "passes of the adaptation")
     random_state = check_random_state(0 if settings.random_state is None else settings.random_state)
     weights = objects.counts * objects.costs(class_weight)
@@ -398,13 +399,8 @@ def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
     return own
 
 
-def _check_attributes(movable: MovableObjects) -> None:
-    """Refuse to learn scales where they would say nothing about an attribute."""
-    if movable.mixes_attributes:
-        raise ValueError(
-            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
-            "leave relevances out, or use metric='seuclidean'"
-        )
+def _refuse_constant_attributes(movable: MovableObjects) -> None:
+    """Refuse to learn scales where an attribute has one value: its scale would say nothing."""
     constant = movable.constant_attributes()
     if len(constant):
         raise ValueError(
@@ -426,7 +422,16 @@ def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> 
     return movable
 
 
-def why_unmovable(space: TrainingSpace) -> str:
+def check_relevances(settings: AdaptSettings, movable: MovableObjects) -> None:
+    """Refuse relevances where no coordinate belongs to one attribute."""
+    if settings.relevances and movable.mixes_attributes:
+        raise ValueError(
+            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
+            "leave relevances out, or use metric='seuclidean'"
+        )
+
+
+def why_unmovable(space: Dissimilarities) -> str:
     """Say why the objects of a space cannot move."""
     moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
     if space.metric in moving.split(", "):

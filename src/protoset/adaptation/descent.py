@@ -23,6 +23,7 @@ from protoset._blocks import in_threads, row_slices
 from protoset.spaces.movable import MovableObjects, Moved
 
 if TYPE_CHECKING:
+    from protoset.kernels.differences import Coordinates
     from protoset.kernels.moving import Moving, Steps
 
 LOSS_STEEPNESS = 20.0
@@ -285,52 +286,72 @@ class _Descent:
     def _pass_over(
         self, objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, order: np.ndarray, lists: np.ndarray
     ) -> None:
-        """Take a step for each batch of a chunk."""
+        """Take a step for each batch of a chunk, with noise where the course has some."""
         coordinates = objects.movable.coordinates
-        if coordinates is None:
-            for first in range(0, len(order), self._steps.batch):
-                positions = order[first : first + self._steps.batch]
-                self._step(objects, prototypes, rows[positions], lists[positions])
-            return
-        if self._noise > 0.0:
+        if coordinates is not None and self._noise > 0.0:
             images = coordinates.images.astype(np.float64)
             for part in row_slices(len(images), images.shape[1] * 64):
                 images[part] += self._noise * self._generator.normal(size=images[part].shape)
             coordinates = coordinates._replace(images=images)
-        labelled = kernels.moving.Labelled(objects.codes, objects.weights, prototypes.own)
-        kernels.moving.pass_over(coordinates, labelled, order, lists, self._moving, self._steps)
+        take_steps(objects, prototypes, rows, order, lists, self._moving, self._steps, coordinates)
 
-    def _step(self, objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, lists: np.ndarray) -> None:
-        """Take one step, as ``kernels.moving.pass_over`` does."""
-        moved, steps = self._moving, self._steps
-        listed = lists if lists.shape[1] else None
-        distances, labels = objects.distances(prototypes, rows, listed)
-        columns = np.broadcast_to(np.arange(len(prototypes.labels)), distances.shape) if listed is None else listed
-        batch = distances, labels, objects.codes[rows], objects.weights[rows] / len(rows)
-        slopes, turn = np.empty_like(distances), 0.0
-        moved.n_steps[0] += 1
-        number, rest = moved.n_steps[0], 1.0 - moved.n_steps[0] / steps.n_steps
-        if steps.is_softmax:
-            _, turn = kernels.adapting.softmax_loss(*batch, float(np.exp(moved.sharpness[0])), slopes)
-        else:
-            steepness = steps.first_steepness * rest + steps.last_steepness * (1.0 - rest)
-            kernels.adapting.relative_loss(*batch, steepness, slopes)
-        gradient = Moved(np.zeros_like(moved.points), np.zeros_like(moved.scales))
-        objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
-        change = kernels.adapting.adam_step
-        change(
-            moved.points.reshape(-1),
-            gradient.points.reshape(-1),
-            *moved.point_means,
-            steps.length * rest,
-            number,
-            steps.faint,
-        )
-        if steps.scale_length > 0.0:
-            kernels.moving.change_scales(moved, gradient.scales, steps.scale_length * rest, steps)
-        if steps.is_softmax:
-            length = steps.sharpness_length * rest
-            change(moved.sharpness, np.array([turn]), *moved.sharpness_means, length, number, steps.faint_logarithm)
+
+def take_steps(
+    objects: WeightedObjects,
+    prototypes: MovingSet,
+    rows: np.ndarray,
+    order: np.ndarray,
+    lists: np.ndarray,
+    moving: Moving,
+    steps: Steps,
+    coordinates: Coordinates | None,
+) -> None:
+    """Take a step for each batch of the objects in ``order``, positions among ``rows``.
+
+    ``lists`` has a row for each of the rows, see ``kernels.moving.pass_over``. Objects with ``coordinates`` are all
+    rows in turn.
+    """
+    if coordinates is not None:
+        labelled = kernels.moving.Labelled(objects.codes, objects.weights, prototypes.own)
+        kernels.moving.pass_over(coordinates, labelled, order, lists, moving, steps)
+        return
+    for first in range(0, len(order), steps.batch):
+        positions = order[first : first + steps.batch]
+        _step(objects, prototypes, rows[positions], lists[positions], moving, steps)
+
+
+def _step(
+    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, lists: np.ndarray, moved: Moving, steps: Steps
+) -> None:
+    """Take one step, as ``kernels.moving.pass_over`` does."""
+    listed = lists if lists.shape[1] else None
+    distances, labels = objects.distances(prototypes, rows, listed)
+    columns = np.broadcast_to(np.arange(len(prototypes.labels)), distances.shape) if listed is None else listed
+    batch = distances, labels, objects.codes[rows], objects.weights[rows] / len(rows)
+    slopes, turn = np.empty_like(distances), 0.0
+    moved.n_steps[0] += 1
+    number, rest = moved.n_steps[0], 1.0 - moved.n_steps[0] / steps.n_steps
+    if steps.is_softmax:
+        _, turn = kernels.adapting.softmax_loss(*batch, float(np.exp(moved.sharpness[0])), slopes)
+    else:
+        steepness = steps.first_steepness * rest + steps.last_steepness * (1.0 - rest)
+        kernels.adapting.relative_loss(*batch, steepness, slopes)
+    gradient = Moved(np.zeros_like(moved.points), np.zeros_like(moved.scales))
+    objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
+    change = kernels.adapting.adam_step
+    change(
+        moved.points.reshape(-1),
+        gradient.points.reshape(-1),
+        *moved.point_means,
+        steps.length * rest,
+        number,
+        steps.faint,
+    )
+    if steps.scale_length > 0.0:
+        kernels.moving.change_scales(moved, gradient.scales, steps.scale_length * rest, steps)
+    if steps.is_softmax:
+        length = steps.sharpness_length * rest
+        change(moved.sharpness, np.array([turn]), *moved.sharpness_means, length, number, steps.faint_logarithm)
 
 
 def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:

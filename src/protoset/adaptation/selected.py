@@ -65,7 +65,7 @@ def adapt_selected(
         objects,
         start,
         settings,
-        class_weight=_class_weight(selector),
+        class_weight=class_weight_of(selector),
         n_jobs=n_jobs,
         select=_select_without(selector, space, movable, training),
     )
@@ -77,7 +77,7 @@ def adapt_selected(
 
 def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> Finishing:
     """What the automatic size does to the sets that it measures, so that the size is chosen for moved sets."""
-    class_weight = _class_weight(selector)
+    class_weight = class_weight_of(selector)
 
     def finishing(space: TrainingSpace, objects: DistinctObjects) -> Finish | None:
         movable = space.movable
@@ -112,7 +112,7 @@ def move_selected(
         np.zeros(members.max() + 1),
     )
     codes[rows], counts[rows] = objects.codes, objects.counts
-    weights[rows] = objects.counts * objects.costs(_class_weight(selector))
+    weights[rows] = objects.counts * objects.costs(class_weight_of(selector))
     spread = DistinctObjects(objects.classes, codes, counts, np.arange(len(codes)))
     start = starting_set(movable, spread, rows[training.position[selector.sample_indices_]])
     course = settings.courses(movable, len(rows))[0]
@@ -149,7 +149,8 @@ def _entries(columns: np.ndarray) -> np.ndarray:
     return np.arange(len(columns))[:, None]
 
 
-def _class_weight(selector: Any) -> Any:
+def class_weight_of(selector: Any) -> Any:
+    """Weights of the classes that a selector works with."""
     if isinstance(selector, Refined):
         return selector._refining_class_weight()
     return getattr(selector, "class_weight", None)

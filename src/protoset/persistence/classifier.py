@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from protoset._validation import check_real
+from protoset._validation import check_count, check_real
+from protoset.adaptation.streaming import Counters
 from protoset.classifier import RULES, PrototypeClassifier
 from protoset.persistence.archive import with_prefix
 from protoset.persistence.selector import describe_selector, restore_selector
@@ -27,6 +29,7 @@ def describe_classifier(classifier: PrototypeClassifier) -> tuple[dict[str, Any]
         "classes": encode_classes(classifier.classes_),
         "n_features_in": getattr(classifier, "n_features_in_", None),
         "feature_names_in": list(getattr(classifier, "feature_names_in_", [])) or None,
+        "counters": asdict(classifier._counters),
     }
     arrays = {f"space_{name}": array for name, array in arrays.items()}
     arrays |= {"sample_indices": classifier.sample_indices_, "codes": classifier._codes}
@@ -72,6 +75,7 @@ def restore_classifier(
     _check_restored(classifier, classes)
     classifier.classes_ = classes
     classifier.prototype_labels_ = classes[classifier._codes]
+    classifier._stream, classifier._counters = None, _restore_counters(metadata, classifier)
     return classifier
 
 
@@ -91,6 +95,20 @@ def _restore_counts(classifier: PrototypeClassifier, arrays: dict[str, np.ndarra
         if array.shape != (length,) or array.dtype != np.float64 or not (np.isfinite(array) & (array >= 0)).all():
             raise ValueError(f"{name} must have {length} finite numbers of at least 0")
         setattr(classifier, f"{name}_", array)
+
+
+def _restore_counters(metadata: dict[str, Any], classifier: PrototypeClassifier) -> Counters:
+    """Return what was counted; a file of an older version does not say it, and steps begin as for few objects."""
+    least = int(max(classifier.sample_indices_.max(), classifier.exemplars_.max())) + 1
+    counted = metadata.get("counters")
+    if counted is None:
+        return Counters(least)
+    n_seen = check_count("n_seen", counted["n_seen"], least=least, remedy="it is part of the file")
+    n_taken = check_count("n_taken", counted["n_taken"], least=0, remedy="it is part of the file")
+    judged, wrong = float(counted["judged"]), float(counted["wrong"])
+    if not 0 <= wrong <= judged < np.inf:
+        raise ValueError(f"{wrong} of {judged} predictions of a stream cannot be wrong")
+    return Counters(n_seen, n_taken, judged, wrong)
 
 
 def _native(array: np.ndarray) -> np.ndarray:

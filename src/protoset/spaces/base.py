@@ -31,7 +31,7 @@ from protoset._validation import check_count, check_jobs, check_positions
 from protoset.spaces._lists import RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.comparison import PairComparison
-from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable import MovableObjects, Moved
 
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
@@ -311,6 +311,13 @@ class PrototypeSpace(Dissimilarities):
     @abstractmethod
     def cross(self, queries: Any) -> Dissimilarities:
         """Space from new objects to the columns of this one."""
+
+    def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
+        """New objects as numbers, and the columns as prototypes that move among them; None where they cannot move.
+
+        What the metric learned from the training set stays as it is.
+        """
+        return None
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

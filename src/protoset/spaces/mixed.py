@@ -41,8 +41,8 @@ from protoset.spaces._contents import number_vectors, rank_values
 from protoset.spaces.attributes import MISSING, Attributes, Table
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
-from protoset.spaces.movable import MovableObjects
-from protoset.spaces.moved_mixed import INDICATORS, MovedMixedSpace, movable_mixed
+from protoset.spaces.movable import MovableObjects, Moved
+from protoset.spaces.moved_mixed import INDICATORS, MixedCoordinates, MovedMixedSpace, movable_by, movable_mixed
 
 Learned = dict[str, np.ndarray]
 """Arrays learned from the training set: "divisors" of the numbers, "shares" of the classes in each category."""
@@ -133,6 +133,17 @@ class MixedSpace(Space):
         if self.metric not in INDICATORS:
             return None
         return movable_mixed(self.metric, self._columns, self._attributes, self._learned["divisors"])
+
+    def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
+        """New objects and the columns as vectors under "heom" and "gower"; None under the others."""
+        if self.metric not in INDICATORS:
+            return None
+        smallest, ranges = np.fmin.reduce(self._columns.numbers, axis=0), self._learned["divisors"]
+        # An attribute that no column knows may have been known in the training set.
+        smallest = np.where(np.isnan(smallest) & (ranges > 0), 0.0, smallest)
+        coordinates = MixedCoordinates(self.metric, self._attributes, smallest, ranges)
+        movable = movable_by(coordinates, self._attributes.read(objects, self.metric))
+        return movable, Moved(movable.filled(coordinates.images(self._columns)), np.ones(movable.n_scales))
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the column objects, the categories and the learned arrays; categories are str, int, float or bool."""

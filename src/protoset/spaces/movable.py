@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from protoset.kernels.differences import Coordinates
     from protoset.spaces.base import PrototypeSpace
 
+LEAST_FACTOR = 1e-100
+"""Smallest factor of an attribute of prototypes that go on moving: smaller ones would have no logarithm."""
+
 
 class Moved(NamedTuple):
     """Prototypes that may have moved, or how a loss changes with each of these numbers.

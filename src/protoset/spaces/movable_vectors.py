@@ -197,7 +197,8 @@ class MovableVectors(MovableObjects):
             has_gaps |= not known.all()
         return totals / np.maximum(counts, 1) if has_gaps else None
 
-    def _filled(self, images: np.ndarray) -> np.ndarray:
+    def filled(self, images: np.ndarray) -> np.ndarray:
+        """Images in double precision, with means for missing coordinates."""
         images = np.array(images, np.float64, order="C")
         if not np.isnan(images).any():
             return images
@@ -205,11 +206,11 @@ class MovableVectors(MovableObjects):
 
     def start(self, indices: np.ndarray) -> np.ndarray:
         """Rows of the images, with means for missing coordinates."""
-        return self._filled(self._images[indices])
+        return self.filled(self._images[indices])
 
     def read(self, objects: Any) -> np.ndarray:
         """Images of new objects, with means for missing coordinates."""
-        return self._filled(self._read(objects))
+        return self.filled(self._read(objects))
 
     def objects(self, prototypes: Moved) -> np.ndarray:
         """Objects whose images are the points."""

@@ -25,6 +25,7 @@ from protoset._validation import LARGEST
 from protoset.spaces.attributes import MISSING, UNSEEN, Attributes, Table
 from protoset.spaces.base import PrototypeSpace, Rows
 from protoset.spaces.comparison import Contributions, contributions
+from protoset.spaces.movable import LEAST_FACTOR, Moved
 from protoset.spaces.movable_vectors import Differences, MovableVectors
 
 FAINT_SHARE = 0.005
@@ -180,6 +181,11 @@ class MovedMixedSpace(PrototypeSpace):
         rows = self._coordinates.images(self._coordinates.attributes.read(queries, self.metric))
         return MovedMixedSpace(self._coordinates, rows, self._points, self._factors)
 
+    def moving_among(self, objects: Any) -> tuple[MovableVectors, Moved]:
+        """New objects as vectors, and the prototypes."""
+        movable = movable_by(self._coordinates, self._coordinates.attributes.read(objects, self.metric))
+        return movable, Moved(self._points.copy(), np.square(np.maximum(self._factors, LEAST_FACTOR)))
+
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the prototypes, the factors and how objects become coordinates."""
         coordinates = self._coordinates
@@ -215,10 +221,14 @@ class MovedMixedSpace(PrototypeSpace):
 
 def movable_mixed(metric: str, table: Table, attributes: Attributes, ranges: np.ndarray) -> MovableVectors:
     """Training objects with mixed attributes, and prototypes that move among them."""
-    coordinates = MixedCoordinates(metric, attributes, np.fmin.reduce(table.numbers, axis=0), ranges)
+    return movable_by(MixedCoordinates(metric, attributes, np.fmin.reduce(table.numbers, axis=0), ranges), table)
+
+
+def movable_by(coordinates: MixedCoordinates, table: Table) -> MovableVectors:
+    """Objects that become coordinates in a given way, and prototypes that move among them."""
 
     def place(points: np.ndarray, factors: np.ndarray | None) -> MovedMixedSpace:
-        factors = np.ones(len(attributes.categories)) if factors is None else factors
+        factors = np.ones(len(coordinates.attributes.categories)) if factors is None else factors
         return MovedMixedSpace(coordinates, points[:0], points.copy(), factors)
 
     return MovableVectors(

@@ -26,7 +26,7 @@ from protoset._validation import (
 from protoset.spaces._contents import number_vectors
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
-from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_vectors import Differences, MovableVectors
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -111,6 +111,15 @@ class PairwiseSpace(Space):
             restore=np.copy,
             place=self._place,
         )
+
+    def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
+        """New vectors, and the columns with the weights as scales, under the city-block distance."""
+        rows = self.cross(objects)._rows
+        movable = PairwiseSpace(self.metric, rows, rows, {}).movable if self.metric in CITYBLOCK else None
+        if movable is None:
+            return None
+        weights = self._parameters.get("w", np.ones(self._columns.shape[1]))
+        return movable, Moved(np.array(self._columns, np.float64), np.square(np.maximum(weights, LEAST_FACTOR)))
 
     def _place(self, points: np.ndarray, factors: np.ndarray | None) -> PairwiseSpace:
         """Space of moved vectors; the factors of the attributes are weights of the city-block distance."""

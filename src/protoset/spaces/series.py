@@ -36,6 +36,7 @@ from protoset.spaces._contents import number_ragged
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment
+from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series_data import Series, check_stored, prepare_series
 from protoset.spaces.series_search import SeriesSearch
@@ -147,6 +148,20 @@ class SeriesSpace(Space):
         """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
         learned = None if (factors == 1).all() else factors
         return type(self)(self.metric, series[:0], series, self._parameters | {"factors": learned})
+
+    def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
+        """New series, and the columns with a scale for each channel; None under "erp"."""
+        if self.metric == "erp":
+            return None
+        learned, columns = self._parameters["factors"], self._columns
+        factors = np.ones(columns.n_channels) if learned is None else np.maximum(learned, LEAST_FACTOR)
+        columns = columns if learned is None else Series(columns.values / factors, columns.starts)
+        space = type(self)(self.metric, columns[:0], columns, self._parameters | {"factors": None})
+        rows = space._read(objects)
+        movable, prototypes = space._like(rows, rows).movable, space.movable
+        if movable is None or prototypes is None:
+            return None
+        return movable, Moved(prototypes.start(np.arange(len(columns))), np.square(factors))
 
     def _subset(self, members: np.ndarray) -> SeriesSpace:
         """Space of some of the series."""

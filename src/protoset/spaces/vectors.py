@@ -36,7 +36,7 @@ from protoset.spaces._contents import number_vectors
 from protoset.spaces._lists import RawLists, join_lists
 from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
-from protoset.spaces.movable import MovableObjects
+from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_vectors import ChosenRows, Differences, ImageRows, MovableVectors
 from protoset.spaces.sparse_vectors import SparseVectorSpace
 
@@ -181,6 +181,10 @@ class VectorSpace(Space):
     def _read(self, vectors: Any) -> np.ndarray:
         """Coordinates of new vectors, which must have directions where the metric needs them."""
         images = self.cross(vectors)._rows
+        self._refuse_without_direction(images)
+        return images[:, : self.n_features].astype(np.float64)
+
+    def _refuse_without_direction(self, images: np.ndarray) -> None:
         without = np.flatnonzero(images[:, self.n_features :].any(axis=1))
         if len(without):
             kind = "zero" if self.metric == "cosine" else "constant"
@@ -188,7 +192,21 @@ class VectorSpace(Space):
                 f"metric={self.metric!r} gives {kind} vectors no direction, and {name_rows(without)} are {kind}; "
                 "remove those vectors"
             )
-        return images[:, : self.n_features].astype(np.float64)
+
+    def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
+        """New vectors, and the columns with a scale for each coordinate; None where a column has no direction."""
+        factors = np.ones(self._columns.shape[1])
+        if self._factors is not None:
+            factors = np.maximum(self._factors, LEAST_FACTOR)
+        columns = self._columns / factors
+        space = VectorSpace(self.metric, columns[:0], columns, self._learned)
+        if not space._has_directions():
+            return None
+        images = space.cross(objects)._rows
+        self._refuse_without_direction(images)
+        movable = space._like(images, images).movable
+        points, scales = columns[:, : self.n_features].astype(np.float64), factors[: self.n_features] ** 2
+        return None if movable is None else (movable, Moved(np.ascontiguousarray(points), scales))
 
     def _restore(self, points: np.ndarray) -> np.ndarray:
         """Vectors with the given coordinates; of those that depend on their direction alone the ones of length 1."""
