@@ -270,7 +270,7 @@ def test_many_prototypes_move_by_lists_as_without(monkeypatch):
     monkeypatch.setattr(descent, "MANY_PROTOTYPES", 300)
     monkeypatch.setattr(descent, "LISTED_PROTOTYPES", 600)
     whole = adapt(X, y, X[start], y[start], n_passes=4, loss="relative").prototypes
-    assert np.mean(np.abs(whole - without)) < 0.005
+    assert np.mean(np.abs(whole - without)) < 0.02
     monkeypatch.setattr(descent, "LISTED_PROTOTYPES", 32)
     listed = adapt(X, y, X[start], y[start], n_passes=4, loss="relative")
     assert np.mean(np.abs(listed.prototypes - without)) < 0.05
@@ -386,6 +386,7 @@ def test_prototypes_are_objects_also_after_loading(metric, relevances, tmp_path)
     classifier = PrototypeClassifier(REPS(6, metric=metric), adapt=settings).fit(X, y)
     assert classifier.adaptation_.has_moved
     np.testing.assert_allclose(classifier.prototypes_, classifier.adaptation_.prototypes, rtol=1e-9)
+    assert len(classifier.prototypes_) == len(classifier.prototype_labels_)
     np.testing.assert_array_equal(classifier.predict(classifier.prototypes_), classifier.prototype_labels_)
     protoset.save(classifier, tmp_path / "moved.protoset")
     np.testing.assert_allclose(protoset.load(tmp_path / "moved.protoset").prototypes_, classifier.prototypes_)
@@ -402,3 +403,28 @@ def test_prototypes_that_stay_are_the_objects_that_were_given():
     assert PrototypeClassifier(REPS(6, metric="precomputed")).fit(matrix, y).prototypes_ is None
     with pytest.raises(NotFittedError):
         _ = PrototypeClassifier().prototypes_
+
+
+# the order of rows
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "gower"])
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**16))
+def test_the_order_of_rows_decides_nothing(metric, seed):
+    """Small whole numbers, so that many distances are equal. REPS does not depend on the order; swaps may."""
+    rng = np.random.default_rng(seed)
+    X = np.unique(rng.integers(1, 6, size=(90, 3)), axis=0).astype(float)
+    y = np.concatenate([np.arange(3), rng.integers(3, size=len(X) - 3)])
+    order, queries = rng.permutation(len(X)), rng.integers(1, 6, size=(40, 3)).astype(float)
+    plain = PrototypeClassifier(REPS(6, metric=metric)).fit(X, y)
+    shuffled = PrototypeClassifier(REPS(6, metric=metric)).fit(X[order], y[order])
+    assert plain.adaptation_.loss == shuffled.adaptation_.loss
+    assert plain.adaptation_.has_moved == shuffled.adaptation_.has_moved
+    np.testing.assert_array_equal(np.sort(order[shuffled.sample_indices_]), plain.sample_indices_)
+    by_start = np.argsort(order[shuffled.sample_indices_])
+    np.testing.assert_allclose(
+        np.asarray(shuffled.adaptation_.prototypes, float)[by_start], np.asarray(plain.adaptation_.prototypes, float)
+    )
+    np.testing.assert_array_equal(order[shuffled.exemplars_][by_start], plain.exemplars_)
+    np.testing.assert_array_equal(shuffled.predict(queries), plain.predict(queries))

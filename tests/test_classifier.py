@@ -82,7 +82,7 @@ def test_equal_distances_share_the_best_rank():
 def test_keeping_everything_is_plain_nearest_neighbour(data, seed):
     X, y = data
     queries = np.random.default_rng(seed).normal(size=(20, X.shape[1]))
-    classifier = PrototypeClassifier(REPS(n_prototypes=1.0)).fit(X, y)
+    classifier = PrototypeClassifier(REPS(n_prototypes=1.0), adapt=False).fit(X, y)
     np.testing.assert_array_equal(
         classifier.predict(queries), KNeighborsClassifier(1, algorithm="brute").fit(X, y).predict(queries)
     )
@@ -91,7 +91,7 @@ def test_keeping_everything_is_plain_nearest_neighbour(data, seed):
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])
 def test_precomputed_equals_the_named_metric(rule):
     X, X_test, y, y_test = SPLIT
-    named = PrototypeClassifier(REPS(0.2), rule=rule).fit(X, y)
+    named = PrototypeClassifier(REPS(0.2), rule=rule, adapt=False).fit(X, y)
     ready = PrototypeClassifier(REPS(0.2, metric="precomputed"), rule=rule).fit(cdist(X, X), y)
     expected = named.predict(X_test)
     kept = ready.sample_indices_
@@ -124,7 +124,7 @@ def test_shares_sum_to_one_and_agree_with_the_prediction(rule):
 
 def test_shares_follow_their_documented_meaning():
     X, X_test, y, _ = SPLIT
-    classifier = PrototypeClassifier(REPS(0.15, beta=3.0)).fit(X, y)
+    classifier = PrototypeClassifier(REPS(0.15, beta=3.0), adapt=False).fit(X, y)
     ranks = cdist(X_test, X[classifier.sample_indices_]).argsort(axis=1).argsort(axis=1) + 1
     best = np.stack([ranks[:, classifier.prototype_labels_ == c].min(axis=1) for c in classifier.classes_], axis=1)
     expected = 3.0 ** -best.astype(float)
@@ -177,7 +177,7 @@ def test_infinite_degradations_leave_the_decision_to_the_distances():
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])
 def test_explanations_show_what_decided(rule):
     X, X_test, y, _ = SPLIT
-    classifier = PrototypeClassifier(REPS(0.2), rule=rule).fit(X, y)
+    classifier = PrototypeClassifier(REPS(0.2), rule=rule, adapt=False).fit(X, y)
     shown = classifier.explain(X_test, n_neighbors=4)
     assert shown.indices.shape == (len(X_test), 4)
     np.testing.assert_array_equal(shown.labels[:, 0], classifier.predict(X_test))
@@ -209,7 +209,7 @@ def test_cross_validation_slices_a_matrix_as_it_slices_vectors(rule):
     matrix = cdist(X_WINE, X_WINE)
     # With a seed the folds of the automatic size do not follow the contents, which a matrix does not have.
     named, ready = (REPS(metric=metric, random_state=0) for metric in ("auto", "precomputed"))
-    named = cross_val_score(PrototypeClassifier(named, rule=rule), X_WINE, Y_WINE, cv=4)
+    named = cross_val_score(PrototypeClassifier(named, rule=rule, adapt=False), X_WINE, Y_WINE, cv=4)
     ready = cross_val_score(PrototypeClassifier(ready, rule=rule), matrix, Y_WINE, cv=4)
     np.testing.assert_array_equal(named, ready)
     grid = {"selector__n_prototypes": [0.1, 0.5]}

@@ -247,7 +247,7 @@ def test_values_are_shown_as_the_training_file_writes_them(tmp_path, monkeypatch
         f'P{row},{1 + row:02}/03/2020,{row}%,"{3000 + 7 * row:,}",{"wet" if row > 12 else "dry"}' for row in range(24)
     ]
     (tmp_path / "days.csv").write_text("\n".join(["id,day,share,height,class", *lines]) + "\n")
-    words = ("select", "days.csv", "--n-prototypes", "2", "--metric", "gower", "--no-error")
+    words = ("select", "days.csv", "--n-prototypes", "2", "--metric", "gower", "--no-error", "--no-adapt")
     code, out, _ = answer(capsys, *words)
     names = out.splitlines()[-1].removeprefix("ids: ").split(", ")
     document = json.loads(answer(capsys, *words, "--json")[1])

@@ -142,18 +142,14 @@ def test_prediction_and_explanation_name_real_objects(folder):
 def test_evaluation(folder):
     words = ["digits.csv", "--target", "class", "--folds", "3", "--n-prototypes", "20"]
     answers = run_many(
-        [
-            ["evaluate", *words, *more, "--json"]
-            for more in ([], ["--no-adapt"], ["--method", "adapted"], ["--relevances"])
-        ],
+        [["evaluate", *words, *more, "--json"] for more in ([], ["--no-adapt"], ["--method", "adapted"])],
         folder,
     )
-    default, stays, adapted, scaled = (json.loads(out) for _, out, _ in answers)
+    default, stays, adapted = (json.loads(out) for _, out, _ in answers)
     assert default["fold_errors"] == adapted["fold_errors"]
     assert default["moved"] == [True] * 3
     assert stays["moved"] is None
     assert default["error"] < stays["error"]
-    assert scaled["fold_errors"] != default["fold_errors"]
     assert "prototypes: 20, 20, 20 (7.5 %), then moved\n" in run("evaluate", *words, cwd=folder).stdout
 
 

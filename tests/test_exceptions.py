@@ -23,6 +23,7 @@ X, Y = load_iris(return_X_y=True)
 BUILTIN_BASES = {
     "DataError": ValueError,
     "FileFormatError": ValueError,
+    "NotMovableError": (ValueError, AttributeError),
     "PlanError": ValueError,
     "JournalError": RuntimeError,
     "ReferenceFailedError": RuntimeError,

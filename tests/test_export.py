@@ -104,7 +104,7 @@ def test_labels_keep_their_type(tmp_path, labels):
 
 def test_the_file_holds_no_other_objects_than_the_prototypes(tmp_path):
     X, y = overlapping(300)
-    classifier = PrototypeClassifier(RandomSelector(9, random_state=0)).fit(X, y)
+    classifier = PrototypeClassifier(RandomSelector(9, random_state=0), adapt=False).fit(X, y)
     export(classifier, tmp_path / "model.py")
     arrays = run_file(tmp_path / "model.py")["_arrays"]
     assert (arrays["images"] == X[classifier.sample_indices_]).all()

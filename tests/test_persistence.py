@@ -466,7 +466,7 @@ WRONG_STATES = {
 @pytest.mark.parametrize("case", WRONG_STATES)
 def test_what_cannot_work_is_neither_loaded_nor_saved(case, tmp_path, monkeypatch):
     metric, objects, change = WRONG_STATES[case]
-    classifier = PrototypeClassifier(REPS(4, metric=metric)).fit(objects, CODES)
+    classifier = PrototypeClassifier(REPS(4, metric=metric), adapt=False).fit(objects, CODES)
     path = tmp_path / "model"
     save(classifier, path)
     load(path)
@@ -622,7 +622,7 @@ def test_a_large_content_is_allowed_by_name_and_always_in_files_of_save(tmp_path
     # All but the same numbers, so that the file is much smaller than its content.
     rows = np.zeros((300, 400))
     rows[:, 0] = np.arange(300)
-    classifier = PrototypeClassifier(REPS(1.0)).fit(rows, np.arange(300) % 2)
+    classifier = PrototypeClassifier(REPS(1.0), adapt=False).fit(rows, np.arange(300) % 2)
     save(classifier, path)
     assert path.stat().st_size < 50_000
     with pytest.raises(FileFormatError, match=r"pass max_bytes=\d+") as refused:

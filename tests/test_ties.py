@@ -101,7 +101,7 @@ def test_n_jobs_and_blocks_change_no_vote(name, monkeypatch):
 
 def everything(metric="auto", parameters=None):
     """1-NN on all objects."""
-    return PrototypeClassifier(RandomSelector(1.0, metric=metric, metric_params=parameters))
+    return PrototypeClassifier(RandomSelector(1.0, metric=metric, metric_params=parameters), adapt=False)
 
 
 def take(objects, rows):

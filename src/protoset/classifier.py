@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset._blocks import map_blocks
@@ -24,7 +24,6 @@ from protoset.adaptation.selected import class_weight_of
 from protoset.adaptation.streaming import (
     Batch,
     Counters,
-    NotMovableError,
     Stream,
     StreamedSet,
     check_batch_labels,
@@ -34,7 +33,7 @@ from protoset.adaptation.streaming import (
     where_movable,
 )
 from protoset.decisions import Decision, class_shares, decide
-from protoset.exceptions import HopelessClassWarning
+from protoset.exceptions import HopelessClassWarning, NotMovableError
 from protoset.selectors import BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors._weights import check_sample_weight
@@ -141,9 +140,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         A training object for each prototype: the prototype itself, or where it moved, the nearest object of its class.
     relevances_ : ndarray of float or None
         Scale of each attribute, of series of each channel, where they were learned; 1 on average.
-    prototypes_ : array, list, DataFrame or None
-        The prototypes as objects of the kind of the training objects: moved where they moved, else some of these. A
-        category between several ones is a dict of shares. None where there are no objects, as with a matrix.
+    prototypes_ : array, list or None
+        The prototypes as objects of the kind of the training objects: moved where they moved, else some of these. Under
+        a metric of directions they have length 1; a category between several ones is a dict of shares. None where there
+        are no objects, as with a matrix.
     prototype_labels_ : ndarray
         Labels of the prototypes.
     prototype_counts_ : ndarray of float
@@ -248,7 +248,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._beta = selector._rank_base()
-            plain._place(X, space, y, sample_weight)
+            plain._place(space, y, sample_weight)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
                 warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
@@ -364,7 +364,6 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         known = stream.known
         self._stream, self._counters = stream, stream.counters
         self._prototypes, self._codes = movable.place(stream.moved), stream.moving.labels
-        self._selected_objects = None
         self.sample_indices_, self.exemplars_, self.degradations_ = known.starts, known.exemplars, None
         self.prototype_counts_, self.class_counts_ = known.counts, known.class_counts
         self.prototype_labels_ = self.classes_[self._codes]
@@ -384,7 +383,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         check_is_fitted(self, "classes_")
         return self._counters.error
 
-    def _place(self, X: Any, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
+    def _place(self, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""
         settings, adapted = _settings_of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
@@ -393,9 +392,6 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             adapted = adapt_selected(space, training, self.selector_, settings, n_jobs=self.n_jobs)
         kept = self.sample_indices_
         self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
-        self._selected_objects = (
-            None if adapted is not None and adapted.adaptation.has_moved else _take_objects(X, kept, space)
-        )
         self.exemplars_ = kept if adapted is None else adapted.exemplars
         self.adaptation_ = None if adapted is None else adapted.adaptation
         self.relevances_ = None if adapted is None else adapted.adaptation.relevances
@@ -414,8 +410,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def prototypes_(self) -> Any:
         """The prototypes as objects of the kind of the training objects, where they are now; None where not known."""
         check_is_fitted(self, "classes_")
-        selected = getattr(self, "_selected_objects", None)
-        return self._prototypes.objects if selected is None else selected
+        return self._prototypes.objects
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict labels.
@@ -644,13 +639,6 @@ def _settings_of(adapt: Any, rule: str) -> AdaptSettings | None:
             "are; use rule='nearest'"
         )
     return AdaptSettings(**(adapt if isinstance(adapt, Mapping) else {})).checked()
-
-
-def _take_objects(X: Any, indices: np.ndarray, space: TrainingSpace) -> Any:
-    """Return some of the training objects as they were given; None where they are not at hand as such."""
-    if isinstance(X, Dissimilarities) or is_dask(X) or space.metric == "precomputed":
-        return None
-    return _safe_indexing(X, indices)
 
 
 def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

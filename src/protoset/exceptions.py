@@ -20,6 +20,7 @@ __all__ = [
     "JournalError",
     "LowRecallWarning",
     "ManyTiesWarning",
+    "NotMovableError",
     "PlanError",
     "ProtosetError",
     "ProtosetWarning",
@@ -46,6 +47,13 @@ class FileFormatError(ProtosetError, ValueError):
     """A file to load is damaged, or is not a classifier or model of protoset.
 
     Check the path. If the file was written by a newer version of protoset, install that version.
+    """
+
+
+class NotMovableError(ProtosetError, ValueError, AttributeError):
+    """``partial_fit`` was called on a classifier whose prototypes cannot move, or are not to move.
+
+    The message says why. It is an ``AttributeError`` too, so that ``hasattr(classifier, "partial_fit")`` is False.
     """
 
 

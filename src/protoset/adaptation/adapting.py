@@ -28,7 +28,7 @@ from protoset._validation import (
     check_seed,
     check_verbose,
 )
-from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend, row_bytes
+from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.validation import (
     FEW_OBJECTS,
     TRIAL_OBJECTS,
@@ -261,7 +261,7 @@ def adapt(
     y = gathered_labels(y, client)
     space = as_space(X, metric, metric_params, y=y, client=client)
     check_movable(space)
-    training = TrainingSet.of(space, y, sample_weight)
+    training = ordered_for_moves(TrainingSet.of(space, y, sample_weight))
     refuse_unknown_labels(class_weight, training.objects.classes)
     movable = check_movable(space, training)
     points = _read_prototypes(movable, prototypes)
@@ -384,6 +384,14 @@ def _trials(
             seen = np.sort(random_state.permutation(seen)[:TRIAL_OBJECTS])
         trials.append(Trial(start if select is None else starting_set(movable, objects, select(seen)), seen, fold))
     return trials
+
+
+def ordered_for_moves(training: TrainingSet) -> TrainingSet:
+    """Put the objects in the order of their contents, so that the order of the rows does not matter.
+
+    More than a chunk of objects stay in the order of the rows, in which a file or a cluster reads them quickly.
+    """
+    return training.in_content_order() if len(training.objects) <= CHUNK_OBJECTS else training
 
 
 def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.ndarray) -> MovingSet:

@@ -290,8 +290,10 @@ class _Descent:
         coordinates = objects.movable.coordinates
         if coordinates is not None and self._noise > 0.0:
             images = coordinates.images.astype(np.float64)
+            # Coordinates with one value stay as they are.
+            length = self._noise * (np.fmax.reduce(images) > np.fmin.reduce(images))
             for part in row_slices(len(images), images.shape[1] * 64):
-                images[part] += self._noise * self._generator.normal(size=images[part].shape)
+                images[part] += length * self._generator.normal(size=images[part].shape)
             coordinates = coordinates._replace(images=images)
         take_steps(objects, prototypes, rows, order, lists, self._moving, self._steps, coordinates)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from protoset.adaptation.adapting import (
     SelectWithout,
     adapt_set,
     check_movable,
+    ordered_for_moves,
     starting_set,
 )
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
@@ -56,10 +57,13 @@ def adapt_selected(
     n_jobs: int | None,
 ) -> AdaptedSet:
     """Move the prototypes of a fitted selector."""
+    training = ordered_for_moves(training)
     objects, movable = training.objects, check_movable(space, training)
     kept = selector.sample_indices_
     report(settings.verbose, "moving %d prototypes", len(kept))
-    start = starting_set(movable, objects, training.position[kept])
+    # The order of the prototypes decides nothing: that of their contents, too, until they have moved.
+    by_content = np.argsort(training.position[kept])
+    start = starting_set(movable, objects, training.position[kept][by_content])
     moved, adaptation = adapt_set(
         movable,
         objects,
@@ -69,10 +73,13 @@ def adapt_selected(
         n_jobs=n_jobs,
         select=_select_without(selector, space, movable, training),
     )
+    as_kept = np.argsort(by_content)
+    points = Moved(moved.moved.points[as_kept], moved.moved.scales)
+    adaptation = replace(adaptation, prototypes=movable.objects(points), labels=adaptation.labels[as_kept])
     if not adaptation.has_moved:
         return AdaptedSet(adaptation, space.prototypes(kept), kept)
     exemplars = training.rows[nearest_of_class(movable, objects, moved)]
-    return AdaptedSet(adaptation, movable.place(moved.moved), exemplars)
+    return AdaptedSet(adaptation, movable.place(points), exemplars[as_kept])
 
 
 def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> Finishing:
@@ -87,6 +94,7 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
         weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
 
         def finish(train: np.ndarray, kept: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+            train, kept = (each[np.argsort(objects.order[each])] for each in (train, kept))
             some, trials = in_memory(weighted, [Trial(starting_set(movable, objects, kept), train, held_out)])
             course = settings.courses(movable, len(train))[0]
             moved = descend(some, trials[0].start, trials[0].seen, course, np.random.RandomState(0))
@@ -104,6 +112,7 @@ def move_selected(
 
     ``training`` is the training set of the members, in their order.
     """
+    training = ordered_for_moves(training)
     objects, rows = training.objects, members[training.rows]
     # Objects that are no members have no weight, and no moves are made for them.
     codes, counts, weights = (

@@ -32,6 +32,7 @@ from protoset.adaptation.descent import (
     take_steps,
     typical_distance,
 )
+from protoset.exceptions import NotMovableError
 from protoset.selectors._weights import ClassWeight, class_weights
 from protoset.spaces import Dissimilarities, PrototypeSpace, TrainingSpace
 from protoset.spaces.movable import MovableObjects, Moved
@@ -59,10 +60,6 @@ CHUNK = 4096
 
 MEASURED_OBJECTS = 4096
 """Objects by which the typical distance is measured."""
-
-
-class NotMovableError(ValueError, AttributeError):
-    """Prototypes that cannot move have no ``partial_fit``: a call says why, and ``hasattr`` is False."""
 
 
 class where_movable:  # noqa: N801

@@ -142,6 +142,16 @@ class TrainingSet:
         rows = present[first]
         return cls(codes, rows, position, DistinctObjects(classes, codes[rows], counts, order))
 
+    def in_content_order(self) -> TrainingSet:
+        """Return the same training set with its distinct objects in the order of their contents."""
+        by_content = np.argsort(self.objects.order)
+        position = np.where(self.position >= 0, np.argsort(by_content)[self.position], -1)
+        objects = self.objects
+        ordered = DistinctObjects(
+            objects.classes, objects.codes[by_content], objects.counts[by_content], np.arange(len(by_content))
+        )
+        return TrainingSet(self.codes, self.rows[by_content], position, ordered)
+
     @property
     def is_plain(self) -> bool:
         """Whether the distinct objects are the rows."""

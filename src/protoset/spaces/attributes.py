@@ -104,6 +104,18 @@ class Attributes:
                 _refuse_numbers_for_text(column, categories)
         return self._table(columns, learn=False)
 
+    def values(self, table: Table) -> np.ndarray:
+        """Attributes of objects: numbers, NaN where missing, and categories, None where missing or unknown."""
+        values = np.empty((len(table), len(self.categories)), object)
+        numbers, codes = iter(table.numbers.T), iter(table.codes.T)
+        for attribute, categories in enumerate(self.categories):
+            if categories is None:
+                values[:, attribute] = next(numbers)
+            else:
+                known = list(categories)
+                values[:, attribute] = [known[code] if code >= 0 else None for code in next(codes)]
+        return values
+
     def sizes(self) -> list[int]:
         """Return the number of categories of each categorical attribute."""
         return [len(categories) for categories in self.categories if categories is not None]

@@ -150,6 +150,11 @@ class CallableSpace(Space):
         """Space from new objects to the columns of this space."""
         return self._like(_check_objects(queries), self._columns)
 
+    @property
+    def objects(self) -> list[Any]:
+        """The objects as they were given."""
+        return list(self._columns)
+
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, whose columns are the given objects."""
         # A row of an array is a view that would keep the whole array alive.

@@ -128,6 +128,11 @@ class MixedSpace(Space):
         return self._like(self._attributes.read(queries, self.metric), self._columns)
 
     @property
+    def objects(self) -> np.ndarray:
+        """Attributes of the columns: numbers, and categories, None where missing."""
+        return self._attributes.values(self._columns)
+
+    @property
     def movable(self) -> MovableObjects | None:
         """The objects as vectors under "heom" and "gower", see ``protoset.spaces.moved_mixed``; None for the others."""
         if self.metric not in INDICATORS:

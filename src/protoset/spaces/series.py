@@ -84,6 +84,15 @@ class SeriesSpace(Space):
         radius, fraction = (-1, float(window)) if isinstance(window, float) else (int(window), -1.0)
         return kernels.series.Warping(radius, fraction, root)
 
+    @property
+    def objects(self) -> Any:
+        """The columns: an array where all series are equally long, else a list; prepared, as the metric takes them."""
+        factors = self._parameters["factors"]
+        series = self._columns.values.reshape(len(self._columns.values), -1)
+        series = (series if factors is None else series / factors).T
+        each = np.split(series[0] if len(series) == 1 else series, self._columns.starts[1:-1], axis=-1)
+        return np.array(each) if len({one.shape for one in each}) == 1 else each
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Compute every pair to the end."""
         are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)

@@ -106,6 +106,11 @@ class StringSpace(Space):
             query, prototype = (tuple(tokens[number] for number in text) for text in (query, prototype))
         return EditScript(self._distance(row, column), query, prototype, edits)
 
+    @property
+    def objects(self) -> list[Any]:
+        """The strings, or lists of tokens."""
+        return list(self._columns)
+
     def prototypes(self, indices: np.ndarray) -> Self:
         """Space without rows, whose columns are the given objects."""
         return type(self)(self.metric, self._kind, [], _take(self._columns, indices), self._numbers)
