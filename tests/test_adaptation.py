@@ -157,7 +157,7 @@ def test_labels_of_prototypes_are_checked():
         adapt(X, y, X[::50], [0, 1, 1])
     with pytest.raises(ValueError, match="pass one each"):
         adapt(X, y, X[::50], [0, 1])
-    with pytest.raises(ValueError, match="prototypes, read as the training objects X are: .*features"):
+    with pytest.raises(ValueError, match="prototypes cannot be read as objects of the kind of X: .*features"):
         adapt(X, y, X[::50, :2], [0, 1, 2])
 
 

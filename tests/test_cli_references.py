@@ -69,7 +69,7 @@ def test_no_better_than_guessing_is_said(folder):
     assert "error in cross-validation: " in texts[1]
     assert "no better than guessing: NoPS, FCNN\n" in texts[3]
     assert "comparison" not in texts[4]
-    assert "error" not in texts[4].replace("moves do not lower the error on", "")
+    assert "error" not in texts[4].replace("raised the error on", "")
     assert [document["no_better_than_guessing"] for document in documents[:3]] == [True] * 3
     assert [row["no_better_than_guessing"] for row in documents[3]["methods"]] == [False, True, True]
     assert [documents[4][name] for name in ("references", "no_better_than_guessing", "cross_validation")] == [None] * 3

@@ -257,8 +257,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Move the prototypes by gradient steps on new objects, which are not kept.
 
-        The first call selects prototypes among its objects, as ``fit`` does, unless there are some from ``fit`` or from
-        a file. A class that comes later gets prototypes among its first objects: as many as its share in the batch
+        The first call fits the selector on its objects, which must have at least two classes, unless prototypes come
+        from ``fit`` or from a file. Unlike in ``fit``, an automatic size is chosen for prototypes that stay. A class that
+        comes later gets prototypes among its first objects: as many as its share in the batch
         suggests, at least one.
 
         Parameters
@@ -269,7 +270,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         y : array-like of shape (n_objects,)
             Their labels.
         classes : array-like, optional
-            All labels that will ever come; needed in the first call, unless there was a ``fit``. Later the same ones.
+            All labels of the stream. Required in the first call without ``fit``; later leave it out or pass the same.
         sample_weight : array-like of shape (n_objects,), optional
             How many objects each stands for.
 
@@ -280,7 +281,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         Notes
         -----
         ``adapt`` has the arguments: ``loss`` (the relative one unless it is "softmax"), ``relevances``, ``n_passes``
-        over each batch (4 by default), ``step`` and ``random_state``. Steps fall with the objects seen so far, to a
+        over each batch (4 by default, fewer for less than 49 objects), ``step`` and ``random_state``; ``max_time``,
+        ``callback`` and ``verbose`` have no effect. Steps fall with the objects seen so far, to a
         twentieth of the first ones. Nothing is held out, so moves are not tried first: ``prequential_error_`` says how
         well they do. A call that fails changes nothing.
         """
@@ -379,7 +381,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
 
     @property
     def prequential_error_(self) -> float:
-        """Error of the predictions for each batch of ``partial_fit`` before its update, by weight."""
+        """Share of wrong predictions, by weight, over all batches of ``partial_fit``, each predicted before its update.
+
+        NaN before the first prediction; the batch in which the prototypes were selected does not count.
+        """
         check_is_fitted(self, "classes_")
         return self._counters.error
 

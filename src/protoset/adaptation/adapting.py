@@ -87,15 +87,17 @@ class Adaptation:
     labels : ndarray
         Their labels, as they were given.
     relevances : ndarray of float or None
-        Scale of each attribute (of series, of each channel), 1 on average, where they were learned.
+        Learned scale of each attribute (of series, of each channel), 1 on average; None where none were learned. A
+        scale multiplies the squared differences of its attribute; under "cityblock" and "gower" its square root
+        multiplies the absolute differences.
     loss : str
         The loss that was lowered: "relative" or "softmax".
     objective_before, objective_after : float
         Mean relative loss of the training objects, by weight, of the prototypes as given and as they are now. Of many
         objects, that of some from everywhere among them.
     held_out_before, held_out_after : float
-        Error on training objects that the moves did not see, before and after them, in the trials by which the loss
-        was chosen. Where the latter is not lower (of series: where it is higher), nothing moves.
+        Error on training objects that the trials held out, before and after the moves; equal where nothing moved. After
+        ``partial_fit`` the first is NaN and the second is ``prequential_error_``.
     n_passes : int
         Passes over the training objects.
     reason : str
@@ -115,7 +117,7 @@ class Adaptation:
 
     @property
     def has_moved(self) -> bool:
-        """Whether the prototypes are others than the given ones."""
+        """Whether the prototypes differ from the given ones."""
         return self.n_passes > 0
 
 
@@ -229,9 +231,11 @@ def adapt(
         Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
         0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.4. The length falls to 0.
     max_time : float, optional
-        Seconds after which the best prototypes so far are returned, with a ``SearchStoppedWarning``.
+        Seconds after which the moves stop, with a ``SearchStoppedWarning``. The latest prototypes are returned; the
+        given ones if the trials were still running.
     callback : callable, optional
-        Called after each pass with a :class:`SearchProgress`; returning True ends the moves.
+        Called with a :class:`SearchProgress` after each pass of the trials and of the moves (beyond 65,536 objects
+        after each chunk of a pass). Returning True ends the adaptation.
     n_jobs : int, optional
         Workers of the trials, and of the search for nearby prototypes where there are many. Changes no result.
     random_state : int or RandomState, optional
@@ -242,9 +246,10 @@ def adapt(
     Returns
     -------
     Adaptation
-        The prototypes stay as they are where the moves do not lower the error on held-out training objects. A set that
-        was chosen on all objects looks better there than it is; :class:`PrototypeClassifier` chooses sets without the
-        held-out objects for a fair comparison.
+        The prototypes stay where they are unless, on held-out training objects, the error is not higher and the sum of
+        error and mean loss is lower (for series: unless the error is not higher). Prototypes that were selected on all
+        objects look too good on held-out ones. For REPS and Refined(REPS), :class:`PrototypeClassifier` therefore
+        selects again without the held-out objects.
 
     Examples
     --------
@@ -361,8 +366,8 @@ def _why_ended(limits: SearchLimits, course: Course | None, has_stayed: bool) ->
     if limits.reason is not None:
         return f"stopped {limits.reason}"
     if course is None:
-        return "moves do not lower the error on held-out objects"
-    return "moves do not lower the error on the training objects" if has_stayed else "the steps fell to 0"
+        return "the trials on held-out objects did not improve"
+    return "the moves raised the error on the training objects" if has_stayed else "the steps fell to 0"
 
 
 def _trials(
@@ -400,7 +405,7 @@ def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.nda
 
 
 def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
-    """For each object the prototype that started from it; -1 also where a copy has the prototype as its neighbour."""
+    """For each object the prototype that started from it, or -1; -1 for objects with copies, as these are neighbours."""
     own = np.full(len(objects), -1)
     own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
     own[objects.counts > 1] = -1
@@ -426,7 +431,10 @@ def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> 
     """Return the objects, or the distinct ones, as numbers that can move; refuse objects that cannot."""
     movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
     if movable is None:
-        raise ValueError(f"adapt: {why_unmovable(space)}; leave the prototypes as they are (adapt=False)")
+        raise ValueError(
+            f"the prototypes cannot move: {why_unmovable(space)}; with PrototypeClassifier(adapt=False) they stay where "
+            "they are"
+        )
     return movable
 
 
@@ -455,7 +463,7 @@ def _read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
     try:
         return movable.read(prototypes)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"prototypes, read as the training objects X are: {error}") from error
+        raise type(error)(f"prototypes cannot be read as objects of the kind of X: {error}") from error
 
 
 def _check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:

@@ -88,7 +88,7 @@ class Course:
         Steepness of the relative loss at the first and at the last step.
     noise : float
         Length of the random vector that is added to an object in each pass, in units of the typical distance, so that
-        prototypes do not learn single objects by heart. For vectors only.
+        prototypes do not learn single objects by heart. For vectors only; constant coordinates get none.
     relevances : bool
         Whether the scales are learned too.
     """
@@ -290,10 +290,10 @@ class _Descent:
         coordinates = objects.movable.coordinates
         if coordinates is not None and self._noise > 0.0:
             images = coordinates.images.astype(np.float64)
-            # Coordinates with one value stay as they are.
-            length = self._noise * (np.fmax.reduce(images) > np.fmin.reduce(images))
+            # No noise on constant coordinates.
+            lengths = self._noise * (np.fmax.reduce(images) > np.fmin.reduce(images))
             for part in row_slices(len(images), images.shape[1] * 64):
-                images[part] += length * self._generator.normal(size=images[part].shape)
+                images[part] += lengths * self._generator.normal(size=images[part].shape)
             coordinates = coordinates._replace(images=images)
         take_steps(objects, prototypes, rows, order, lists, self._moving, self._steps, coordinates)
 

@@ -61,7 +61,7 @@ def adapt_selected(
     objects, movable = training.objects, check_movable(space, training)
     kept = selector.sample_indices_
     report(settings.verbose, "moving %d prototypes", len(kept))
-    # The order of the prototypes decides nothing: that of their contents, too, until they have moved.
+    # Prototypes move in the order of their contents, so that the order of the rows changes no result.
     by_content = np.argsort(training.position[kept])
     start = starting_set(movable, objects, training.position[kept][by_content])
     moved, adaptation = adapt_set(
@@ -83,7 +83,10 @@ def adapt_selected(
 
 
 def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> Finishing:
-    """What the automatic size does to the sets that it measures, so that the size is chosen for moved sets."""
+    """Return a function that moves a set before its error is measured, so that the automatic size suits moved sets.
+
+    It takes the first course of the settings, without trials.
+    """
     class_weight = class_weight_of(selector)
 
     def finishing(space: TrainingSpace, objects: DistinctObjects) -> Finish | None:

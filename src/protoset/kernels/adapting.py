@@ -10,13 +10,13 @@ import numpy as np
 from protoset.kernels._compile import compiled
 
 FAINT = 1e-6
-"""Share of an object's softmax below which a prototype gets no gradient."""
+"""A prototype whose share in its class differs from its share in all prototypes by less gets no gradient."""
 
 NO_SHARE = 40.0
-"""Logarithm of the share of the nearest prototype over that of another, beyond which the other has none."""
+"""A prototype whose exponent is this far below that of the nearest prototype has the share 0."""
 
 FAR_BEHIND = 20.0
-"""The same of the nearest prototype of the object's class, beyond which shares in the class are computed apart."""
+"""Where the nearest prototype of the object's class is this far behind, its class is normalised separately."""
 
 
 @compiled
