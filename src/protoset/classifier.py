@@ -258,9 +258,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """Move the prototypes by gradient steps on new objects, which are not kept.
 
         The first call fits the selector on its objects, which must have at least two classes, unless prototypes come
-        from ``fit`` or from a file. Unlike in ``fit``, an automatic size is chosen for prototypes that stay. A class that
-        comes later gets prototypes among its first objects: as many as its share in the batch
-        suggests, at least one.
+        from ``fit`` or from a file. Unlike in ``fit``, an automatic size is chosen for prototypes that stay. A class
+        that comes later gets prototypes among its first objects: as many as its share in the batch suggests, at least
+        one.
 
         Parameters
         ----------

@@ -405,7 +405,7 @@ def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.nda
 
 
 def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
-    """For each object the prototype that started from it, or -1; -1 for objects with copies, as these are neighbours."""
+    """For each object the prototype that started from it, or -1; -1 for objects with copies: these are neighbours."""
     own = np.full(len(objects), -1)
     own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
     own[objects.counts > 1] = -1
@@ -432,8 +432,8 @@ def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> 
     movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
     if movable is None:
         raise ValueError(
-            f"the prototypes cannot move: {why_unmovable(space)}; with PrototypeClassifier(adapt=False) they stay where "
-            "they are"
+            f"the prototypes cannot move: {why_unmovable(space)}; with PrototypeClassifier(adapt=False) they stay "
+            "where they are"
         )
     return movable
 
