@@ -293,5 +293,5 @@ def test_the_softmax_loss_is_taken_when_asked(bump_series):
 @pytest.mark.parametrize("rate", [0.1, 0.2, 0.3])
 def test_moves_need_no_lower_error_in_one_trial(rate):
     movable = make_space(np.zeros((3, 4)) + np.arange(3)[:, None], "dtw", {}).movable
-    before, after = Errors(np.array([0.4, 0.0]), loss=1.0), Errors(np.array([2 * rate, 0.0]), loss=2.0)
+    before, after = Errors(np.array([0.4, 0.0]), 1.0, weight=2.0), Errors(np.array([2 * rate, 0.0]), 2.0, weight=2.0)
     assert is_no_worse(after, before, movable) == (rate <= 0.2)

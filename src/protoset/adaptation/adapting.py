@@ -33,7 +33,7 @@ from protoset.adaptation.validation import (
     FEW_OBJECTS,
     TRIAL_OBJECTS,
     Trial,
-    held_out_folds,
+    held_out_shares,
     is_no_worse,
     measure,
     try_courses,
@@ -72,8 +72,8 @@ LONG_SOFTMAX = 2.5
 MEASURED_OBJECTS = 16_384
 """Objects by which the objective is measured at most."""
 
-SelectWithout = Callable[[np.ndarray], np.ndarray]
-"""Maps training objects to the prototypes that the method chooses among them."""
+SelectWithout = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Maps training objects and their counts to the prototypes that the method chooses among them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,11 +383,14 @@ def _trials(
     prototypes, which may know the held-out objects.
     """
     trials = []
-    for fold in held_out_folds(objects.codes, random_state, one=movable.is_costly):
-        seen = np.delete(np.arange(len(objects)), fold)
+    for shares in held_out_shares(objects, random_state, one=movable.is_costly):
+        seen, held_out = np.flatnonzero(shares < 1), np.flatnonzero(shares)
         if len(seen) > TRIAL_OBJECTS:
             seen = np.sort(random_state.permutation(seen)[:TRIAL_OBJECTS])
-        trials.append(Trial(start if select is None else starting_set(movable, objects, select(seen)), seen, fold))
+        kept = None if select is None else select(seen, (objects.counts * (1 - shares))[seen])
+        first = start if kept is None else starting_set(movable, objects, kept)
+        parts = (None, None) if objects.are_single else (1 - shares[seen], shares[held_out])
+        trials.append(Trial(first, seen, held_out, *parts))
     return trials
 
 

@@ -187,8 +187,8 @@ def _select_without(
     search = NeighborSearch(n_neighbors=NeighborSearch.of(ranking.search).n_neighbors)
     solver = "auto" if ranking.solver == "distributed" else ranking.solver
 
-    def select(members: np.ndarray) -> np.ndarray:
-        part = objects.take(members)
+    def select(members: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        part = objects.take(members, counts)
         n_prototypes = max(len(part.classes), round(rate * len(part)))
         inner = clone(ranking).set_params(n_prototypes=n_prototypes, search=search, solver=solver)
         again: Any = inner

@@ -7,7 +7,8 @@ Few objects are divided into several folds; of many one part is held out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import delayed
@@ -15,6 +16,8 @@ from joblib import delayed
 from protoset import kernels
 from protoset._blocks import in_threads, row_slices
 from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend, row_bytes
+from protoset.selectors._distinct import DistinctObjects
+from protoset.selectors.size import LEAST_SHARE, deal_copies
 from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
@@ -43,20 +46,23 @@ class Errors:
         For each object its weight where another class is nearer, half of it where both are as near, else 0.
     loss : float
         Sum of the relative losses, by weight.
+    weight : float
+        Sum of the weights.
     """
 
     wrong: np.ndarray
     loss: float
+    weight: float
 
     @property
     def rate(self) -> float:
         """Mean error per object, by weight."""
-        return float(self.wrong.sum()) / len(self.wrong)
+        return float(self.wrong.sum()) / self.weight
 
     @property
     def mean_loss(self) -> float:
         """Mean relative loss per object, by weight."""
-        return self.loss / len(self.wrong)
+        return self.loss / self.weight
 
     @property
     def cost(self) -> float:
@@ -78,26 +84,48 @@ def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -
         loss += kernels.adapting.relative_loss(
             distances, labels, codes, weights, LOSS_STEEPNESS, np.empty_like(distances)
         )
-    return Errors(wrong, loss)
+    return Errors(wrong, loss, float(objects.weights[rows].sum()))
 
 
-def held_out_folds(codes: np.ndarray, generator: np.random.RandomState, *, one: bool = False) -> list[np.ndarray]:
-    """Objects to hold out: all in turn where there are few, else one part, as with ``one``; classes in equal shares."""
-    shuffled = generator.permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    if len(codes) <= FEW_OBJECTS and not one:
-        return [np.sort(by_class[fold::N_FOLDS]) for fold in range(N_FOLDS)]
-    every = max(round(1 / HELD_OUT), -(-len(codes) // MOST_HELD_OUT))
-    return [np.sort(by_class[::every])]
+def held_out_shares(
+    objects: DistinctObjects, generator: np.random.RandomState, *, one: bool = False
+) -> Iterator[np.ndarray]:
+    """Share of each object to hold out: all in turn where there are few objects, else one part, as with ``one``.
+
+    Classes are held out in equal parts. Of an object with copies, some copies are held out and the others are not.
+    """
+    n, is_one = len(objects), one or len(objects) > FEW_OBJECTS
+    n_parts = max(round(1 / HELD_OUT), -(-n // MOST_HELD_OUT)) if is_one else N_FOLDS
+    if not objects.are_single:
+        parts = deal_copies(objects, n_parts, generator) / objects.counts
+        yield from np.where(parts > 1 - LEAST_SHARE, 1.0, parts)[: 1 if is_one else n_parts]
+        return
+    shuffled = generator.permutation(n)
+    by_class = shuffled[np.argsort(objects.codes[shuffled], kind="stable")]
+    for part in range(1 if is_one else n_parts):
+        shares = np.zeros(n)
+        shares[by_class[part::n_parts]] = 1.0
+        yield shares
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Prototypes to start from, the objects that they move among, and others that are held out."""
+    """Prototypes to start from, the objects that they move among, and others that are held out.
+
+    Attributes
+    ----------
+    start : MovingSet
+    seen, held_out : ndarray of int
+        The objects. One with several copies may be among both.
+    seen_shares, held_out_shares : ndarray of float or None
+        Part of the weight of each object that is seen, or held out; None for all of it.
+    """
 
     start: MovingSet
     seen: np.ndarray
     held_out: np.ndarray
+    seen_shares: np.ndarray | None = None
+    held_out_shares: np.ndarray | None = None
 
 
 def in_memory(objects: WeightedObjects, trials: list[Trial]) -> tuple[WeightedObjects, list[Trial]]:
@@ -109,7 +137,8 @@ def in_memory(objects: WeightedObjects, trials: list[Trial]) -> tuple[WeightedOb
 
     def moved_to(trial: Trial) -> Trial:
         start = MovingSet(trial.start.moved, trial.start.labels, trial.start.own[rows])
-        return Trial(start, *(np.searchsorted(rows, part) for part in (trial.seen, trial.held_out)))
+        seen, held_out = (np.searchsorted(rows, part) for part in (trial.seen, trial.held_out))
+        return replace(trial, start=start, seen=seen, held_out=held_out)
 
     return taken, [moved_to(trial) for trial in trials]
 
@@ -129,13 +158,18 @@ def try_courses(
 
     def attempt(course: Course, number: int) -> Errors:
         trial = trials[number]
-        moved = descend(objects, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
-        return measure(objects, moved, trial.held_out)
+        seen = _with_shares(objects, trial.seen, trial.seen_shares)
+        moved = descend(seen, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
+        return judge(trial, moved)
+
+    def judge(trial: Trial, prototypes: MovingSet) -> Errors:
+        held_out = _with_shares(objects, trial.held_out, trial.held_out_shares)
+        return measure(held_out, prototypes, trial.held_out)
 
     attempts = [(course, number) for course in courses for number in range(len(trials))]
     tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
     after = [_join(tried[first : first + len(trials)]) for first in range(0, len(tried), len(trials))]
-    return _join([measure(objects, trial.start, trial.held_out) for trial in trials]), after
+    return _join([judge(trial, trial.start) for trial in trials]), after
 
 
 def is_no_worse(after: Errors, before: Errors, movable: MovableObjects) -> bool:
@@ -147,4 +181,14 @@ def is_no_worse(after: Errors, before: Errors, movable: MovableObjects) -> bool:
 
 
 def _join(parts: list[Errors]) -> Errors:
-    return Errors(np.concatenate([part.wrong for part in parts]), sum(part.loss for part in parts))
+    wrong, weight = np.concatenate([part.wrong for part in parts]), sum(part.weight for part in parts)
+    return Errors(wrong, sum(part.loss for part in parts), weight)
+
+
+def _with_shares(objects: WeightedObjects, rows: np.ndarray, shares: np.ndarray | None) -> WeightedObjects:
+    """Objects of which some have a part of their weight only."""
+    if shares is None:
+        return objects
+    weights = objects.weights.copy()
+    weights[rows] *= shares
+    return replace(objects, weights=weights)
