@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -192,7 +191,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         selector: BaseSelector | None = None,
         *,
         rule: Rule = "nearest",
-        adapt: Literal["auto"] | bool | Mapping[str, Any] = "auto",
+        adapt: Literal["auto"] | bool | dict[str, Any] = "auto",
         n_jobs: int | None = None,
     ):
         self.selector = selector
@@ -581,6 +580,14 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def _cross(self, X: Any) -> Dissimilarities:
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
+        adaptation = getattr(self, "adaptation_", None)
+        if self.rule == "adjusted" and (
+            self.degradations_ is None or (adaptation is not None and adaptation.has_moved)
+        ):
+            raise ValueError(
+                "rule='adjusted' needs degradations of prototypes that stay where they are, and this classifier was "
+                "fitted without them; use rule='nearest', or fit again"
+            )
         if isinstance(X, Dissimilarities):
             raise TypeError("X is a space; predictions need the objects themselves, pass them as in fit")
         queries = self._prototypes.cross(X)
@@ -627,7 +634,7 @@ def _check_adapt(adapt: Any, rule: str) -> Any:
 
 def _settings_of(adapt: Any, rule: str) -> AdaptSettings | None:
     """Return the settings of the adaptation, checked; None where the prototypes stay where they are."""
-    if isinstance(adapt, Mapping):
+    if isinstance(adapt, dict):
         names = [field.name for field in fields(AdaptSettings)]
         unknown = [name for name in adapt if name not in names]
         if unknown:
@@ -643,7 +650,7 @@ def _settings_of(adapt: Any, rule: str) -> AdaptSettings | None:
             f"adapt={adapt!r} does not go with rule='adjusted': degradations belong to prototypes that stay where they "
             "are; use rule='nearest'"
         )
-    return AdaptSettings(**(adapt if isinstance(adapt, Mapping) else {})).checked()
+    return AdaptSettings(**(adapt if isinstance(adapt, dict) else {})).checked()
 
 
 def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

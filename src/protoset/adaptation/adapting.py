@@ -9,6 +9,7 @@ This file has the arguments, the defaults and the result.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -33,6 +34,7 @@ from protoset.adaptation.validation import (
     FEW_OBJECTS,
     TRIAL_OBJECTS,
     Trial,
+    best_of,
     held_out_shares,
     is_no_worse,
     measure,
@@ -269,12 +271,15 @@ def adapt(
     training = ordered_for_moves(TrainingSet.of(space, y, sample_weight))
     refuse_unknown_labels(class_weight, training.objects.classes)
     movable = check_movable(space, training)
+    _check_names(X, prototypes)
     points = _read_prototypes(movable, prototypes)
     codes = _check_labels(labels, training.objects.classes, len(points))
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
     start = MovingSet(moved, codes, _own(training.objects, homes))
-    return adapt_set(movable, training.objects, start, settings, class_weight=class_weight, n_jobs=n_jobs)[1]
+    _, adaptation = adapt_set(movable, training.objects, start, settings, class_weight=class_weight, n_jobs=n_jobs)
+    # Missing values of prototypes are filled in for the moves only.
+    return adaptation if adaptation.has_moved else replace(adaptation, prototypes=prototypes)
 
 
 def adapt_set(
@@ -309,7 +314,7 @@ def adapt_set(
         trials = _trials(objects, movable, start, select, random_state)
         watch.most = sum(each.n_passes for each in courses) * len(trials) + courses[0].n_passes
         before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
-        best = min(range(len(tried)), key=lambda number: tried[number].cost)
+        best = best_of(tried, len(objects))
         after = tried[best]
         if is_no_worse(after, before, movable):
             course = settings.after_trial(courses[best], len(objects))
@@ -461,6 +466,16 @@ def why_unmovable(space: Dissimilarities) -> str:
     return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
 
 
+def _check_names(X: Any, prototypes: Any) -> None:
+    """Refuse a table of prototypes whose columns are not those of the table of training objects."""
+    names, expected = (list(getattr(table, "columns", ())) for table in (prototypes, X))
+    if names and expected and names != expected:
+        raise ValueError(
+            f"prototypes has the columns {reprlib.repr(names)}, and X has {reprlib.repr(expected)}; pass the columns "
+            "of X in their order"
+        )
+
+
 def _read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
     """Coordinates of the given prototypes; errors name the argument, not the training objects."""
     try:
@@ -471,10 +486,15 @@ def _read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
 
 def _check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:
     """Return the classes of the prototypes as positions."""
-    given = np.asarray(labels)
+    try:
+        given = np.asarray(labels)
+        unknown = [label for label in given.ravel().tolist() if label not in set(classes.tolist())]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"labels={reprlib.repr(labels)} must have one label of y for each prototype: {error}"
+        ) from error
     if given.shape != (n_prototypes,):
         raise ValueError(f"labels has the shape {given.shape}, and there are {n_prototypes} prototypes; pass one each")
-    unknown = [label for label in given.tolist() if label not in set(classes.tolist())]
     if unknown:
         raise ValueError(f"labels has {unknown[0]!r}, which is not in y; pass labels of y")
     codes = np.searchsorted(classes, given)

@@ -77,7 +77,8 @@ def adapt_selected(
     points = Moved(moved.moved.points[as_kept], moved.moved.scales)
     adaptation = replace(adaptation, prototypes=movable.objects(points), labels=adaptation.labels[as_kept])
     if not adaptation.has_moved:
-        return AdaptedSet(adaptation, space.prototypes(kept), kept)
+        stayed = space.prototypes(kept)
+        return AdaptedSet(replace(adaptation, prototypes=stayed.objects), stayed, kept)
     exemplars = training.rows[nearest_of_class(movable, objects, moved)]
     return AdaptedSet(adaptation, movable.place(points), exemplars[as_kept])
 

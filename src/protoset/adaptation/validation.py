@@ -172,6 +172,16 @@ def try_courses(
     return _join([judge(trial, trial.start) for trial in trials]), after
 
 
+def best_of(tried: list[Errors], n_objects: int) -> int:
+    """Position of the best course: by cost among few objects, by error among many, of which many are held out.
+
+    The cost favours the relative loss, which is a part of it.
+    """
+    if n_objects <= FEW_OBJECTS:
+        return min(range(len(tried)), key=lambda number: tried[number].cost)
+    return min(range(len(tried)), key=lambda number: (tried[number].rate, tried[number].loss))
+
+
 def is_no_worse(after: Errors, before: Errors, movable: MovableObjects) -> bool:
     """Whether prototypes should move: the error is not higher, and the cost is lower.
 

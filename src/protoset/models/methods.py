@@ -32,7 +32,7 @@ REFINED_PARAMETERS = ("steepness", "n_starts", "max_objects", "max_time")
 ADAPTED_PARAMETERS = {"relevances": "relevances", "n_passes": "n_passes", "step": "step", "adapt__loss": "loss"}
 """Parameters of the moves, each with its name in ``protoset.adapt``; ``loss`` alone is a parameter of REPS."""
 
-Adapt = Literal["auto"] | bool | Mapping[str, Any]
+Adapt = Literal["auto"] | bool | dict[str, Any]
 """Whether and how prototypes move; see :func:`fit_model`."""
 
 RENAMED_PARAMETERS = {
@@ -246,7 +246,7 @@ def with_moves(
         is_default = spec.refined and spec.selector == "REPS" and rule == "nearest"
         if not spec.adapted:
             return replace(spec, adapted=is_default and preparation.movable_space(objects) is not None)
-    elif not isinstance(adapt, Mapping) and not adapt:
+    elif not isinstance(adapt, dict) and not adapt:
         if spec.adapted:
             raise ValueError(f"adapt={adapt!r} and method={spec.name!r} exclude each other; use method='refined'")
         return spec
@@ -255,6 +255,6 @@ def with_moves(
     if preparation.movable_space(objects) is None:
         check_movable(preparation.space(objects))
     names = {argument: name for name, argument in ADAPTED_PARAMETERS.items()}
-    given = adapt if isinstance(adapt, Mapping) else {}
+    given = adapt if isinstance(adapt, dict) else {}
     own = {names[argument]: value for argument, value in given.items() if argument in names}
     return replace(spec, adapted=True, parameters=spec.parameters | own)

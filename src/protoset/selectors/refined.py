@@ -27,7 +27,7 @@ from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
 
-SWAPPED_OBJECTS = 20_000
+SWAPPED_OBJECTS = 2048
 """Objects beyond which a set that will move is not refined before that: moves gain more in less time."""
 
 Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
@@ -74,7 +74,7 @@ class Refined(BaseSelector):
         The fitted selector; its ``sample_indices_`` is the set before the refinement.
     refinement_ : Refinement or None
         Result of the refinement: losses, numbers of swaps and passes. None where :class:`PrototypeClassifier` moves the
-        prototypes of more than 20,000 objects and no parameter of the refinement is given: there is none then.
+        prototypes of more than 2,048 objects and no parameter of the refinement is given: there is none then.
     size_curve_ : SizeCurve or None
         Error of refined sets at each size tried, where the size is automatic.
     degradations_ : ndarray of shape (n_objects,) or None

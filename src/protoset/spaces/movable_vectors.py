@@ -178,10 +178,11 @@ class MovableVectors(MovableObjects):
         return taken
 
     def constant_attributes(self) -> np.ndarray:
-        """Attributes with one value, which no object lacks."""
+        """Attributes with one value, which no object lacks, and those without any value."""
         first, varies = self._images[:1], np.zeros(self._images.shape[1], bool)
         for part in row_slices(len(self._images), self._images.shape[1] * 8):
-            varies |= (self._images[part] != first).any(axis=0)  # NaN differs from itself
+            images = self._images[part]
+            varies |= ((images != first) & ~(np.isnan(images) & np.isnan(first))).any(axis=0)
         return np.flatnonzero(np.bincount(self.attribute_of, varies) == 0)
 
     @cached_property
