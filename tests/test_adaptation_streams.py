@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, _blocks, adapt
-from protoset.adaptation import descent, validation
+from protoset.adaptation import adapting, descent, validation
 from protoset.adaptation.descent import Course, MovingSet, WeightedObjects, descend
 from protoset.neighbors import NeighborLists
 from protoset.spaces import make_space
@@ -28,6 +28,7 @@ def mapped(tmp_path, X):
 @pytest.fixture
 def small_chunks(monkeypatch):
     monkeypatch.setattr(descent, "CHUNK_OBJECTS", 256)
+    monkeypatch.setattr(adapting, "CHUNK_OBJECTS", 256)
     monkeypatch.setattr(_blocks, "BLOCK_BYTES", 2**13)
 
 
@@ -130,6 +131,7 @@ def test_wide_objects_come_in_smaller_chunks(monkeypatch):
 def test_workers_that_list_prototypes_change_nothing(monkeypatch, loss):
     """With more prototypes than an object looks at; the lists of a chunk are made in several blocks."""
     monkeypatch.setattr(descent, "CHUNK_OBJECTS", 1024)
+    monkeypatch.setattr(adapting, "CHUNK_OBJECTS", 1024)
     monkeypatch.setattr(_blocks, "BLOCK_BYTES", 2**20)
     X, y = overlapping(3000, d=6, n_classes=5)
     n_prototypes = descent.MANY_PROTOTYPES + 88
@@ -164,7 +166,7 @@ X.flush()
 del X
 X = np.load(path, mmap_mode="r")
 if is_small:
-    _blocks.BLOCK_BYTES, descent.CHUNK_OBJECTS = 2**18, 2**9
+    _blocks.BLOCK_BYTES, descent.CHUNK_OBJECTS, adapting.CHUNK_OBJECTS = 2**18, 2**9, 2**9
     adapting.TRIAL_OBJECTS, validation.MOST_HELD_OUT = 500, 200
 
 

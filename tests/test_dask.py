@@ -16,7 +16,7 @@ from joblib import parallel_config
 from sklearn.base import clone
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, _cluster, adapt
-from protoset.adaptation import descent
+from protoset.adaptation import adapting, descent
 from protoset.adaptation.descent import MovingSet, WeightedObjects
 from protoset.neighbors import NeighborLists, build_lists
 from protoset.neighbors.search import choose_search
@@ -37,6 +37,13 @@ from protoset.spaces._region_tasks import Members, PartialLists, search_region
 from protoset.spaces.movable import Moved
 
 from conftest import overlapping
+
+
+@pytest.fixture(autouse=True)
+def rows_in_their_order(monkeypatch):
+    """Objects in memory move in the order of their rows, as those on workers do."""
+    monkeypatch.setattr(adapting, "CHUNK_OBJECTS", 0)
+
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")

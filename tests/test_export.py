@@ -212,7 +212,7 @@ def test_a_rule_that_predict_refuses_is_not_exported(tmp_path, rule):
 def test_a_rule_changed_after_fit_is_the_one_exported(tmp_path_factory, data, selector, rules):
     X, y = data
     before, after = rules if isinstance(selector, REPS) else ("nearest", "adjusted")
-    classifier = PrototypeClassifier(selector, rule=before).fit(X, y).set_params(rule=after)
+    classifier = PrototypeClassifier(selector, rule=before, adapt=False).fit(X, y).set_params(rule=after)
     path = tmp_path_factory.mktemp("changed") / "model.py"
     export(classifier, path)
     queries = np.vstack([X, X + 0.5, X - 0.5])

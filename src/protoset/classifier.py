@@ -581,9 +581,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
         adaptation = getattr(self, "adaptation_", None)
-        if self.rule == "adjusted" and (
-            self.degradations_ is None or (adaptation is not None and adaptation.has_moved)
-        ):
+        if self.rule == "adjusted" and adaptation is not None and adaptation.has_moved:
             raise ValueError(
                 "rule='adjusted' needs degradations of prototypes that stay where they are, and this classifier was "
                 "fitted without them; use rule='nearest', or fit again"
