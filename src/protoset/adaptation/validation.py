@@ -17,7 +17,7 @@ from protoset import kernels
 from protoset._blocks import in_threads, row_slices
 from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend, row_bytes
 from protoset.selectors._distinct import DistinctObjects
-from protoset.selectors.size import LEAST_SHARE, deal_copies
+from protoset.selectors.size import copies_of
 from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
@@ -96,15 +96,14 @@ def held_out_shares(
     """
     n, is_one = len(objects), one or len(objects) > FEW_OBJECTS
     n_parts = max(round(1 / HELD_OUT), -(-n // MOST_HELD_OUT)) if is_one else N_FOLDS
-    if not objects.are_single:
-        parts = deal_copies(objects, n_parts, generator) / objects.counts
-        yield from np.where(parts > 1 - LEAST_SHARE, 1.0, parts)[: 1 if is_one else n_parts]
-        return
-    shuffled = generator.permutation(n)
+    shuffled, copies = generator.permutation(n), copies_of(objects)
     by_class = shuffled[np.argsort(objects.codes[shuffled], kind="stable")]
+    ends = np.append(0.0, np.cumsum(copies[by_class]))
     for part in range(1 if is_one else n_parts):
-        shares = np.zeros(n)
-        shares[by_class[part::n_parts]] = 1.0
+        # How many of the first copies, up to each end, go to this part.
+        dealt = np.floor((ends + n_parts - 1 - part) / n_parts)
+        shares = np.empty(n)
+        shares[by_class] = np.diff(dealt) / copies[by_class]
         yield shares
 
 

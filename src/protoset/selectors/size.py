@@ -93,7 +93,7 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
     """
     order = np.argsort(objects.order) if random_state is None else random_state.permutation(len(objects))
     by_class = order[np.argsort(objects.codes[order], kind="stable")]
-    copies = _copies(objects)
+    copies = copies_of(objects)
     ends = np.append(0.0, np.cumsum(copies[by_class]))
     # How many of the first copies, up to each end, go to each fold.
     dealt = np.floor((ends + n_folds - 1 - np.arange(n_folds)[:, None]) / n_folds)
@@ -102,7 +102,7 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
     return shares * (objects.counts / copies)
 
 
-def _copies(objects: DistinctObjects) -> np.ndarray:
+def copies_of(objects: DistinctObjects) -> np.ndarray:
     """Number of copies of each object, which are never divided: a part that is held out would know the other parts.
 
     A copy has a weight of 1 or more, or of the mean weight where that is less than 1; an object of less is one copy.
@@ -231,7 +231,7 @@ def _measure(
     ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
     """
     codes, counts = objects.codes, objects.counts
-    n_folds = int(min(N_SIZE_FOLDS, _copies(objects).sum()))
+    n_folds = int(min(N_SIZE_FOLDS, copies_of(objects).sum()))
     errors = np.empty((n_folds, len(sizes)))
     for fold, shares in enumerate(deal_copies(objects, n_folds, random_state)):
         remaining = np.where(counts - shares < LEAST_SHARE * counts, 0.0, counts - shares)
