@@ -167,6 +167,12 @@ def row_bytes(movable: MovableObjects, n_prototypes: int) -> int:
     return 8 * (n_prototypes + math.ceil(movable.n_coordinates))
 
 
+def list_length(movable: MovableObjects, n_prototypes: int) -> int:
+    """Prototypes that an object looks at; 0 where it looks at all."""
+    has_many = n_prototypes > (movable.n_listed or MANY_PROTOTYPES)
+    return (movable.n_listed or LISTED_PROTOTYPES) if has_many else 0
+
+
 def typical_distance(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> float:
     """Median distance of an object to its nearest prototype; of many objects, of some from everywhere among them."""
     some = rows[:: max(1, -(-len(rows) // TYPICAL_OBJECTS))]
@@ -255,8 +261,7 @@ class _Descent:
         self._steps = steps_of(course, typical, movable, batch, n_steps)
         self._moving = begin_moving(prototypes, typical, movable.attribute_of)
         self._noise = course.noise * typical / np.sqrt(movable.n_coordinates)
-        has_many = len(prototypes.labels) > (movable.n_listed or MANY_PROTOTYPES)
-        self._lists = np.empty((len(rows), (movable.n_listed or LISTED_PROTOTYPES) if has_many else 0), np.int32)
+        self._lists = np.empty((len(rows), list_length(movable, len(prototypes.labels))), np.int32)
         self._whole = self._take(np.arange(len(rows))) if len(sizes) == 1 else None
 
     def _take(self, positions: np.ndarray) -> tuple[WeightedObjects, np.ndarray, np.ndarray]:

@@ -22,11 +22,11 @@ from protoset._blocks import row_slices
 from protoset._validation import check_labels
 from protoset.adaptation.adapting import Adaptation, AdaptSettings, check_relevances, why_unmovable
 from protoset.adaptation.descent import (
-    MANY_PROTOTYPES,
     Course,
     MovingSet,
     WeightedObjects,
     begin_moving,
+    list_length,
     nearby_prototypes,
     steps_of,
     take_steps,
@@ -304,17 +304,16 @@ class Stream:
         n_jobs: int | None,
     ) -> None:
         """Take steps on the objects, in the order of ``rows``; the prototypes move in place."""
-        has_many = len(self.moving.labels) > (objects.movable.n_listed or MANY_PROTOTYPES)
+        has_lists = list_length(objects.movable, len(self.moving.labels)) > 0
         for first in range(0, len(rows), CHUNK):
             some = rows[first : first + CHUNK]
-            taken = objects.movable.take(some)
-            part, positions, part_own = objects, some, own
-            if taken is not None:
-                part = WeightedObjects(taken, objects.codes[some], objects.weights[some])
-                positions, part_own = np.arange(len(some)), own[some]
+            taken = objects.take(some)
+            part, positions, part_own = (
+                (objects, some, own) if taken is None else (taken, np.arange(len(some)), own[some])
+            )
             prototypes = MovingSet(self.moved, self.moving.labels, part_own)
             lists = np.empty((len(some), 0), np.int32)
-            if has_many:
+            if has_lists:
                 lists = nearby_prototypes(part, prototypes, positions, n_jobs)
             # As equal as they can be: a step on few objects goes anywhere.
             per_step = -(-len(some) // -(-len(some) // STREAM_BATCH))
