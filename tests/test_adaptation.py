@@ -357,7 +357,7 @@ def test_relevances_of_constant_attributes_are_refused():
             adapt(X, y, X[:2], y[:2], metric=metric, relevances=True)
     series = rng.normal(size=(20, 2, 15))
     series[:, 0] = 1.0
-    with pytest.raises(ValueError, match="column 0 of X has one value"):
+    with pytest.raises(ValueError, match="channel 0 of X has one value"):
         adapt(series, y[:20], series[:2], y[:2], metric="dtw", relevances=True)
     classifier = PrototypeClassifier(Refined(REPS(4)), adapt={"relevances": True})
     with pytest.raises(ValueError, match="relevances=True"):

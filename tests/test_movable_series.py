@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from protoset import REPS, PrototypeClassifier, Refined, kernels
 from protoset.adaptation.adapting import starting_set
 from protoset.adaptation.descent import Course, WeightedObjects, descend, nearby_prototypes
-from protoset.adaptation.validation import Errors, is_no_worse, measure
+from protoset.adaptation.validation import Errors, measure, should_move
 from protoset.selectors._distinct import DistinctObjects
 from protoset.spaces import make_space, movable_series
 from protoset.spaces.movable import Moved
@@ -294,4 +294,4 @@ def test_the_softmax_loss_is_taken_when_asked(bump_series):
 def test_moves_need_no_lower_error_in_one_trial(rate):
     movable = make_space(np.zeros((3, 4)) + np.arange(3)[:, None], "dtw", {}).movable
     before, after = Errors(np.array([0.4, 0.0]), 1.0, weight=2.0), Errors(np.array([2 * rate, 0.0]), 2.0, weight=2.0)
-    assert is_no_worse(after, before, movable) == (rate <= 0.2)
+    assert should_move(after, before, movable) == (rate <= 0.2)

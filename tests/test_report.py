@@ -26,9 +26,10 @@ from protoset.adaptation import adapting
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, fit_model, reference_errors
+from protoset.models.preparation import shares_text
 from protoset.report import build_report, write_report
 from protoset.report.inputs import split
-from protoset.report.objects import DIGITS, describe_objects, encode_series, mixture
+from protoset.report.objects import DIGITS, describe_objects, encode_series
 from protoset.report.render import SCRIPTS, as_safe_json
 from protoset.selectors import FCNN, KMedoids
 from protoset.spaces import make_space
@@ -501,7 +502,7 @@ def moved_classifier(objects, labels, selector=None, **adapt):
     classifier = PrototypeClassifier(selector or Refined(REPS(n_prototypes=6)), adapt=adapt or True)
     with pytest.MonkeyPatch.context() as patch:
         # Whether moves help is not the matter here.
-        patch.setattr(adapting, "is_no_worse", lambda *_: True)
+        patch.setattr(adapting, "should_move", lambda *_: True)
         classifier.fit(objects, labels)
     assert classifier.adaptation_.has_moved
     return classifier
@@ -684,7 +685,8 @@ def test_mixtures_of_categories_are_shares(metric):
 
 
 def test_texts_of_mixtures():
-    assert mixture({"red": 0.7, "blue": 0.296, "green": 0.004}) == "red\xa070\xa0%, blue\xa030\xa0%"
+    assert shares_text({"red": 0.7, "blue": 0.296, "green": 0.004}) == "red 70 %, blue 30 %"
+    assert shares_text("red") == "red"
 
 
 def test_moved_series_are_drawn_beside_real_ones():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any, Literal, Self
@@ -20,6 +20,7 @@ from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_jobs
 from protoset.adaptation import Adaptation, AdaptSettings, adapt_selected, moved_before_predicting
 from protoset.adaptation.selected import class_weight_of
+from protoset.adaptation.settings import check_adapt
 from protoset.adaptation.streaming import (
     Batch,
     Counters,
@@ -226,7 +227,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """
         with self._fitting() as plain:
             selector = clone(plain._selector_or_default())
-            moves = _settings_of(plain.adapt, plain.rule)
+            moves = AdaptSettings.of(plain.adapt, plain.rule)
             options: dict[str, Any] = {}
             if moves is not None and isinstance(selector, Refined):
                 options["finishing"] = moved_before_predicting(moves, selector)
@@ -306,7 +307,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
 
     def _refuse_streams(self) -> AdaptSettings:
         """Return the settings of the moves; refuse parameters under which prototypes do not move."""
-        settings = _settings_of(self.adapt, self.rule)
+        settings = AdaptSettings.of(self.adapt, self.rule)
         if settings is None:
             given = f"rule={self.rule!r}" if self.rule != "nearest" else f"adapt={self.adapt!r}"
             raise NotMovableError(
@@ -389,7 +390,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
 
     def _place(self, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""
-        settings, adapted = _settings_of(self.adapt, self.rule), None
+        settings, adapted = AdaptSettings.of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
             y = gathered_labels(y, getattr(space.cluster, "client", None))
             training = TrainingSet.of(space, y, sample_weight)
@@ -406,7 +407,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         return {
             "selector": check_selector(self._selector_or_default()),
             "rule": check_choice("rule", self.rule, RULES),
-            "adapt": _check_adapt(self.adapt, self.rule),
+            "adapt": check_adapt(self.adapt, self.rule),
             "n_jobs": check_jobs(self.n_jobs),
         }
 
@@ -622,33 +623,6 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         if self.selector is None or isinstance(self.selector, BaseSelector):
             tags.input_tags = get_tags(self._selector_or_default()).input_tags
         return tags
-
-
-def _check_adapt(adapt: Any, rule: str) -> Any:
-    """Return the parameter ``adapt``; refuse wrong ones."""
-    _settings_of(adapt, rule)
-    return adapt
-
-
-def _settings_of(adapt: Any, rule: str) -> AdaptSettings | None:
-    """Return the settings of the adaptation, checked; None where the prototypes stay where they are."""
-    if isinstance(adapt, dict):
-        names = [field.name for field in fields(AdaptSettings)]
-        unknown = [name for name in adapt if name not in names]
-        if unknown:
-            raise ValueError(f"adapt has {unknown[0]!r}, which is no argument of adapt; the arguments are {names}")
-    elif not isinstance(adapt, (bool, np.bool_)) and not (isinstance(adapt, str) and adapt == "auto"):
-        raise ValueError(f"adapt={adapt!r} must be 'auto', True, False, or a dict of arguments of protoset.adapt")
-    if isinstance(adapt, (bool, np.bool_)) and not adapt:
-        return None
-    if rule == "adjusted":
-        if adapt == "auto":
-            return None
-        raise ValueError(
-            f"adapt={adapt!r} does not go with rule='adjusted': degradations belong to prototypes that stay where they "
-            "are; use rule='nearest'"
-        )
-    return AdaptSettings(**(adapt if isinstance(adapt, dict) else {})).checked()
 
 
 def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

@@ -3,75 +3,49 @@
     training objects, prototypes -> trials on held-out objects -> the better course -> moves on all objects
 
 The moves are in ``protoset.adaptation.descent``, the choice of the course is in ``protoset.adaptation.validation``.
-This file has the arguments, the defaults and the result.
+This file has the function of users, the order of the stages, and the result.
 """
 
 from __future__ import annotations
 
 import math
-import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from protoset._blocks import row_slices
 from protoset._cluster import gathered_labels, is_dask, resolve_client
-from protoset._validation import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_jobs,
-    check_real,
-    check_seed,
-    check_verbose,
+from protoset._validation import check_jobs
+from protoset.adaptation.checks import (
+    check_labels,
+    check_movable,
+    check_names,
+    check_relevances,
+    read_prototypes,
+    refuse_constant_attributes,
 )
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
+from protoset.adaptation.settings import AdaptSettings, Loss
 from protoset.adaptation.validation import (
-    FEW_OBJECTS,
     TRIAL_OBJECTS,
     Trial,
     best_of,
     held_out_shares,
-    is_no_worse,
     measure,
+    should_move,
     try_courses,
 )
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
-from protoset.selectors._limits import Callback, SearchLimits, check_limits
+from protoset.selectors._limits import Callback, SearchLimits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
-from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace, as_space
+from protoset.spaces import as_space
 from protoset.spaces.movable import MovableObjects, Moved
 
-Loss = Literal["auto", "relative", "softmax"]
-LOSSES: tuple[Loss, ...] = ("auto", "relative", "softmax")
-
-MANY_OBJECTS = 50_000
-"""Objects beyond which there are fewer passes, but ``FEWEST_PASSES``."""
-
-FEWEST_PASSES = 5
-
-MANY_STEEPNESS = (10.0, 80.0)
-"""First and last steepness of the relative loss beyond ``FEW_OBJECTS``."""
-
-MANY_STEP = 0.2
-"""Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
-
-FEW_NOISE = 0.5
-"""Noise of a course among few objects, see ``Course``; beyond ``FEW_OBJECTS``, ``MANY_NOISE`` for the softmax alone."""
-
-MANY_NOISE = 0.25
-
-SHORT_PASSES, SHORT_STEP = 0.25, 0.5
-"""Passes and first step of a short course, as a part of those of a long one."""
-
-LONG_SOFTMAX = 2.5
-"""Passes of the softmax among many objects, as a multiple of those of its trial: it goes on to gain."""
-
-MEASURED_OBJECTS = 16_384
+OBJECTIVE_OBJECTS = 16_384
 """Objects by which the objective is measured at most."""
 
 SelectWithout = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -101,7 +75,7 @@ class Adaptation:
         Error on training objects that the trials held out, before and after the moves; equal where nothing moved. After
         ``partial_fit`` the first is NaN and the second is ``prequential_error_``.
     n_passes : int
-        Passes over the training objects.
+        Passes over the training objects; after ``partial_fit``, over all batches.
     reason : str
         Why the moves ended: "the steps fell to 0", or why there were none, or what stopped them.
     """
@@ -121,64 +95,6 @@ class Adaptation:
     def has_moved(self) -> bool:
         """Whether the prototypes differ from the given ones."""
         return self.n_passes > 0
-
-
-@dataclass(frozen=True)
-class AdaptSettings:
-    """Arguments of an adaptation; see :func:`adapt`."""
-
-    loss: Loss = "auto"
-    relevances: bool = False
-    n_passes: int | None = None
-    step: float | None = None
-    max_time: float | None = None
-    callback: Callback | None = None
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
-
-    def checked(self) -> AdaptSettings:
-        """Return the settings as plain values; refuse wrong ones."""
-        n_passes, step = self.n_passes, self.step
-        if step is not None:
-            step = check_real("step", step, above=0, most=10, remedy="0.1 of the typical distance is usual")
-        if n_passes is not None:
-            n_passes = check_count("n_passes", n_passes, least=1, remedy="pass how often to go through the objects")
-        return AdaptSettings(
-            check_choice("loss", self.loss, LOSSES),
-            check_flag("relevances", self.relevances),
-            n_passes,
-            step,
-            **check_limits(self.max_time, self.callback),
-            random_state=check_seed(self.random_state),
-            verbose=check_verbose(self.verbose),
-        )
-
-    def courses(self, movable: MovableObjects, n_objects: int) -> list[Course]:
-        """Courses to choose among, the most usual one first."""
-        passes = self.n_passes
-        if passes is None:
-            passes = max(FEWEST_PASSES, min(movable.n_passes, movable.n_passes * MANY_OBJECTS // n_objects))
-        step, has_many = movable.step if self.step is None else self.step, n_objects > FEW_OBJECTS
-        relative = Course("relative", passes, step, movable.steepness, relevances=self.relevances)
-        softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
-        if has_many:
-            longer = max(step, MANY_STEP) if self.step is None else step
-            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
-            softmax = replace(softmax, noise=MANY_NOISE)
-        if movable.is_costly:
-            return [replace(softmax if self.loss == "softmax" else relative, noise=0.0)]
-        courses = [relative, softmax]
-        if not has_many:
-            courses.append(replace(relative, noise=FEW_NOISE))
-            if self.step is None and self.n_passes is None:
-                courses.append(replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step))
-        return [course for course in courses if self.loss in ("auto", course.loss)]
-
-    def after_trial(self, course: Course, n_objects: int) -> Course:
-        """Return the course for the objects of the result, which may be longer than that of a trial."""
-        if course.loss == "softmax" and n_objects > FEW_OBJECTS and self.n_passes is None:
-            return replace(course, n_passes=round(LONG_SOFTMAX * course.n_passes))
-        return course
 
 
 def adapt(
@@ -271,9 +187,9 @@ def adapt(
     training = ordered_for_moves(TrainingSet.of(space, y, sample_weight))
     refuse_unknown_labels(class_weight, training.objects.classes)
     movable = check_movable(space, training)
-    _check_names(X, prototypes)
-    points = _read_prototypes(movable, prototypes)
-    codes = _check_labels(labels, training.objects.classes, len(points))
+    check_names(X, prototypes)
+    points = read_prototypes(movable, prototypes)
+    codes = check_labels(labels, training.objects.classes, len(points))
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
     start = MovingSet(moved, codes, _own(training.objects, homes))
@@ -298,13 +214,12 @@ def adapt_set(
     """
     check_relevances(settings, movable)
     if settings.relevances:
-        _refuse_constant_attributes(movable)
+        refuse_constant_attributes(movable)
     limits = SearchLimits(settings.max_time, settings.callback, settings.verbose, "passes of the adaptation")
     random_state = check_random_state(0 if settings.random_state is None else settings.random_state)
-    weights = objects.counts * objects.costs(class_weight)
-    weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
+    weighted = WeightedObjects.of(movable, objects, class_weight)
     everything = np.arange(len(objects))
-    measured = everything[:: -(-len(everything) // MEASURED_OBJECTS)]
+    measured = everything[:: -(-len(everything) // OBJECTIVE_OBJECTS)]
     first = measure(weighted, start, measured)
     courses = settings.courses(movable, len(objects))
     watch = _Watch(weighted, limits, measured, first.rate)
@@ -316,7 +231,7 @@ def adapt_set(
         before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
         best = best_of(tried, len(objects))
         after = tried[best]
-        if is_no_worse(after, before, movable):
+        if should_move(after, before, movable):
             course = settings.after_trial(courses[best], len(objects))
         if course is not None and limits.reason is None:
             watch.begin(course.n_passes)
@@ -418,90 +333,6 @@ def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
     own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
     own[objects.counts > 1] = -1
     return own
-
-
-def _refuse_constant_attributes(movable: MovableObjects) -> None:
-    """Refuse to learn scales where an attribute has one value: its scale would say nothing."""
-    constant = movable.constant_attributes()
-    if len(constant):
-        raise ValueError(
-            f"relevances=True learns how much each attribute matters, and {_name_columns(constant)} of X "
-            "has one value in all training objects; drop it, or leave relevances out"
-        )
-
-
-def _name_columns(columns: np.ndarray) -> str:
-    """Name the first of some columns, and say how many there are."""
-    return f"column {columns[0]}" + (f" (and {len(columns) - 1} more)" if len(columns) > 1 else "")
-
-
-def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> MovableObjects:
-    """Return the objects, or the distinct ones, as numbers that can move; refuse objects that cannot."""
-    movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
-    if movable is None:
-        raise ValueError(
-            f"the prototypes cannot move: {why_unmovable(space)}; with PrototypeClassifier(adapt=False) they stay "
-            "where they are"
-        )
-    return movable
-
-
-def check_relevances(settings: AdaptSettings, movable: MovableObjects) -> None:
-    """Refuse relevances where no coordinate belongs to one attribute."""
-    if settings.relevances and movable.mixes_attributes:
-        raise ValueError(
-            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
-            "leave relevances out, or use metric='seuclidean'"
-        )
-
-
-def why_unmovable(space: Dissimilarities) -> str:
-    """Say why the objects of a space cannot move."""
-    moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
-    if space.metric in moving.split(", "):
-        return (
-            f"under metric={space.metric!r} dense vectors can move, but not sparse ones, and none where a vector of "
-            "zeros has no direction"
-        )
-    return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
-
-
-def _check_names(X: Any, prototypes: Any) -> None:
-    """Refuse a table of prototypes whose columns are not those of the table of training objects."""
-    names, expected = (list(getattr(table, "columns", ())) for table in (prototypes, X))
-    if names and expected and names != expected:
-        raise ValueError(
-            f"prototypes has the columns {reprlib.repr(names)}, and X has {reprlib.repr(expected)}; pass the columns "
-            "of X in their order"
-        )
-
-
-def _read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
-    """Coordinates of the given prototypes; errors name the argument, not the training objects."""
-    try:
-        return movable.read(prototypes)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"prototypes cannot be read as objects of the kind of X: {error}") from error
-
-
-def _check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:
-    """Return the classes of the prototypes as positions."""
-    try:
-        given = np.asarray(labels)
-        unknown = [label for label in given.ravel().tolist() if label not in set(classes.tolist())]
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"labels={reprlib.repr(labels)} must have one label of y for each prototype: {error}"
-        ) from error
-    if given.shape != (n_prototypes,):
-        raise ValueError(f"labels has the shape {given.shape}, and there are {n_prototypes} prototypes; pass one each")
-    if unknown:
-        raise ValueError(f"labels has {unknown[0]!r}, which is not in y; pass labels of y")
-    codes = np.searchsorted(classes, given)
-    missing = np.setdiff1d(np.arange(len(classes)), codes)
-    if len(missing):
-        raise ValueError(f"labels has no prototype of the classes {classes[missing].tolist()}; add one of each")
-    return codes
 
 
 def _homes(movable: MovableObjects, objects: DistinctObjects, moved: Moved, labels: np.ndarray) -> np.ndarray:

@@ -20,6 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from protoset import kernels
 from protoset._blocks import in_threads, row_slices
+from protoset.selectors._distinct import DistinctObjects
+from protoset.selectors._weights import ClassWeight
 from protoset.spaces.movable import MovableObjects, Moved
 
 if TYPE_CHECKING:
@@ -140,6 +142,12 @@ class WeightedObjects:
     movable: MovableObjects
     codes: np.ndarray
     weights: np.ndarray
+
+    @classmethod
+    def of(cls, movable: MovableObjects, objects: DistinctObjects, class_weight: ClassWeight) -> WeightedObjects:
+        """Distinct objects, each with the cost of its class as often as it occurs."""
+        weights = objects.counts * objects.costs(class_weight)
+        return cls(movable, objects.codes, weights / weights.mean())
 
     def take(self, rows: np.ndarray) -> WeightedObjects | None:
         """Some of the objects, in memory, as rows from 0 on; None where the objects are used as they are."""
@@ -328,37 +336,21 @@ def take_steps(
 
 
 def _step(
-    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, lists: np.ndarray, moved: Moving, steps: Steps
+    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, lists: np.ndarray, moving: Moving, steps: Steps
 ) -> None:
     """Take one step, as ``kernels.moving.pass_over`` does."""
     listed = lists if lists.shape[1] else None
     distances, labels = objects.distances(prototypes, rows, listed)
     columns = np.broadcast_to(np.arange(len(prototypes.labels)), distances.shape) if listed is None else listed
     batch = distances, labels, objects.codes[rows], objects.weights[rows] / len(rows)
-    slopes, turn = np.empty_like(distances), 0.0
-    moved.n_steps[0] += 1
-    number, rest = moved.n_steps[0], 1.0 - moved.n_steps[0] / steps.n_steps
+    slopes, sharpness_slope = np.empty_like(distances), 0.0
     if steps.is_softmax:
-        _, turn = kernels.adapting.softmax_loss(*batch, float(np.exp(moved.sharpness[0])), slopes)
+        _, sharpness_slope = kernels.adapting.softmax_loss(*batch, float(np.exp(moving.sharpness[0])), slopes)
     else:
-        steepness = steps.first_steepness * rest + steps.last_steepness * (1.0 - rest)
-        kernels.adapting.relative_loss(*batch, steepness, slopes)
-    gradient = Moved(np.zeros_like(moved.points), np.zeros_like(moved.scales))
+        kernels.adapting.relative_loss(*batch, kernels.moving.steepness_now(moving, steps), slopes)
+    gradient = Moved(np.zeros_like(moving.points), np.zeros_like(moving.scales))
     objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
-    change = kernels.adapting.adam_step
-    change(
-        moved.points.reshape(-1),
-        gradient.points.reshape(-1),
-        *moved.point_means,
-        steps.length * rest,
-        number,
-        steps.faint,
-    )
-    if steps.scale_length > 0.0:
-        kernels.moving.change_scales(moved, gradient.scales, steps.scale_length * rest, steps)
-    if steps.is_softmax:
-        length = steps.sharpness_length * rest
-        change(moved.sharpness, np.array([turn]), *moved.sharpness_means, length, number, steps.faint_logarithm)
+    kernels.moving.take_step(moving, gradient.points, gradient.scales, np.array([sharpness_slope]), steps)
 
 
 def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:

@@ -10,16 +10,10 @@ from sklearn.base import clone
 
 from protoset._blocks import row_slices
 from protoset._progress import report
-from protoset.adaptation.adapting import (
-    Adaptation,
-    AdaptSettings,
-    SelectWithout,
-    adapt_set,
-    check_movable,
-    ordered_for_moves,
-    starting_set,
-)
+from protoset.adaptation.adapting import Adaptation, SelectWithout, adapt_set, ordered_for_moves, starting_set
+from protoset.adaptation.checks import check_movable
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
+from protoset.adaptation.settings import AdaptSettings
 from protoset.adaptation.validation import Trial, in_memory
 from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
@@ -94,8 +88,7 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
         movable = space.movable
         if movable is None:
             return None
-        weights = objects.counts * objects.costs(class_weight)
-        weighted = WeightedObjects(movable, objects.codes, weights / weights.mean())
+        weighted = WeightedObjects.of(movable, objects, class_weight)
 
         def finish(train: np.ndarray, kept: np.ndarray, held_out: np.ndarray) -> np.ndarray:
             train, kept = (each[np.argsort(objects.order[each])] for each in (train, kept))

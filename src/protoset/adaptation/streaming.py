@@ -20,7 +20,8 @@ from sklearn.utils import check_random_state
 
 from protoset._blocks import row_slices
 from protoset._validation import check_labels
-from protoset.adaptation.adapting import Adaptation, AdaptSettings, check_relevances, why_unmovable
+from protoset.adaptation.adapting import Adaptation
+from protoset.adaptation.checks import check_relevances, why_unmovable
 from protoset.adaptation.descent import (
     Course,
     MovingSet,
@@ -32,6 +33,7 @@ from protoset.adaptation.descent import (
     take_steps,
     typical_distance,
 )
+from protoset.adaptation.settings import AdaptSettings
 from protoset.exceptions import NotMovableError
 from protoset.selectors._weights import ClassWeight, class_weights
 from protoset.spaces import Dissimilarities, PrototypeSpace, TrainingSpace
@@ -52,14 +54,14 @@ STREAM_PASSES = 4
 FALLING_OBJECTS = 12
 """Objects per prototype, over all passes, after which the steps have fallen to 0.7 of their first length."""
 
-LEAST_SHARE = 0.05
+SHORTEST_STEPS = 0.05
 """Shortest steps, as a share of the first ones."""
 
 CHUNK = 4096
 """Objects between two looks at the length of the steps, and at the prototypes near each object."""
 
-MEASURED_OBJECTS = 4096
-"""Objects by which the typical distance is measured."""
+FIRST_OBJECTS = 4096
+"""Objects of the stream by which the typical distance is measured."""
 
 
 class where_movable:  # noqa: N801
@@ -188,6 +190,8 @@ class Stream:
         Number of these objects.
     generator : RandomState
         Draws the order of the objects, and prototypes of new classes.
+    n_passes : int
+        Passes over all batches.
     """
 
     moving: Moving
@@ -199,6 +203,7 @@ class Stream:
     cost: float
     n_costs: int
     generator: np.random.RandomState
+    n_passes: int = 0
 
     @classmethod
     def begin(
@@ -251,12 +256,14 @@ class Stream:
         after = after._measured(objects, own, weighted)
         before = after.moving.points.copy()
         n_taken = self.counters.n_taken
-        if after.typical > 0.0:
-            for _ in range(passes_over(len(weighted), settings)):
-                after._move(objects, own, after.generator.permutation(weighted), settings, n_taken, n_jobs)
-                n_taken += len(weighted)
-        known = _looked_up(after, batch, weighted, before)
-        return replace(after, known=known, counters=replace(self.counters.after(batch), n_taken=n_taken))
+        n_passes = passes_over(len(weighted), settings) if after.typical > 0.0 else 0
+        for _ in range(n_passes):
+            after._move(objects, own, after.generator.permutation(weighted), settings, n_taken, n_jobs)
+            n_taken += len(weighted)
+        counters = replace(self.counters.after(batch), n_taken=n_taken)
+        return replace(
+            after, known=_counted(after, batch, weighted, before), counters=counters, n_passes=self.n_passes + n_passes
+        )
 
     def _with_new_classes(self, batch: Batch, weighted: np.ndarray) -> tuple[Stream, np.ndarray]:
         """Add prototypes at objects of classes without any; their number by the share of the class in the batch."""
@@ -284,7 +291,7 @@ class Stream:
 
     def _measured(self, objects: WeightedObjects, own: np.ndarray, weighted: np.ndarray) -> Stream:
         """Measure the typical distance by the first objects of the stream."""
-        if self.n_measured >= MEASURED_OBJECTS and self.typical > 0.0:
+        if self.n_measured >= FIRST_OBJECTS and self.typical > 0.0:
             return self
         typical = typical_distance(objects, MovingSet(self.moved, self.moving.labels, own), weighted)
         n_measured = self.n_measured + len(weighted)
@@ -334,7 +341,7 @@ class Stream:
             objective_after=nothing,
             held_out_before=nothing,
             held_out_after=self.counters.error,
-            n_passes=STREAM_PASSES if settings.n_passes is None else settings.n_passes,
+            n_passes=self.n_passes,
             reason="the batch of partial_fit ended",
         )
 
@@ -359,7 +366,7 @@ def course_at(
     The length of the steps falls with the square root of the objects taken. It grows with the square root of the
     objects per step, so that prototypes stray as far over small batches as over large ones.
     """
-    share = max(LEAST_SHARE, (1.0 + n_taken / (FALLING_OBJECTS * n_prototypes)) ** -0.5)
+    share = max(SHORTEST_STEPS, (1.0 + n_taken / (FALLING_OBJECTS * n_prototypes)) ** -0.5)
     share *= min(1.0, per_step / STREAM_BATCH) ** 0.5
     step = movable.step if settings.step is None else settings.step
     return Course(
@@ -445,7 +452,7 @@ def _joined(first: np.ndarray, second: np.ndarray, fill: float) -> np.ndarray:
     return rows
 
 
-def _looked_up(stream: Stream, batch: Batch, weighted: np.ndarray, before: np.ndarray) -> StreamedSet:
+def _counted(stream: Stream, batch: Batch, weighted: np.ndarray, before: np.ndarray) -> StreamedSet:
     """Add the objects of a batch to the nearest prototype of their class, and take near ones as exemplars."""
     moving, known = stream.moving, stream.known
     counts, exemplars, reaches = known.counts.copy(), known.exemplars.copy(), known.reaches.copy()

@@ -181,7 +181,7 @@ def best_of(tried: list[Errors], n_objects: int) -> int:
     return min(range(len(tried)), key=lambda number: (tried[number].rate, tried[number].loss))
 
 
-def is_no_worse(after: Errors, before: Errors, movable: MovableObjects) -> bool:
+def should_move(after: Errors, before: Errors, movable: MovableObjects) -> bool:
     """Whether prototypes should move: the error is not higher, and the cost is lower.
 
     Costly objects have one trial with few held-out objects, so that the cost says little: the error alone counts there.

@@ -10,7 +10,7 @@ import numpy as np
 
 from protoset._cluster import resolve_client
 from protoset._validation import check_jobs
-from protoset.adaptation.adapting import check_movable
+from protoset.adaptation.checks import check_movable
 from protoset.datasets import Dataset
 from protoset.evaluation import PairwiseTests, no_better_than, pairwise_wilcoxon, pareto_ranks
 from protoset.experiments.engine import Callback, compute_dataset

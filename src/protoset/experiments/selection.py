@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from protoset._validation import is_number
 from protoset.adaptation import AdaptSettings
-from protoset.adaptation.adapting import check_movable
+from protoset.adaptation.checks import check_movable
 from protoset.classifier import PrototypeClassifier, Rule, warn_of_hopeless_classes
 from protoset.decisions import decide
 from protoset.experiments.folds import Fold

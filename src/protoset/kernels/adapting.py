@@ -74,7 +74,7 @@ def softmax_row(distances, labels, code, weight, sharpness, slopes):
             if labels[column] == code:
                 own_shares += np.exp(-sharpness * (distances[column] ** 2 - same**2))
     total = np.log(all_shares) - np.log(own_shares) + (lag if lag > FAR_BEHIND else 0.0)
-    turn = 0.0
+    sharpness_slope = 0.0
     for column in range(distances.shape[0]):
         squared, share = distances[column] ** 2, slopes[column]
         slopes[column] = 0.0
@@ -87,9 +87,9 @@ def softmax_row(distances, labels, code, weight, sharpness, slopes):
             slope += share / own_shares
         if abs(slope) >= FAINT:
             slope *= weight * sharpness
-            turn += slope * squared
+            sharpness_slope += slope * squared
             slopes[column] = 2.0 * slope * distances[column]
-    return weight * total, turn
+    return weight * total, sharpness_slope
 
 
 @compiled
@@ -104,12 +104,12 @@ def relative_loss(distances, labels, codes, weights, steepness, slopes):
 @compiled
 def softmax_loss(distances, labels, codes, weights, sharpness, slopes):
     """Sum of the softmax losses of several objects, and how it changes with the logarithm of the sharpness."""
-    total, turn = 0.0, 0.0
+    total, sharpness_slope = 0.0, 0.0
     for row in range(distances.shape[0]):
         loss, change = softmax_row(distances[row], labels[row], codes[row], weights[row], sharpness, slopes[row])
         total += loss
-        turn += change
-    return total, turn
+        sharpness_slope += change
+    return total, sharpness_slope
 
 
 @compiled

@@ -90,7 +90,7 @@ def distance_to_one(coordinates, row, point, factors):
 
 
 @compiled
-def pull(coordinates, row, point, factors, distance, slope, gradient, turns):
+def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slopes):
     """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors."""
     if slope == 0.0 or distance == 0.0:
         return
@@ -103,15 +103,15 @@ def pull(coordinates, row, point, factors, distance, slope, gradient, turns):
                 continue
             if abs(difference) < limit:
                 gradient[j] += strength * factors[j] * np.sign(difference)
-            turns[j] += 0.5 * strength * factors[j] * min(abs(difference), limit)
+            scale_slopes[j] += 0.5 * strength * factors[j] * min(abs(difference), limit)
         return
     for j in range(point.shape[0]):
         strength, difference = slope / distance * factors[j] * factors[j], point[j] - np.float64(x[j])
         if np.isnan(difference):
-            turns[j] += 0.5 * strength * gaps[j]
+            scale_slopes[j] += 0.5 * strength * gaps[j]
         else:
             gradient[j] += strength * difference
-            turns[j] += 0.5 * strength * difference * difference
+            scale_slopes[j] += 0.5 * strength * difference * difference
 
 
 @compiled
@@ -134,7 +134,7 @@ def listed_distances(coordinates, points, columns, factors):
 
 
 @compiled
-def add_gradients(coordinates, points, columns, factors, distances, slopes, gradient, turns):
+def add_gradients(coordinates, points, columns, factors, distances, slopes, gradient, scale_slopes):
     """Add the gradients of listed distances, times their slopes."""
     for row in range(columns.shape[0]):
         for entry in range(columns.shape[1]):
@@ -147,5 +147,5 @@ def add_gradients(coordinates, points, columns, factors, distances, slopes, grad
                 distances[row, entry],
                 slopes[row, entry],
                 gradient[column],
-                turns,
+                scale_slopes,
             )

@@ -114,11 +114,36 @@ def put_back(points, surface):
 
 
 @compiled
-def change_scales(moving, push, length, steps):
+def steepness_now(moving, steps):
+    """Steepness of the relative loss in the next step."""
+    passed = (moving.n_steps[0] + 1.0) / steps.n_steps
+    return steps.first_steepness * (1.0 - passed) + steps.last_steepness * passed
+
+
+@compiled
+def take_step(moving, by_points, slopes_of_logarithms, sharpness_slope, steps):
+    """Take a step of Adam against the gradients by the points, the logarithms of the scales and that of the sharpness.
+
+    The gradients may be changed.
+    """
+    moving.n_steps[0] += 1.0
+    number, means = moving.n_steps[0], moving.point_means
+    rest = 1.0 - number / steps.n_steps
+    points = moving.points.reshape(-1)
+    adam_step(points, by_points.reshape(-1), means[0], means[1], steps.length * rest, number, steps.faint)
+    if steps.scale_length > 0.0:
+        change_scales(moving, slopes_of_logarithms, steps.scale_length * rest, steps)
+    if steps.is_softmax:
+        means, length = moving.sharpness_means, steps.sharpness_length * rest
+        adam_step(moving.sharpness, sharpness_slope, means[0], means[1], length, number, steps.faint_logarithm)
+
+
+@compiled
+def change_scales(moving, slopes_of_logarithms, length, steps):
     """Take a step of the logarithms of the scales; the mean of the scales stays 1."""
     logarithms, scales, means = moving.logarithms, moving.scales, moving.scale_means
-    push += steps.scale_penalty * logarithms / scales.shape[0]
-    adam_step(logarithms, push, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
+    slopes_of_logarithms += steps.scale_penalty * logarithms / scales.shape[0]
+    adam_step(logarithms, slopes_of_logarithms, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
     scales[:] = np.exp(logarithms)
     scales *= scales.shape[0] / scales.sum()
     logarithms[:] = np.log(scales)
@@ -138,20 +163,17 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
     distances, slopes = np.empty(n_entries), np.empty(n_entries)
     transposed = np.empty((width, 0 if is_listed else n_prototypes))
     gradient, factors = np.empty((n_prototypes, width)), np.empty(width)
-    turns, push, sharpness_push = np.empty(width), np.empty(moving.scales.shape[0]), np.empty(1)
+    scale_slopes, slopes_of_logarithms, sharpness_slope = np.empty(width), np.empty(moving.scales.shape[0]), np.empty(1)
     for first in range(0, order.shape[0], steps.batch):
         batch = order[first : first + steps.batch]
-        moving.n_steps[0] += 1.0
-        rest = 1.0 - moving.n_steps[0] / steps.n_steps
-        steepness = steps.first_steepness * rest + steps.last_steepness * (1.0 - rest)
-        sharpness = np.exp(moving.sharpness[0])
+        steepness, sharpness = steepness_now(moving, steps), np.exp(moving.sharpness[0])
         for j in range(width):
             factors[j] = np.sqrt(moving.scales[attribute_of[j]])
             for column in range(transposed.shape[1]):
                 transposed[j, column] = points[column, j]
         gradient[:] = 0.0
-        turns[:] = 0.0
-        sharpness_push[0] = 0.0
+        scale_slopes[:] = 0.0
+        sharpness_slope[0] = 0.0
         for row in batch:
             code, weight, own = labelled.codes[row], labelled.weights[row] / batch.shape[0], labelled.own[row]
             if is_listed:
@@ -166,7 +188,7 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
                 if own >= 0:
                     distances[own] = np.inf
             if steps.is_softmax:
-                sharpness_push[0] += softmax_row(distances, labels, code, weight, sharpness, slopes)[1]
+                sharpness_slope[0] += softmax_row(distances, labels, code, weight, sharpness, slopes)[1]
             else:
                 relative_row(distances, labels, code, weight, steepness, slopes)
             for entry in range(n_entries):
@@ -180,18 +202,10 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
                         distances[entry],
                         slopes[entry],
                         gradient[column],
-                        turns,
+                        scale_slopes,
                     )
-        means, number = moving.point_means, moving.n_steps[0]
-        adam_step(
-            points.reshape(-1), gradient.reshape(-1), means[0], means[1], steps.length * rest, number, steps.faint
-        )
+        slopes_of_logarithms[:] = 0.0
+        for j in range(width):
+            slopes_of_logarithms[attribute_of[j]] += scale_slopes[j]
+        take_step(moving, gradient, slopes_of_logarithms, sharpness_slope, steps)
         put_back(points, steps.surface)
-        if steps.scale_length > 0.0:
-            push[:] = 0.0
-            for j in range(width):
-                push[attribute_of[j]] += turns[j]
-            change_scales(moving, push, steps.scale_length * rest, steps)
-        if steps.is_softmax:
-            means, length = moving.sharpness_means, steps.sharpness_length * rest
-            adam_step(moving.sharpness, sharpness_push, means[0], means[1], length, number, steps.faint_logarithm)

@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from protoset._validation import check_choice
 from protoset.adaptation import AdaptSettings
-from protoset.adaptation.adapting import check_movable
+from protoset.adaptation.checks import check_movable
 from protoset.adaptation.selected import move_selected
 from protoset.classifier import RULES, PrototypeClassifier, Rule
 from protoset.decisions import decide

@@ -11,7 +11,7 @@ import numpy as np
 
 from protoset._validation import did_you_mean
 from protoset.adaptation import AdaptSettings
-from protoset.adaptation.adapting import check_movable
+from protoset.adaptation.checks import check_movable
 from protoset.classifier import PrototypeClassifier, Rule
 from protoset.models.preparation import Preparation, check_parameters
 from protoset.selectors import BaseSelector, NeighborSearch, Refined, all_selectors

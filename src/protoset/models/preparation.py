@@ -27,6 +27,7 @@ from protoset.datasets.csv_sniffing import CSV_DELIMITERS
 from protoset.datasets.roles import describe_roles
 from protoset.spaces import DISSIMILARITIES, TrainingSpace, make_space
 from protoset.spaces.automatic import warn_of_columns
+from protoset.spaces.vectors import ANGULAR
 
 Scaling = Literal["z", "minmax", "raw"]
 SCALINGS: tuple[Scaling, ...] = ("z", "minmax", "raw")
@@ -51,10 +52,6 @@ COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
     "matrix": ("matrix",),
 }
 """Kinds of metrics that can compare each kind of data; the usual kind comes first."""
-
-
-DIRECTIONAL = ("cosine", "correlation")
-"""Metrics that compare the directions of vectors; a moved prototype has no lengths there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,25 +114,35 @@ class Preparation:
         space = self.space(objects)
         return None if space.movable is None else space
 
+    def undone(self, objects: Any) -> Any:
+        """Return prepared objects, such as moved prototypes, in the form of the data set.
+
+        None where there is no such form: categories that were compared as numbers, or directions of vectors.
+        """
+        if self.metric in ANGULAR:
+            return None
+        if DISSIMILARITIES[self.metric].kind != "vectors":
+            return [np.asarray(series).T for series in objects] if self.kind == "series" else objects
+        if self.kind == "mixed":
+            return None
+        numbers = _as_floats(objects)
+        return numbers if self.centre is None or self.width is None else numbers * self.width + self.centre
+
     def restored_values(self, prototypes: Any) -> np.ndarray | None:
         """Return the attributes of prepared objects, such as moved prototypes, in the units of the data set.
 
         A category between several ones is a text of their shares. None where the metric compares no attributes, or only
         the directions of vectors.
         """
-        if DISSIMILARITIES[self.metric].kind not in ("vectors", "mixed attributes") or self.metric in DIRECTIONAL:
+        if DISSIMILARITIES[self.metric].kind not in ("vectors", "mixed attributes"):
             return None
-        if DISSIMILARITIES[self.metric].kind == "mixed attributes":
-            values = np.asarray(prototypes, object)
-            if self.kind != "mixed":
-                return _as_floats(values)
-            restored = np.empty(values.shape, object)
-            restored.ravel()[:] = [shares_text(value) for value in values.ravel()]
-            return restored
-        if self.kind == "mixed":
-            return None
-        numbers = _as_floats(prototypes)
-        return numbers if self.centre is None or self.width is None else numbers * self.width + self.centre
+        objects = self.undone(prototypes)
+        if objects is None or self.kind != "mixed":
+            return None if objects is None else _as_floats(objects)
+        values = np.asarray(objects, object)
+        restored = np.empty(values.shape, object)
+        restored.ravel()[:] = [shares_text(value) for value in values.ravel()]
+        return restored
 
     def attribute_values(self, objects: Any) -> np.ndarray | None:
         """Return the values of the attributes as a data set has them, a row per object.
@@ -415,11 +422,16 @@ def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value)
 
 
-def shares_text(value: Any) -> Any:
-    """Return a category between several ones, a dict of shares, as a text: "red 70 %, blue 30 %"; others unchanged."""
+def shares_text(value: Any, space: str = " ") -> Any:
+    """Return a category between several ones, a dict of shares, as a text such as "red 70 %, blue 30 %".
+
+    Shares that round to 0 are left out; other values are returned as they are.
+    """
     if not isinstance(value, dict):
         return value
-    return ", ".join(f"{category} {100 * share:.0f} %" for category, share in value.items())
+    return ", ".join(
+        f"{category}{space}{100 * share:.0f}{space}%" for category, share in value.items() if share >= 0.005
+    )
 
 
 def _kind_of_data(dataset: Dataset) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +18,9 @@ from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
 from protoset.models.preparation import Preparation
 from protoset.report.objects import describe_objects, significant
-from protoset.spaces import DISSIMILARITIES, Dissimilarities, PrototypeSpace
+from protoset.spaces import Dissimilarities, PrototypeSpace
 from protoset.spaces.base import Choice, Rows
-
-DIRECTION_METRICS = ("cosine", "correlation")
-"""Metrics that compare directions: the values of a moved prototype are not in the units of the objects."""
+from protoset.spaces.vectors import ANGULAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +92,7 @@ def find_moved(classifier: Any, dataset: Dataset, transform: Callable[[Any], Any
     if not isinstance(classifier, PrototypeClassifier) or adaptation is None or not adaptation.has_moved:
         return None
     objects = None
-    if classifier._prototypes.metric not in DIRECTION_METRICS:
+    if classifier._prototypes.metric not in ANGULAR:
         objects = _before_transform(adaptation.prototypes, dataset, transform)
     return MovedSet(classifier._prototypes, classifier.sample_indices_, classifier.exemplars_, objects)
 
@@ -118,19 +115,8 @@ def _before_transform(prototypes: Any, dataset: Dataset, transform: Callable[[An
 def _inverse_of(transform: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the inverse of a preparation, or of a bound method of an estimator; without one, what returns None."""
     if isinstance(transform, Preparation):
-        return partial(_undo_preparation, transform)
+        return transform.undone
     return getattr(getattr(transform, "__self__", transform), "inverse_transform", lambda objects: None)
-
-
-def _undo_preparation(preparation: Preparation, objects: Any) -> Any:
-    """Return prepared objects in the form that a data set has; None for categories that were compared as numbers."""
-    if DISSIMILARITIES[preparation.metric].kind != "vectors":
-        return [np.asarray(series).T for series in objects] if preparation.kind == "series" else objects
-    if preparation.kind == "mixed":
-        return None
-    if preparation.centre is None or preparation.width is None:
-        return objects
-    return np.asarray(objects) * preparation.width + preparation.centre
 
 
 def _are_close(objects: Any, others: Any) -> bool:
@@ -162,7 +148,7 @@ def describe_moved(
         "values": None,
     }
     if moved.objects is None:
-        is_direction = moved.prototypes.metric in DIRECTION_METRICS
+        is_direction = moved.prototypes.metric in ANGULAR
         why = "the metric compares directions alone" if is_direction else "the transform of the objects has no inverse"
         return described, [f"The values of the moved prototypes are not shown: {why}."]
     values, _ = describe_objects(replace(dataset, objects=moved.objects), slots)

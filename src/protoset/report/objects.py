@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from protoset.datasets import Dataset
+from protoset.models.preparation import shares_text
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 """Digits of the points of series; two digits make one of 4,096 levels."""
@@ -71,18 +72,9 @@ def _cell(value: Any) -> str | float | int | None:
         return str(value)
     if isinstance(value, (int, float, np.number)):
         return significant(float(value))
-    if isinstance(value, Mapping):
-        return shorten(mixture(value), MAX_CELL_LENGTH)
+    if isinstance(value, dict):
+        return shorten(shares_text(value, space="\N{NO-BREAK SPACE}"), MAX_CELL_LENGTH)
     return None if value is None else shorten(str(value), MAX_CELL_LENGTH)
-
-
-def mixture(shares: Mapping[Any, float]) -> str:
-    """Text of a mixture of categories, such as "red 70 %, blue 30 %"; shares that round to 0 are left out."""
-    return ", ".join(
-        f"{name}\N{NO-BREAK SPACE}{100 * share:.0f}\N{NO-BREAK SPACE}%"
-        for name, share in shares.items()
-        if share >= 0.005
-    )
 
 
 def _strings(texts: Sequence[Any], max_characters: int) -> tuple[dict[str, Any], list[str]]:

@@ -55,6 +55,8 @@ class MovableObjects(ABC):
     n_coordinates: float
     surface: int = 0
     """Where prototypes can be, see ``kernels.moving``; anywhere by default."""
+    attribute_word: str = "column"
+    """What users call an attribute."""
     mixes_attributes: bool = False
     """Whether a scale belongs to several attributes at once, so that it says nothing about one of them."""
     step: float = 0.1

@@ -59,6 +59,7 @@ class MovableSeries(MovableObjects):
     steepness = (10.0, 20.0)
     n_passes = 20
     is_costly = True
+    attribute_word = "channel"
     n_listed = 12
 
     def __init__(

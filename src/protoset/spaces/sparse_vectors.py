@@ -42,6 +42,11 @@ class SparseVectorSpace(Space):
         """Number of row vectors and of column vectors."""
         return self._rows.shape[0], self._columns.shape[0]
 
+    @property
+    def objects(self) -> sparse.csr_matrix:
+        """The column vectors as a sparse matrix; of length 1 under "cosine"."""
+        return self._columns
+
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Distances entry by entry."""
         a, b = self._rows[rows], self._columns[columns]

@@ -1,0 +1,94 @@
+"""What can move, and what cannot: arguments of an adaptation that are refused, with the reason."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import numpy as np
+
+from protoset.adaptation.settings import AdaptSettings
+from protoset.selectors._distinct import TrainingSet
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace
+from protoset.spaces.movable import MovableObjects
+from protoset.spaces.sparse_vectors import SparseVectorSpace
+
+
+def refuse_constant_attributes(movable: MovableObjects) -> None:
+    """Refuse to learn scales where an attribute has one value: its scale would say nothing."""
+    constant = movable.constant_attributes()
+    if len(constant):
+        others = f" (and {len(constant) - 1} more)" if len(constant) > 1 else ""
+        raise ValueError(
+            f"relevances=True learns how much each attribute matters, and {movable.attribute_word} {constant[0]}"
+            f"{others} of X has one value in all training objects; drop it, or leave relevances out"
+        )
+
+
+def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> MovableObjects:
+    """Return the objects, or the distinct ones, as numbers that can move; refuse objects that cannot."""
+    movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
+    if movable is None:
+        raise ValueError(
+            f"the prototypes cannot move: {why_unmovable(space)}; with PrototypeClassifier(adapt=False) they stay "
+            "where they are"
+        )
+    return movable
+
+
+def check_relevances(settings: AdaptSettings, movable: MovableObjects) -> None:
+    """Refuse relevances where no coordinate belongs to one attribute."""
+    if settings.relevances and movable.mixes_attributes:
+        raise ValueError(
+            "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "
+            "leave relevances out, or use metric='seuclidean'"
+        )
+
+
+def why_unmovable(space: Dissimilarities) -> str:
+    """Say why the objects of a space cannot move."""
+    moving = ", ".join(sorted(name for name, record in DISSIMILARITIES.items() if record.moves))
+    if space.metric in moving.split(", "):
+        if isinstance(space, SparseVectorSpace):
+            return f"X is a sparse matrix, and under metric={space.metric!r} dense vectors move; X.toarray() is dense"
+        why = "all its values are equal" if space.metric == "correlation" else "all its values are 0"
+        return f"metric={space.metric!r} compares directions, and a vector of X has none, as {why}"
+    return f"objects under metric={space.metric!r} cannot move; those under {moving} can"
+
+
+def check_names(X: Any, prototypes: Any) -> None:
+    """Refuse a table of prototypes whose columns are not those of the table of training objects."""
+    names, expected = (list(getattr(table, "columns", ())) for table in (prototypes, X))
+    if names and expected and names != expected:
+        raise ValueError(
+            f"prototypes has the columns {reprlib.repr(names)}, and X has {reprlib.repr(expected)}; pass the columns "
+            "of X in their order"
+        )
+
+
+def read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
+    """Coordinates of the given prototypes; errors name the argument, not the training objects."""
+    try:
+        return movable.read(prototypes)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"prototypes cannot be read as objects of the kind of X: {error}") from error
+
+
+def check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:
+    """Return the classes of the prototypes as positions."""
+    try:
+        given = np.asarray(labels)
+        unknown = [label for label in given.ravel().tolist() if label not in set(classes.tolist())]
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"labels={reprlib.repr(labels)} must have one label of y for each prototype: {error}"
+        ) from error
+    if given.shape != (n_prototypes,):
+        raise ValueError(f"labels has the shape {given.shape}, and there are {n_prototypes} prototypes; pass one each")
+    if unknown:
+        raise ValueError(f"labels has {unknown[0]!r}, which is not in y; pass labels of y")
+    codes = np.searchsorted(classes, given)
+    missing = np.setdiff1d(np.arange(len(classes)), codes)
+    if len(missing):
+        raise ValueError(f"labels has no prototype of the classes {classes[missing].tolist()}; add one of each")
+    return codes

@@ -1,0 +1,124 @@
+"""How prototypes are to move: the arguments of an adaptation, and the courses that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from protoset._validation import check_choice, check_count, check_flag, check_real, check_seed, check_verbose
+from protoset.adaptation.descent import Course
+from protoset.adaptation.validation import FEW_OBJECTS
+from protoset.selectors._limits import Callback, check_limits
+from protoset.spaces.movable import MovableObjects
+
+Loss = Literal["auto", "relative", "softmax"]
+LOSSES: tuple[Loss, ...] = ("auto", "relative", "softmax")
+
+MANY_OBJECTS = 50_000
+"""Objects beyond which there are fewer passes, but ``FEWEST_PASSES``."""
+
+FEWEST_PASSES = 5
+
+MANY_STEEPNESS = (10.0, 80.0)
+"""First and last steepness of the relative loss beyond ``FEW_OBJECTS``."""
+
+MANY_STEP = 0.2
+"""Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
+
+FEW_NOISE = 0.5
+"""Noise of a course among few objects, see ``Course``; beyond ``FEW_OBJECTS``, ``MANY_NOISE`` for the softmax alone."""
+
+MANY_NOISE = 0.25
+
+SHORT_PASSES, SHORT_STEP = 0.25, 0.5
+"""Passes and first step of a short course, as a part of those of a long one."""
+
+LONG_SOFTMAX = 2.5
+"""Passes of the softmax among many objects, as a multiple of those of its trial: it goes on to gain."""
+
+
+@dataclass(frozen=True)
+class AdaptSettings:
+    """Arguments of an adaptation; see :func:`adapt`."""
+
+    loss: Loss = "auto"
+    relevances: bool = False
+    n_passes: int | None = None
+    step: float | None = None
+    max_time: float | None = None
+    callback: Callback | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    @classmethod
+    def of(cls, adapt: Any, rule: str) -> AdaptSettings | None:
+        """Settings for the parameters of a classifier, checked; None where the prototypes stay where they are."""
+        if isinstance(adapt, dict):
+            names = [field.name for field in fields(cls)]
+            unknown = [name for name in adapt if name not in names]
+            if unknown:
+                raise ValueError(f"adapt has {unknown[0]!r}, which is no argument of adapt; the arguments are {names}")
+        elif not isinstance(adapt, (bool, np.bool_)) and not (isinstance(adapt, str) and adapt == "auto"):
+            raise ValueError(f"adapt={adapt!r} must be 'auto', True, False, or a dict of arguments of protoset.adapt")
+        if isinstance(adapt, (bool, np.bool_)) and not adapt:
+            return None
+        if rule == "adjusted":
+            if adapt == "auto":
+                return None
+            raise ValueError(
+                f"adapt={adapt!r} does not go with rule='adjusted': degradations belong to prototypes that stay where "
+                "they are; use rule='nearest'"
+            )
+        return cls(**(adapt if isinstance(adapt, dict) else {})).checked()
+
+    def checked(self) -> AdaptSettings:
+        """Return the settings as plain values; refuse wrong ones."""
+        n_passes, step = self.n_passes, self.step
+        if step is not None:
+            step = check_real("step", step, above=0, most=10, remedy="0.1 of the typical distance is usual")
+        if n_passes is not None:
+            n_passes = check_count("n_passes", n_passes, least=1, remedy="pass how often to go through the objects")
+        return AdaptSettings(
+            check_choice("loss", self.loss, LOSSES),
+            check_flag("relevances", self.relevances),
+            n_passes,
+            step,
+            **check_limits(self.max_time, self.callback),
+            random_state=check_seed(self.random_state),
+            verbose=check_verbose(self.verbose),
+        )
+
+    def courses(self, movable: MovableObjects, n_objects: int) -> list[Course]:
+        """Courses to choose among, the most usual one first."""
+        passes = self.n_passes
+        if passes is None:
+            passes = max(FEWEST_PASSES, min(movable.n_passes, movable.n_passes * MANY_OBJECTS // n_objects))
+        step, has_many = movable.step if self.step is None else self.step, n_objects > FEW_OBJECTS
+        relative = Course("relative", passes, step, movable.steepness, relevances=self.relevances)
+        softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
+        if has_many:
+            longer = max(step, MANY_STEP) if self.step is None else step
+            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
+            softmax = replace(softmax, noise=MANY_NOISE)
+        if movable.is_costly:
+            return [replace(softmax if self.loss == "softmax" else relative, noise=0.0)]
+        courses = [relative, softmax]
+        if not has_many:
+            courses.append(replace(relative, noise=FEW_NOISE))
+            if self.step is None and self.n_passes is None:
+                courses.append(replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step))
+        return [course for course in courses if self.loss in ("auto", course.loss)]
+
+    def after_trial(self, course: Course, n_objects: int) -> Course:
+        """Return the course for the objects of the result, which may be longer than that of a trial."""
+        if course.loss == "softmax" and n_objects > FEW_OBJECTS and self.n_passes is None:
+            return replace(course, n_passes=round(LONG_SOFTMAX * course.n_passes))
+        return course
+
+
+def check_adapt(adapt: Any, rule: str) -> Any:
+    """Return the parameter ``adapt`` of a classifier; refuse wrong ones."""
+    AdaptSettings.of(adapt, rule)
+    return adapt
