@@ -38,6 +38,7 @@ def folder(tmp_path_factory):
 DIGITS = ["digits.csv", "--target", "class", "--n-prototypes", "20"]
 
 
+@pytest.mark.slow
 def test_what_select_says_and_writes(folder):
     text = run("select", *DIGITS, "--output", "kept.csv", "--model", "m.protoset", "--force", cwd=folder).stdout
     document = run_json("select", *DIGITS, cwd=folder)

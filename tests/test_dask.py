@@ -350,6 +350,7 @@ def test_a_worker_that_is_killed_is_survived(monkeypatch):
     assert same_fit(fit_while_a_worker_dies(REPS(40), X, y, ("_extend",)), REPS(40).fit(X, y))
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_among_regions_is_survived(client, small_regions):
     X, y = overlapping(1000, d=6)
     one = REPS(40, search="approximate").fit(X, y, client=client)
@@ -894,6 +895,7 @@ def test_vectors_without_a_direction_do_not_move_on_a_cluster_either(client):
         clone(classifier).set_params(adapt=True).fit(X, y, client=client)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_during_the_moves_is_survived(monkeypatch):
     monkeypatch.setattr(descent, "CHUNK_OBJECTS", 256)
     monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 100)

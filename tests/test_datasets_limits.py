@@ -101,6 +101,7 @@ def read_measured(paths):
     return json.loads(output)
 
 
+@pytest.mark.slow
 def test_small_files_with_a_large_content_are_refused(tmp_path):
     for name, (write, _) in REFUSED.items():
         write(tmp_path / name)

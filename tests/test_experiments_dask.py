@@ -199,6 +199,7 @@ def test_a_worker_that_is_killed_is_survived(client, alone, path):
     assert made(path) == alone["small"]
 
 
+@pytest.mark.slow
 def test_workers_that_die_again_and_again(client, path, tmp_path, monkeypatch):
     """Of one data set: its cells fail, the others do not."""
     plan = SMALL | {"data": ["series", "deadly"], "folds": "default"}

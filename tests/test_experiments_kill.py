@@ -75,6 +75,7 @@ def started(program, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_killed_many_times(tmp_path):
     undisturbed, path = tmp_path / "undisturbed.sqlite", tmp_path / "killed.sqlite"
     killer = started(KILLER, str(path), str(undisturbed), json.dumps(PLAN))

@@ -65,6 +65,7 @@ def test_judgement(line, kind):
     assert judge(line, NAMESPACE).kind == kind
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_or_dies_is_replaced():
     # The first line is not measured: it waits for the imports.
     lines = ("1", "exec('while True: pass')", "2", "__import__('os')._exit(3)", "require(False, 'x')", "3")

@@ -163,6 +163,7 @@ def test_labels_without_meaning_are_no_better_than_guessing(folder):
     assert not validate(read(folder / "penguins.csv", target="species")).no_better_than_guessing
 
 
+@pytest.mark.slow
 def test_a_rare_class_is_found_if_it_counts_as_much():
     selectors = [Refined(REPS(0.05)), Refined(REPS(0.05, class_weight="balanced")), REPS(1.0)]
     recalls = np.empty((3, len(selectors)))

@@ -284,6 +284,7 @@ def test_a_page_without_figures(tmp_path):
     assert (tmp_path / "page.md").read_text() == "# Title\n\n- one\n- two\n"
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     """The command goes on after it was stopped; scikit-learn has the data."""
     run = [sys.executable, "-m", "protoset", "paper", "run", "--dataset", "wine", "--study", "vectors", "--quiet"]

@@ -233,6 +233,7 @@ def test_shuffling_the_rows_changes_no_set_of_reps(data, seed, size):
     assert pairs[0] == pairs[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(labelled_vectors(tied=True, max_objects=30), st.integers(0, 2**32 - 1), st.sampled_from(["auto", 0.5, 1.0]))
 def test_shuffling_weighted_rows_changes_no_prediction(data, seed, size):
@@ -410,6 +411,7 @@ def test_lists_of_all_objects_and_of_the_distinct_ones(tmp_path):
         np.testing.assert_array_equal(fitted.ranking_, searched.ranking_)
 
 
+@pytest.mark.slow
 def test_balanced_weights_find_the_rare_class():
     """96 : 4: recall of the rare class on new objects, beside that of 1-NN on everything."""
     recalls = {"everything": [], "balanced": [], "plain": []}
