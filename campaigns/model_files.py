@@ -16,7 +16,7 @@ from campaigns.checks import ask, require, same
 from campaigns.models import data_model, example_of, model
 from campaigns.values import VALUES, jaccard, scratch
 from protoset import DataModel, load, save
-from protoset.classifier import Rule
+from protoset.decisions import RuleName
 from protoset.exceptions import FileFormatError
 
 METADATA = "metadata.json"
@@ -25,7 +25,7 @@ DROP = object()
 
 
 @cache
-def saved(metric: str, rule: Rule = "nearest", frame: bool = False) -> bytes:
+def saved(metric: str, rule: RuleName = "nearest", frame: bool = False) -> bytes:
     """The file of a fitted classifier."""
     return _bytes_of(model(metric, rule, frame))
 

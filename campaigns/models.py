@@ -9,8 +9,8 @@ import numpy as np
 
 from campaigns.values import TYPICAL_OBJECTS, VALUES, jaccard, labels, matrix, series, table, vectors, words
 from protoset import REPS, DataModel, PrototypeClassifier
-from protoset.classifier import Rule
 from protoset.datasets import Attribute, Dataset
+from protoset.decisions import RuleName
 from protoset.models import fit_model
 from protoset.spaces import DISSIMILARITIES
 
@@ -39,7 +39,7 @@ def example_of(metric: str) -> str:
 
 
 @cache
-def model(metric: str, rule: Rule = "nearest", frame: bool = False) -> PrototypeClassifier:
+def model(metric: str, rule: RuleName = "nearest", frame: bool = False) -> PrototypeClassifier:
     """A classifier that was fitted to typical objects."""
     X = eval(example_of(metric), VALUES)
     if frame:

@@ -1,12 +1,12 @@
-"""Classification with a prototype set; ``protoset.decisions`` has the rules."""
+"""Classification with a prototype set; ``protoset.decisions`` has the rules and their calibration."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protoset._blocks import map_blocks
 from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is_dask, map_rows
 from protoset._estimators import CheckedEstimator
-from protoset._validation import check_choice, check_count, check_jobs
+from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real
 from protoset.adaptation import Adaptation, AdaptSettings, adapt_selected, moved_before_predicting
-from protoset.adaptation.selected import class_weight_of
+from protoset.adaptation.selected import MovedSelection, class_weight_of
 from protoset.adaptation.settings import check_adapt
 from protoset.adaptation.streaming import (
     Batch,
@@ -32,9 +32,26 @@ from protoset.adaptation.streaming import (
     refuse_unmovable,
     where_movable,
 )
-from protoset.decisions import Decision, class_shares, decide
+from protoset.decisions import (
+    RULES,
+    AdjustedRule,
+    Calibration,
+    Explanation,
+    NearestRule,
+    Predictions,
+    Rule,
+    RuleName,
+    calibrate,
+    choose_rule,
+    hold_out,
+    label_sets,
+    probabilities_of,
+)
+from protoset.decisions.answers import order_of
+from protoset.decisions.prequential import JudgedStream, remembered_rows
+from protoset.decisions.refusal import OutlierLabel, check_refuse, outlier_label_for
 from protoset.exceptions import HopelessClassWarning, NotMovableError
-from protoset.selectors import BaseSelector, Refined
+from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors._weights import check_sample_weight
 from protoset.selectors.base import check_selector, note_features
@@ -48,63 +65,8 @@ from protoset.spaces import (
     as_space,
 )
 
-Rule = Literal["nearest", "adjusted"]
-RULES: tuple[Rule, ...] = ("nearest", "adjusted")
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """The prototypes behind the decisions, one row per query, the deciding one first.
-
-    Attributes
-    ----------
-    indices : ndarray of int, shape (n_queries, n_shown)
-        The prototypes as positions in the training set; where they moved, the objects from which they started.
-    labels : ndarray
-        Their labels; the first one is the prediction.
-    distances : ndarray
-        Their dissimilarities from the query.
-    ranks : ndarray
-        Their ranks among the prototypes, 1 for the nearest; equal distances share the best rank.
-    degradations : ndarray
-        Their degradations, 0 where the selector learns none.
-    adjusted_ranks : ndarray
-        What the rule orders by: rank + degradation for "adjusted", the rank for "nearest".
-    exemplars : ndarray of int
-        A real training object for each: the prototype itself, or where it moved, the nearest object of its class.
-    """
-
-    indices: np.ndarray
-    labels: np.ndarray
-    distances: np.ndarray
-    ranks: np.ndarray
-    degradations: np.ndarray
-    adjusted_ranks: np.ndarray
-    exemplars: np.ndarray
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """Predicted labels with what is behind them, one entry per query.
-
-    Attributes
-    ----------
-    labels : ndarray
-    probabilities : ndarray
-        Share of the predicted class, as in ``predict_proba``.
-    indices : ndarray of int
-        The prototype that decided, as a position in the training set.
-    distances : ndarray
-        Its dissimilarity from the query.
-    exemplars : ndarray of int
-        A real training object for it: the prototype itself, or where it moved, the nearest object of its class.
-    """
-
-    labels: np.ndarray
-    probabilities: np.ndarray
-    indices: np.ndarray
-    distances: np.ndarray
-    exemplars: np.ndarray
+LARGEST_COVERAGE = 0.9999
+"""Largest coverage of sets of labels."""
 
 
 class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
@@ -114,15 +76,30 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     ----------
     selector : selector, optional
         Chooses the prototypes and brings the metric; ``Refined(REPS())`` by default.
-    rule : {"nearest", "adjusted"}, default="nearest"
-        ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds to each
-        prototype's rank the degradation that the selector learned; the smallest sum wins. With
-        equal degradations both agree. A class far from all others has hardly any weight, and the
-        adjusted rule may never answer with it; ``fit`` warns where that is so.
+    rule : {"nearest", "adjusted", "scores", "auto"}, default="nearest"
+        ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds a degradation to each
+        prototype's rank; the smallest sum wins. For REPS the degradations are those of its ranking. For other sets
+        they are learned for the set, and all are 0 where that makes fewer errors on the training objects. A class far
+        from all others has hardly any weight, and the adjusted rule may never answer with it; ``fit`` warns where that
+        is so. ``"scores"`` answers with the class of the largest score: every prototype says something about every
+        class, the more the nearer it is. ``"auto"`` takes "nearest" or "scores", whichever makes fewer errors on
+        held-out training objects; ``rule_`` says which.
     adapt : {"auto", True, False} or dict, default="auto"
         Whether the prototypes move after the selection, see :func:`protoset.adapt`. True and a dict refuse objects that
         cannot move; ``"auto"`` leaves these as they are. A dict has arguments of ``adapt``: ``loss``, ``relevances``,
-        ``n_passes``, ``step``, ``max_time``, ``callback``, ``random_state``, ``verbose``.
+        ``n_passes``, ``step``, ``max_time``, ``callback``, ``random_state``, ``verbose``. With ``rule="adjusted"``,
+        ``"auto"`` leaves all prototypes as they are.
+    calibrate : {"auto", True, False}, default="auto"
+        Whether held-out training objects calibrate probabilities, refusals and sets of labels. ``"auto"`` leaves that
+        out where distances are not known, as with a sparse graph; True refuses such objects. With False a fit of
+        prototypes that do not move takes less time.
+    refuse : float, optional
+        Part of the known objects, such as 0.01, that ``predict`` may refuse for the sake of unknown ones: queries that
+        are farther from their nearest prototypes, relative to the training objects near these, than all but this part
+        of held-out training objects get ``outlier_label``. By default no query is refused.
+    outlier_label : "auto", int or str, default="auto"
+        Label of refused queries; by default -1 for numbers as labels and "unknown" for others. It must not be a label
+        of the training set.
     n_jobs : int, optional
         Workers of predictions, which go through the queries block by block, and of the adaptation. Changes no result.
 
@@ -151,7 +128,12 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     class_counts_ : ndarray of float
         Size of each class in the training set, by weight.
     degradations_ : ndarray or None
-        Their degradations, if the selector learns any.
+        Their degradations: those of the ranking of REPS, or of other sets with ``rule="adjusted"``; else None.
+    rule_ : str
+        The rule that decides: "nearest", "adjusted" or "scores".
+    calibration_ : Calibration or None
+        What held-out training objects say about the decisions: how they were held out, their number, the errors of the
+        rules that were tried; None where nothing was calibrated.
     classes_ : ndarray
         The labels, sorted.
     n_features_in_ : int
@@ -185,19 +167,28 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     relevances_: np.ndarray | None
     adaptation_: Adaptation | None
     _stream: Stream | None
+    _learned: Rule
+    _calibration: Calibration | None
+    _judged: JudgedStream | None
     _counters: Counters
 
     def __init__(
         self,
         selector: BaseSelector | None = None,
         *,
-        rule: Rule = "nearest",
+        rule: RuleName = "nearest",
         adapt: Literal["auto"] | bool | dict[str, Any] = "auto",
+        calibrate: Literal["auto"] | bool = "auto",
+        refuse: float | None = None,
+        outlier_label: OutlierLabel = "auto",
         n_jobs: int | None = None,
     ):
         self.selector = selector
         self.rule = rule
         self.adapt = adapt
+        self.calibrate = calibrate
+        self.refuse = refuse
+        self.outlier_label = outlier_label
         self.n_jobs = n_jobs
 
     @property
@@ -233,22 +224,18 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
                 options["finishing"] = moved_before_predicting(moves, selector)
             space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client, **options)
             kept = selector.sample_indices_
-            learned = getattr(selector, "degradations_", None)
-            if plain.rule == "adjusted" and learned is None:
-                raise ValueError(
-                    f"rule='adjusted' needs degradations, which {type(selector).__name__} does not learn; "
-                    "use rule='nearest' or a REPS selector"
-                )
             if space.n_features is not None:
                 note_features(plain, X, space.n_features)
             plain.selector_ = selector
             plain.classes_, plain.sample_indices_ = selector.classes_, kept
-            plain.degradations_ = None if learned is None else learned[kept]
             vote = vote_of(selector, codes)
             plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._beta = selector._rank_base()
-            plain._place(space, y, sample_weight)
+            outlier_label_for(plain.outlier_label, plain.classes_, plain.refuse)
+            training = TrainingSet.of(space, gathered_labels(y, getattr(space.cluster, "client", None)), sample_weight)
+            moved = plain._place(space, training)
+            plain._learn_rule(space, training, moved)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
                 warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
@@ -337,6 +324,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.prototype_counts_, self.class_counts_ = np.zeros(len(kept)), np.zeros(len(classes))
         self._prototypes = space.prototypes(kept)
         self._stream, self._counters, self.relevances_ = None, Counters(0), None
+        self._judged = JudgedStream.begin(len(classes))
         own, is_single = np.full(space.shape[0], -1), selector.sample_counts_ <= 1
         own[kept[is_single]] = np.flatnonzero(is_single)
         return own
@@ -349,9 +337,12 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         codes = check_batch_labels(y, queries.shape[0], self.classes_)
         weights = check_sample_weight(sample_weight, len(codes))
         weights = np.ones(len(codes)) if weights is None else weights
+        judged = JudgedStream.begin(len(self.classes_)) if self._judged is None else self._judged
         if own is None:
             winners, _ = queries.nearest(choose=self._vote, n_jobs=self.n_jobs)
             own, predicted = np.full(len(codes), -1), self._codes[winners]
+            rows = remembered_rows(len(codes))
+            judged = judged.after(queries.block(rows, slice(None)), self._codes, codes[rows], weights[rows])
         movable, moved = continue_moving(self._prototypes, X)
         stream = self._stream
         if stream is None:
@@ -369,6 +360,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.sample_indices_, self.exemplars_, self.degradations_ = known.starts, known.exemplars, None
         self.prototype_counts_, self.class_counts_ = known.counts, known.class_counts
         self.prototype_labels_ = self.classes_[self._codes]
+        self._judged, self._calibration = judged, None
+        self._learned = NearestRule(self._vote, stream.typical or 1.0)
         self.adaptation_ = stream.describe(movable, settings, self.classes_)
         if settings.relevances:
             self.relevances_ = self.adaptation_.relevances
@@ -388,12 +381,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         check_is_fitted(self, "classes_")
         return self._counters.error
 
-    def _place(self, space: TrainingSpace, y: Any, sample_weight: Any) -> None:
+    def _place(self, space: TrainingSpace, training: TrainingSet) -> MovedSelection | None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""
         settings, adapted = AdaptSettings.of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
-            y = gathered_labels(y, getattr(space.cluster, "client", None))
-            training = TrainingSet.of(space, y, sample_weight)
             adapted = adapt_selected(space, training, self.selector_, settings, n_jobs=self.n_jobs)
         kept = self.sample_indices_
         self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
@@ -402,12 +393,86 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.relevances_ = None if adapted is None else adapted.adaptation.relevances
         n_passes = 0 if adapted is None else adapted.adaptation.n_passes
         self._stream, self._counters = None, Counters(space.shape[0], n_passes * space.shape[0])
+        return adapted
+
+    def _learn_rule(self, space: TrainingSpace, training: TrainingSet, moved: MovedSelection | None) -> None:
+        """Learn the rule, and what held-out training objects say about its decisions."""
+        has_moved = moved is not None and moved.adaptation.has_moved
+        ranked = self.selector_.degradations_ if isinstance(self.selector_, REPS) and not has_moved else None
+        self.degradations_ = None if ranked is None else ranked[self.sample_indices_]
+        is_given = self.rule == "nearest" or (self.rule == "adjusted" and ranked is not None)
+        held_out = None
+        if self.calibrate is not False or not is_given:
+            held_out = hold_out(space, training, self.selector_, moved)
+        if held_out is None and (self.calibrate is True or not is_given):
+            wanted = "calibrate=True" if is_given else f"rule={self.rule!r}"
+            raise ValueError(
+                f"{wanted} needs the distances of all training objects to the prototypes, which a sparse graph does "
+                "not hold; use rule='nearest' with calibrate='auto', or pass a dense matrix"
+            )
+        self._calibration, self._learned, self._judged = None, NearestRule(self._vote, 1.0), None
+        if held_out is None:
+            if self.rule == "adjusted" and self.degradations_ is not None:
+                self._learned = AdjustedRule(self._vote, self.degradations_)
+            return
+        rule, judged = choose_rule(self.rule, held_out, self._beta)
+        self._learned = rule.with_vote(self._vote)
+        if isinstance(rule, AdjustedRule):
+            self.degradations_ = rule.degradations
+        if self.calibrate is not False:
+            self._calibration = calibrate(rule, held_out, judged)
+
+    @property
+    def _rule(self) -> Rule:
+        """The rule that decides; it may be changed after fit to one that was learned too."""
+        name, learned = check_choice("rule", self.rule, RULES), self._learned
+        if name in ("auto", learned.name):
+            return learned
+        if name == "nearest":
+            return NearestRule(self._vote, 1.0)
+        if name == "adjusted" and self.degradations_ is not None:
+            return AdjustedRule(self._vote, self.degradations_)
+        raise ValueError(f"rule={name!r} was not learned by fit, which had rule={learned.name!r}; fit again")
+
+    @property
+    def rule_(self) -> str:
+        """The rule that decides."""
+        check_is_fitted(self, "classes_")
+        return self._rule.name
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """What held-out training objects say about the decisions; None where nothing was calibrated."""
+        check_is_fitted(self, "classes_")
+        if self._calibration is None and self._judged is not None and isinstance(self._learned, NearestRule):
+            self._calibration = self._judged.calibration(self._learned)
+        return self._calibration
+
+    def _calibrated(self) -> Calibration:
+        """Return the calibration; refuse where there is none for the rule."""
+        calibration = self.calibration_
+        if calibration is None:
+            raise ValueError(
+                "this classifier is not calibrated, so it knows no probabilities, refusals or sets of labels: it was "
+                "fitted with calibrate=False, on a sparse graph or on fewer than 10 objects, or comes from a file of "
+                "an older version; fit it again with calibrate=True"
+            )
+        if self._rule.name != self._learned.name:
+            raise ValueError(
+                f"rule={self.rule!r} was set after fit, and rule={self._learned.name!r} is calibrated; fit again"
+            )
+        return calibration
 
     def _check_parameters(self) -> dict[str, Any]:
         return {
             "selector": check_selector(self._selector_or_default()),
             "rule": check_choice("rule", self.rule, RULES),
             "adapt": check_adapt(self.adapt, self.rule),
+            "calibrate": self.calibrate
+            if isinstance(self.calibrate, str) and self.calibrate == "auto"
+            else check_flag("calibrate", self.calibrate),
+            "refuse": check_refuse(self.refuse),
+            "outlier_label": self.outlier_label,
             "n_jobs": check_jobs(self.n_jobs),
         }
 
@@ -433,12 +498,71 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """
         if is_dask(X):
             return self._predict_blocks(X)
-        queries = self._cross(X)
-        if self.rule == "nearest":
-            winners, _ = queries.nearest(choose=self._vote, n_jobs=check_jobs(self.n_jobs))
+        queries, rule, rate = self._cross(X), self._rule, check_refuse(self.refuse)
+        if rule.name == "nearest":
+            winners, distances = self._nearest(queries)
+            codes = self._codes[winners]
         else:
-            winners = np.concatenate(self._map(queries, attrgetter("winners")))
-        return self.classes_[self._codes[winners]]
+            codes = np.concatenate(self._map(queries, rule.labels))
+        labels = self.classes_[codes]
+        if rate is None:
+            return labels
+        if rule.name != "nearest":
+            winners, distances = self._nearest(queries)
+        outlier = outlier_label_for(self.outlier_label, self.classes_, rate)
+        is_refused = self._is_novel(distances / self._calibrated().radii[winners], rate)
+        return np.where(is_refused, outlier, labels) if labels.dtype != object else _filled(labels, is_refused, outlier)
+
+    def _nearest(self, queries: Dissimilarities) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest prototype of each query, and its distance."""
+        return queries.nearest(choose=self._vote, n_jobs=check_jobs(self.n_jobs))
+
+    def novelty_scores(self, X: Any) -> np.ndarray:
+        """Say how far queries are from everything that was seen.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
+
+        Returns
+        -------
+        ndarray of float
+            Distance to the nearest prototype, divided by the mean distance of the training objects near this prototype.
+        """
+        queries = self._cross(X)
+        radii = self._calibrated().radii
+        winners, distances = self._nearest(queries)
+        return distances / radii[winners]
+
+    def is_novel(self, X: Any, refuse: float = 0.01) -> np.ndarray:
+        """Say which queries are unlike anything seen.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
+        refuse : float, default=0.01
+            Part of the known objects that may be called novel for the sake of unknown ones.
+
+        Returns
+        -------
+        ndarray of bool
+        """
+        rate = check_refuse(refuse)
+        if rate is None:
+            raise ValueError("refuse=None must be a rate in (0, 1), such as 0.01")
+        return self._is_novel(self.novelty_scores(X), rate)
+
+    def _is_novel(self, scores: np.ndarray, rate: float) -> np.ndarray:
+        """Whether scores are among the largest of held-out objects."""
+        novelty = self._calibrated().novelty
+        if rate * (novelty.total + 1.0) < 1.0:
+            raise ValueError(
+                f"refuse={rate:g} cannot be told from 0 by {novelty.total:g} held-out training objects; use at least "
+                f"refuse={np.ceil(1000 / (novelty.total + 1.0)) / 1000:g}, or fit on more objects"
+            )
+        return novelty.tail(scores) <= rate
 
     def _predict_blocks(self, X: Any) -> Any:
         """Predict the rows of a Dask collection where they are; its columns are checked here and now."""
@@ -453,23 +577,51 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         return map_rows(rows, predict, self.classes_.dtype)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Predict how clearly each class wins.
+        """Predict the probability of each class.
 
-        A class is represented by its best prototype. Its share is beta to the minus adjusted rank of that prototype,
-        divided by the sum over the classes (beta is the selector's, 2 if it has none). With beta = 2 a class whose best
-        prototype is one rank behind has half the share. It is the margin of the decision in ranks, not a calibrated
-        frequency.
-
-        Classes whose best prototypes are equally near divide their shares by votes; of these, classes with equally many
-        votes divide theirs by their sizes in the training set. So the class that ``predict`` answers has the largest
-        share. With ``rule="adjusted"`` a class that is as good but farther may have the same share.
+        The probabilities are calibrated on held-out training objects, see ``calibration_``: their log loss is the
+        smallest there, for evidence times a slope. The evidence is, by rule, how near the nearest prototype of the
+        class is, its adjusted rank, or the score of the class. The class that ``predict`` answers has the largest
+        probability. Classes whose prototypes are equally near divide their probabilities by votes; of these, classes
+        with equally many votes divide theirs by their sizes in the training set.
 
         Returns
         -------
         ndarray of shape (n_queries, n_classes)
+            Rows sum to 1; columns are in the order of ``classes_``. What ``refuse`` says changes nothing here.
         """
-        queries = self._cross(X)
-        return np.concatenate(self._map(queries, lambda decision: class_shares(decision, self._vote, self._beta)))
+        queries, rule, calibration = self._cross(X), self._rule, self._calibrated()
+        return np.concatenate(
+            self._map(queries, lambda block: probabilities_of(rule, calibration.probabilities, block))
+        )
+
+    def predict_set(self, X: Any, coverage: float = 0.9, *, by_class: bool = False) -> np.ndarray:
+        """Predict sets of labels that have the true one as often as asked for.
+
+        The sets are conformal: a label remains unless held-out training objects are as sure of their own labels in all
+        but a part 1 - ``coverage`` of the cases. So the coverage holds on average over queries that come from where the
+        training objects came from. With folds it holds approximately, and usually more labels remain than needed.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
+        coverage : float, default=0.9
+            How often the set shall have the true label.
+        by_class : bool, default=False
+            Whether the coverage shall hold for the objects of each class. Labels of classes with few training objects
+            then remain in every set.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_queries, n_classes)
+            Whether each label remains possible, in the order of ``classes_``; the predicted one always does.
+        """
+        coverage = check_real("coverage", coverage, above=0, most=LARGEST_COVERAGE, remedy="0.9 is usual")
+        by_class = check_flag("by_class", by_class)
+        probabilities = self.predict_proba(X)
+        calibration, codes = self._calibrated(), probabilities.argmax(axis=1)
+        return label_sets(calibration, probabilities, codes, coverage, by_class=by_class)
 
     def predict_details(self, X: Any) -> Predictions:
         """Predict labels with their probabilities and the prototypes that decided, in one pass over the queries.
@@ -477,26 +629,25 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix
-            New objects, as for ``predict``.
+            New objects, as for ``predict``. None is refused.
 
         Returns
         -------
         Predictions
         """
-        queries = self._cross(X)
+        queries, rule = self._cross(X), self._rule
+        calibration = self.calibration_ if rule.name == self._learned.name else None
 
-        def show(decision: Decision) -> tuple[np.ndarray, ...]:
-            shares = class_shares(decision, self._vote, self._beta)
-            probabilities = shares[np.arange(len(shares)), self._codes[decision.winners]]
-            return decision.winners, probabilities, decision.distances[decision.order == decision.winners[:, None]]
+        def show(block: np.ndarray) -> tuple[np.ndarray, ...]:
+            rows, winners, codes = np.arange(len(block)), rule.winners(block), rule.labels(block)
+            certainty = np.full(len(block), np.nan)
+            if calibration is not None:
+                certainty = probabilities_of(rule, calibration.probabilities, block)[rows, codes]
+            return winners, codes, certainty, block[rows, winners]
 
-        winners, probabilities, distances = map(np.concatenate, zip(*self._map(queries, show), strict=True))
+        winners, codes, certainty, distances = map(np.concatenate, zip(*self._map(queries, show), strict=True))
         return Predictions(
-            self.prototype_labels_[winners],
-            probabilities,
-            self.sample_indices_[winners],
-            distances,
-            self.exemplars_[winners],
+            self.classes_[codes], certainty, self.sample_indices_[winners], distances, self.exemplars_[winners]
         )
 
     def explain(self, X: Any, n_neighbors: int = 3) -> Explanation:
@@ -514,20 +665,18 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         Explanation
         """
         n_neighbors = check_count("n_neighbors", n_neighbors, least=1, remedy="pass how many prototypes to show")
-        queries = self._cross(X)
+        queries, rule = self._cross(X), self._rule
         own = np.zeros(len(self._codes)) if self.degradations_ is None else self.degradations_
 
-        def show(decision: Decision) -> tuple[np.ndarray, ...]:
-            is_winner = decision.order == decision.winners[:, None]
-            first = np.lexsort((~is_winner, decision.adjusted_ranks), axis=1)[:, :n_neighbors]
-            shown = np.take_along_axis(decision.order, first, axis=1)
+        def show(block: np.ndarray) -> tuple[np.ndarray, ...]:
+            shown, ranks, adjusted = order_of(rule, block, n_neighbors)
             return (
                 self.sample_indices_[shown],
                 self.prototype_labels_[shown],
-                np.take_along_axis(decision.distances, first, axis=1),
-                np.take_along_axis(decision.ranks, first, axis=1),
+                np.take_along_axis(block, shown, axis=1),
+                ranks,
                 own[shown],
-                np.take_along_axis(decision.adjusted_ranks, first, axis=1),
+                adjusted,
                 self.exemplars_[shown],
             )
 
@@ -581,12 +730,6 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def _cross(self, X: Any) -> Dissimilarities:
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
-        adaptation = getattr(self, "adaptation_", None)
-        if self.rule == "adjusted" and adaptation is not None and adaptation.has_moved:
-            raise ValueError(
-                "rule='adjusted' needs degradations of prototypes that stay where they are, and this classifier was "
-                "fitted without them; use rule='nearest', or fit again"
-            )
         if isinstance(X, Dissimilarities):
             raise TypeError("X is a space; predictions need the objects themselves, pass them as in fit")
         queries = self._prototypes.cross(X)
@@ -608,13 +751,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
                 f"{columns[position]!r} where {expected[position]!r} was expected; put the columns in the order of fit"
             )
 
-    def _map(self, queries: Dissimilarities, function: Any) -> list[Any]:
-        """Apply a function to the decisions of the queries, block by block."""
-        degradations = self.degradations_ if self.rule == "adjusted" else None
+    def _map(self, queries: Dissimilarities, function: Callable[[np.ndarray], Any]) -> list[Any]:
+        """Apply a function to the distances of the queries to the prototypes, block by block."""
         return map_blocks(
-            lambda rows: function(decide(queries.block(rows, slice(None)), degradations, self._vote)),
-            *queries.shape,
-            check_jobs(self.n_jobs),
+            lambda rows: function(queries.block(rows, slice(None))), *queries.shape, check_jobs(self.n_jobs)
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -641,6 +781,13 @@ def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classe
             HopelessClassWarning,
             stacklevel=3,
         )
+
+
+def _filled(labels: np.ndarray, is_refused: np.ndarray, outlier: Any) -> np.ndarray:
+    """Labels with another one where queries are refused."""
+    labels = labels.copy()
+    labels[is_refused] = outlier
+    return labels
 
 
 def _predict_named(classifier: PrototypeClassifier, names: list[str], rows: np.ndarray) -> np.ndarray:

@@ -31,8 +31,11 @@ from protoset.adaptation.checks import (
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings, Loss
 from protoset.adaptation.validation import (
+    MOST_HELD_OUT,
     TRIAL_OBJECTS,
+    Attempts,
     Trial,
+    TriedSet,
     best_of,
     held_out_shares,
     measure,
@@ -48,8 +51,10 @@ from protoset.spaces.movable import MovableObjects, Moved
 OBJECTIVE_OBJECTS = 16_384
 """Objects by which the objective is measured at most."""
 
-SelectWithout = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""Maps training objects and their counts to the prototypes that the method chooses among them."""
+SelectWithout = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray | None]]
+"""Maps training objects and their counts to the prototypes that the method chooses among them, and their degradations.
+
+Degradations are those of a ranking: None where the prototypes were not chosen by the ranking alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +198,27 @@ def adapt(
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
     start = MovingSet(moved, codes, _own(training.objects, homes))
-    _, adaptation = adapt_set(movable, training.objects, start, settings, class_weight=class_weight, n_jobs=n_jobs)
+    adapted = adapt_set(movable, training.objects, start, settings, class_weight=class_weight, n_jobs=n_jobs)
+    adaptation = adapted.adaptation
     # Missing values of prototypes are filled in for the moves only.
     return adaptation if adaptation.has_moved else replace(adaptation, prototypes=prototypes)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaptedSet:
+    """Result of an adaptation, for those who go on with it.
+
+    Attributes
+    ----------
+    prototypes : MovingSet
+    adaptation : Adaptation
+    tried : list of TriedSet
+        Sets that moved as this one did, if it moved, without knowing the objects that were held out.
+    """
+
+    prototypes: MovingSet
+    adaptation: Adaptation
+    tried: list[TriedSet]
 
 
 def adapt_set(
@@ -207,7 +230,7 @@ def adapt_set(
     class_weight: ClassWeight,
     n_jobs: int | None = None,
     select: SelectWithout | None = None,
-) -> tuple[MovingSet, Adaptation]:
+) -> AdaptedSet:
     """Move prototypes among distinct objects; see :func:`adapt`.
 
     ``select`` chooses the prototypes for the trials; by default they start from the given ones.
@@ -223,25 +246,26 @@ def adapt_set(
     first = measure(weighted, start, measured)
     courses = settings.courses(movable, len(objects))
     watch = _Watch(weighted, limits, measured, first.rate)
-    before = after = first
+    before = after = Attempts(first, [])
     course: Course | None = None
     with limits.interruptible():
         trials = _trials(objects, movable, start, select, random_state)
         watch.most = sum(each.n_passes for each in courses) * len(trials) + courses[0].n_passes
         before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
-        best = best_of(tried, len(objects))
+        best = best_of([each.errors for each in tried], len(objects))
         after = tried[best]
-        if should_move(after, before, movable):
+        if should_move(after.errors, before.errors, movable):
             course = settings.after_trial(courses[best], len(objects))
         if course is not None and limits.reason is None:
             watch.begin(course.n_passes)
-            descend(weighted, start, everything, course, random_state, watch, n_jobs)
+            rows = _left(objects, trials)
+            descend(weighted, start, rows, course, random_state, watch, n_jobs)
     limits.warn(watch.n_passes, watch.most)
     moved, last = start, first
     if watch.latest is not None:
         last = measure(weighted, watch.latest, measured)
         # Trials have shown that moves help; this is for moves that diverge among all objects.
-        moved, last = (watch.latest, last) if last.rate <= max(first.rate, before.rate) else (start, first)
+        moved, last = (watch.latest, last) if last.rate <= max(first.rate, before.errors.rate) else (start, first)
     adaptation = Adaptation(
         prototypes=movable.objects(moved.moved),
         labels=objects.classes[moved.labels],
@@ -249,12 +273,28 @@ def adapt_set(
         loss=(course or courses[0]).loss,
         objective_before=first.mean_loss,
         objective_after=last.mean_loss,
-        held_out_before=before.rate,
-        held_out_after=(before if moved is start else after).rate,
+        held_out_before=before.errors.rate,
+        held_out_after=(before if moved is start else after).errors.rate,
         n_passes=0 if moved is start else math.ceil(round(watch.n_passes - watch.begun, 6)),
         reason=_why_ended(limits, course, moved is start),
     )
-    return moved, adaptation
+    tried_sets = (before if moved is start else after).sets
+    if has_many(objects) and tried_sets:
+        # Trials are much smaller than the result; the held-out objects took no part in the moves of the result either.
+        sample = trials[0]
+        tried_sets = [TriedSet(weighted, moved, sample.seen, sample.held_out, sample)]
+    return AdaptedSet(moved, adaptation, tried_sets)
+
+
+def has_many(objects: DistinctObjects) -> bool:
+    """Whether a trial takes some of the objects only."""
+    return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
+
+
+def _left(objects: DistinctObjects, trials: list[Trial]) -> np.ndarray:
+    """Objects to move among: of many, those that no trial holds out, so that an error can be measured afterwards."""
+    everything = np.arange(len(objects))
+    return np.delete(everything, trials[0].held_out) if has_many(objects) else everything
 
 
 class _Watch:
@@ -307,8 +347,10 @@ def _trials(
         seen, held_out = np.flatnonzero(shares < 1), np.flatnonzero(shares)
         if len(seen) > TRIAL_OBJECTS:
             seen = np.sort(random_state.permutation(seen)[:TRIAL_OBJECTS])
-        kept = None if select is None else select(seen, (objects.counts * (1 - shares))[seen])
-        first = start if kept is None else starting_set(movable, objects, kept)
+        first = start
+        if select is not None:
+            kept, _ = select(seen, (objects.counts * (1 - shares))[seen])
+            first = starting_set(movable, objects, kept)
         parts = (None, None) if objects.are_single else (1 - shares[seen], shares[held_out])
         trials.append(Trial(first, seen, held_out, *parts))
     return trials

@@ -14,7 +14,7 @@ from protoset.adaptation.adapting import Adaptation, SelectWithout, adapt_set, o
 from protoset.adaptation.checks import check_movable
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings
-from protoset.adaptation.validation import Trial, in_memory
+from protoset.adaptation.validation import Trial, TriedSet, in_memory
 from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
@@ -25,7 +25,7 @@ from protoset.spaces.movable import MovableObjects, Moved
 
 
 @dataclass(frozen=True, eq=False)
-class AdaptedSet:
+class MovedSelection:
     """A selected set after its adaptation, in the order of ``sample_indices_``.
 
     Attributes
@@ -35,11 +35,20 @@ class AdaptedSet:
         The space of the prototypes.
     exemplars : ndarray of int
         The nearest training object of the same class to each prototype, as a row.
+    training : TrainingSet
+        The distinct training objects, in the order in which prototypes moved among them.
+    moved : MovingSet
+        The prototypes among the distinct objects.
+    tried : list of TriedSet
+        Sets of the same kind that do not know some of the objects.
     """
 
     adaptation: Adaptation
     prototypes: PrototypeSpace
     exemplars: np.ndarray
+    training: TrainingSet
+    moved: MovingSet
+    tried: list[TriedSet]
 
 
 def adapt_selected(
@@ -49,7 +58,7 @@ def adapt_selected(
     settings: AdaptSettings,
     *,
     n_jobs: int | None,
-) -> AdaptedSet:
+) -> MovedSelection:
     """Move the prototypes of a fitted selector."""
     training = ordered_for_moves(training)
     objects, movable = training.objects, check_movable(space, training)
@@ -58,23 +67,31 @@ def adapt_selected(
     # Prototypes move in the order of their contents, so that the order of the rows changes no result.
     by_content = np.argsort(training.position[kept])
     start = starting_set(movable, objects, training.position[kept][by_content])
-    moved, adaptation = adapt_set(
+    adapted = adapt_set(
         movable,
         objects,
         start,
         settings,
         class_weight=class_weight_of(selector),
         n_jobs=n_jobs,
-        select=_select_without(selector, space, movable, training),
+        select=select_without(selector, space, training, movable.all_distances()),
     )
-    as_kept = np.argsort(by_content)
+    moved, as_kept = adapted.prototypes, np.argsort(by_content)
     points = Moved(moved.moved.points[as_kept], moved.moved.scales)
-    adaptation = replace(adaptation, prototypes=movable.objects(points), labels=adaptation.labels[as_kept])
-    if not adaptation.has_moved:
-        stayed = space.prototypes(kept)
-        return AdaptedSet(replace(adaptation, prototypes=stayed.objects), stayed, kept)
-    exemplars = training.rows[nearest_of_class(movable, objects, moved)]
-    return AdaptedSet(adaptation, movable.place(points), exemplars[as_kept])
+    placed, exemplars = space.prototypes(kept), kept
+    prototypes = placed.objects
+    if adapted.adaptation.has_moved:
+        placed, prototypes = movable.place(points), movable.objects(points)
+        exemplars = training.rows[nearest_of_class(movable, objects, moved)][as_kept]
+    labels = adapted.adaptation.labels[as_kept]
+    ordered = MovingSet(points, moved.labels[as_kept], _renumbered(moved.own, as_kept))
+    adaptation = replace(adapted.adaptation, prototypes=prototypes, labels=labels)
+    return MovedSelection(adaptation, placed, exemplars, training, ordered, adapted.tried)
+
+
+def _renumbered(own: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Prototypes of the objects, or -1, after the prototypes were put into another order."""
+    return np.where(own >= 0, np.argsort(order)[own], -1)
 
 
 def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> Finishing:
@@ -162,26 +179,27 @@ def class_weight_of(selector: Any) -> Any:
     return getattr(selector, "class_weight", None)
 
 
-def _select_without(
-    selector: Any, space: TrainingSpace, movable: MovableObjects, training: TrainingSet
+def select_without(
+    selector: Any, space: TrainingSpace, training: TrainingSet, known: np.ndarray | None
 ) -> SelectWithout | None:
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
-    Objects on a cluster come here for that. None for other methods, which may take long.
+    ``known`` has the dissimilarities of all distinct objects, where they are known. Objects on a cluster come here.
+    None for other methods, which may take long.
     """
     objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
     if not isinstance(ranking, REPS):
         return None
     rate = len(selector.sample_indices_) / len(objects)
-    known, rows = movable.all_distances(), training.rows
+    rows = training.rows
     if known is not None:
         space, rows = make_space(known, "precomputed"), np.arange(len(objects))
     # Few objects, in this process; a folder keeps the lists of all objects.
     search = NeighborSearch(n_neighbors=NeighborSearch.of(ranking.search).n_neighbors)
     solver = "auto" if ranking.solver == "distributed" else ranking.solver
 
-    def select(members: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    def select(members: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         part = objects.take(members, counts)
         n_prototypes = max(len(part.classes), round(rate * len(part)))
         inner = clone(ranking).set_params(n_prototypes=n_prototypes, search=search, solver=solver)
@@ -190,6 +208,7 @@ def _select_without(
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
         with again._fitting() as plain:
             plain._fit_distinct(space.subset(rows[members]), part)
-        return members[again.sample_indices_]
+        kept = again.sample_indices_
+        return members[kept], again.degradations_[kept] if again is inner else None
 
     return select

@@ -64,13 +64,9 @@ class AdaptSettings:
             raise ValueError(f"adapt={adapt!r} must be 'auto', True, False, or a dict of arguments of protoset.adapt")
         if isinstance(adapt, (bool, np.bool_)) and not adapt:
             return None
-        if rule == "adjusted":
-            if adapt == "auto":
-                return None
-            raise ValueError(
-                f"adapt={adapt!r} does not go with rule='adjusted': degradations belong to prototypes that stay where "
-                "they are; use rule='nearest'"
-            )
+        if rule == "adjusted" and isinstance(adapt, str):
+            # The paper's rule, for the paper's prototypes.
+            return None
         return cls(**(adapt if isinstance(adapt, dict) else {})).checked()
 
     def checked(self) -> AdaptSettings:

@@ -127,6 +127,41 @@ class Trial:
     held_out_shares: np.ndarray | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class TriedSet:
+    """Prototypes that do not know some training objects.
+
+    Attributes
+    ----------
+    objects : WeightedObjects
+        Objects in memory.
+    prototypes : MovingSet
+        The prototypes after the moves of a trial.
+    seen, held_out : ndarray of int
+        Objects that they moved among, and others, as rows of ``objects``.
+    trial : Trial
+        The trial, with the rows of all training objects.
+    """
+
+    objects: WeightedObjects
+    prototypes: MovingSet
+    seen: np.ndarray
+    held_out: np.ndarray
+    trial: Trial
+
+    def distances(self, rows: np.ndarray) -> np.ndarray:
+        """Distances of some of the objects to the prototypes, as the metric has them."""
+        return self.objects.movable.measured(self.objects.distances(self.prototypes, rows)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Attempts:
+    """What a course did in all trials: the errors on the held-out objects, and the prototypes of each trial."""
+
+    errors: Errors
+    sets: list[TriedSet]
+
+
 def in_memory(objects: WeightedObjects, trials: list[Trial]) -> tuple[WeightedObjects, list[Trial]]:
     """Take the objects of some trials into memory, once for all of them."""
     rows = np.unique(np.concatenate([part for trial in trials for part in (trial.seen, trial.held_out)]))
@@ -150,25 +185,29 @@ def try_courses(
     *,
     watch: Watch | None = None,
     n_jobs: int | None = None,
-) -> tuple[Errors, list[Errors]]:
-    """Errors on the held-out objects, before the moves and after each course."""
+) -> tuple[Attempts, list[Attempts]]:
+    """Try each course; returns the state of all trials before the moves, and after each course."""
+    given = trials
     objects, trials = in_memory(objects, trials)
     seeds = generator.randint(2**31, size=len(trials))
 
-    def attempt(course: Course, number: int) -> Errors:
+    def attempt(course: Course, number: int) -> MovingSet:
         trial = trials[number]
         seen = _with_shares(objects, trial.seen, trial.seen_shares)
-        moved = descend(seen, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
-        return judge(trial, moved)
+        return descend(seen, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
 
-    def judge(trial: Trial, prototypes: MovingSet) -> Errors:
-        held_out = _with_shares(objects, trial.held_out, trial.held_out_shares)
-        return measure(held_out, prototypes, trial.held_out)
+    def judge(prototypes: list[MovingSet]) -> Attempts:
+        errors, sets = [], []
+        for original, trial, some in zip(given, trials, prototypes, strict=True):
+            held_out = _with_shares(objects, trial.held_out, trial.held_out_shares)
+            errors.append(measure(held_out, some, trial.held_out))
+            sets.append(TriedSet(objects, some, trial.seen, trial.held_out, original))
+        return Attempts(_join(errors), sets)
 
-    attempts = [(course, number) for course in courses for number in range(len(trials))]
-    tried = in_threads(n_jobs)(delayed(attempt)(*each) for each in attempts)
-    after = [_join(tried[first : first + len(trials)]) for first in range(0, len(tried), len(trials))]
-    return _join([judge(trial, trial.start) for trial in trials]), after
+    numbers = range(len(trials))
+    moved = in_threads(n_jobs)(delayed(attempt)(course, number) for course in courses for number in numbers)
+    after = [judge(moved[first : first + len(trials)]) for first in range(0, len(moved), len(trials))]
+    return judge([trial.start for trial in trials]), after
 
 
 def best_of(tried: list[Errors], n_objects: int) -> int:

@@ -18,8 +18,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from protoset._validation import is_number
-from protoset.classifier import Rule
 from protoset.datasets import Dataset
+from protoset.decisions import RankRule
 from protoset.models import MethodSpec, Preparation, prepare
 from protoset.models.preparation import Nominal, Scaling, metric_of_dataset
 from protoset.spaces import DISSIMILARITIES
@@ -129,7 +129,7 @@ class PlannedMethod:
     rate: float | dict[str, float] | None = None
     rate_name: str | None = None
     seeds: tuple[int, ...] | Literal["fold"] | None = None
-    rule: Rule = "nearest"
+    rule: RankRule = "nearest"
 
     @classmethod
     def reference(cls, name: Any) -> Self | None:

@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator
 from protoset._validation import is_number
 from protoset.adaptation import AdaptSettings
 from protoset.adaptation.checks import check_movable
-from protoset.classifier import PrototypeClassifier, Rule, warn_of_hopeless_classes
-from protoset.decisions import decide
+from protoset.classifier import PrototypeClassifier, warn_of_hopeless_classes
+from protoset.decisions import RankRule, decide, learn_degradations, leave_one_out
 from protoset.experiments.folds import Fold
 from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, as_json
 from protoset.models import MethodSpec, reference_errors, vote_of_neighbors
@@ -52,7 +52,7 @@ class Selection:
     answer: int | None = None
     moved: PrototypeSpace | None = None
 
-    def predict(self, fold: Fold, rule: Rule = "nearest") -> np.ndarray:
+    def predict(self, fold: Fold, rule: RankRule = "nearest") -> np.ndarray:
         """Predict the classes of the test objects."""
         if rule == "nearest" and self.answer is not None:
             return np.full(len(fold.test), self.answer)
@@ -65,11 +65,12 @@ class Selection:
             winners, _ = self.moved.cross(fold.test_objects()).nearest(choose=vote)
         elif rule == "nearest":
             winners, _ = fold.queries.nearest(columns=self.kept, choose=vote)
-        elif self.degradations is None:
-            raise ValueError(f"rule={rule!r} needs degradations, which only REPS learns; use rule='nearest'")
         else:
-            warn_of_hopeless_classes(self.degradations, fold.labels[self.kept], fold.classes)
-            winners = decide(fold.queries.block(slice(None), self.kept), self.degradations, vote).winners
+            degradations = self.degradations
+            if degradations is None:
+                degradations = learn_degradations(leave_one_out(fold.space, fold.labels, self.kept), vote)
+            warn_of_hopeless_classes(degradations, fold.labels[self.kept], fold.classes)
+            winners = decide(fold.queries.block(slice(None), self.kept), degradations, vote).winners
         return fold.labels[self.kept[winners]]
 
 
@@ -108,11 +109,11 @@ class FoldSelector:
             selector, shared = sized.build(random_state=seed).fit(self.fold.space, self.fold.labels), (0.0, 0.0)
             kept, n_distances = selector.sample_indices_, selector.n_distances_
             refined = getattr(selector, "refinement_", None)
-        degradations = getattr(selector, "degradations_", None)
+        ranking = selector if isinstance(selector, REPS) and refined is None else None
         return Selection(
             kept,
             counts_of(selector, kept),
-            None if degradations is None else degradations[kept],
+            None if ranking is None else ranking.degradations_[kept],
             int(n_distances),
             _counters(selector, refined),
             _parameters(selector, spec, size),

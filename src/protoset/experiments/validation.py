@@ -14,8 +14,8 @@ import numpy as np
 from protoset import exceptions
 from protoset._cluster import resolve_client
 from protoset._validation import check_callable, check_choice, check_flag, check_jobs
-from protoset.classifier import RULES, Rule
 from protoset.datasets import Dataset
+from protoset.decisions import RANK_RULES, RankRule
 from protoset.evaluation import ErrorEstimate, balanced_accuracy, estimate_error, macro_f1, no_better_than
 from protoset.experiments.cells import CellResult
 from protoset.experiments.engine import RunProgress, compute_dataset
@@ -118,7 +118,7 @@ def validate(
     scaling: Scaling | None = None,
     n_prototypes: int | float | str = "auto",
     parameters: Mapping[str, Any] | None = None,
-    rule: Rule = "nearest",
+    rule: RankRule = "nearest",
     adapt: Adapt = "auto",
     references: bool = True,
     random_state: int = 0,
@@ -160,7 +160,7 @@ def validate(
     n_jobs = check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)
     check_callable("progress", progress)
-    check_choice("rule", rule, RULES)
+    check_choice("rule", rule, RANK_RULES)
     planned = _planned(method, n_prototypes, parameters, rule, random_state)
     preparation = prepare(dataset, metric=metric, metric_params=metric_params, scaling=scaling)
     planned = _with_moves(planned, adapt, preparation, dataset)
@@ -230,7 +230,7 @@ def _moved(results: list[CellResult]) -> np.ndarray:
 
 
 def _planned(
-    name: str, n_prototypes: int | float | str, parameters: Mapping[str, Any] | None, rule: Rule, random_state: int
+    name: str, n_prototypes: int | float | str, parameters: Mapping[str, Any] | None, rule: RankRule, random_state: int
 ) -> PlannedMethod:
     reference = PlannedMethod.reference(name)
     if reference is None:

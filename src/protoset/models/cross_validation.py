@@ -20,8 +20,8 @@ from protoset._validation import check_choice
 from protoset.adaptation import AdaptSettings
 from protoset.adaptation.checks import check_movable
 from protoset.adaptation.selected import move_selected
-from protoset.classifier import RULES, PrototypeClassifier, Rule
-from protoset.decisions import decide
+from protoset.classifier import PrototypeClassifier
+from protoset.decisions import RULES, RuleName
 from protoset.models.known_distances import KnownDistances
 from protoset.neighbors import NeighborSearch
 from protoset.selectors import BaseSelector, Refined
@@ -61,7 +61,7 @@ def cross_validated_error(
     space: TrainingSpace,
     labels: np.ndarray,
     *,
-    rule: Rule = "nearest",
+    rule: RuleName = "nearest",
     moves: AdaptSettings | None = None,
 ) -> CrossValidation:
     """Measure the error of a method, at the size of its fitted set, on held-out training objects.
@@ -74,7 +74,7 @@ def cross_validated_error(
         Space of the training objects.
     labels : ndarray
         Their labels.
-    rule : {"nearest", "adjusted"}, default="nearest"
+    rule : {"nearest", "adjusted", "scores", "auto"}, default="nearest"
         Rule of the classifier.
     moves : AdaptSettings, optional
         How the prototypes of each fold move before they predict; see :func:`moves_of`. By default they stay.
@@ -104,6 +104,10 @@ def cross_validated_error(
     """
     check_choice("rule", rule, RULES)
     if moves is not None:
+        if rule != "nearest":
+            raise ValueError(
+                f"rule={rule!r} of moved prototypes is judged by their fit: see calibration_.errors of the classifier"
+            )
         moves = moves.checked()
         check_movable(space)
     labels = np.asarray(labels)
@@ -192,7 +196,7 @@ def _fold_size(n_kept: int, n_objects: int, train_codes: np.ndarray) -> int:
 def _predict_fold(
     selector: BaseSelector,
     size: int,
-    rule: Rule,
+    rule: RuleName,
     space: TrainingSpace,
     codes: np.ndarray,
     train: np.ndarray,
@@ -203,7 +207,7 @@ def _predict_fold(
     present = np.unique(codes[train])
     if len(present) == 1:
         return np.full(len(held_out), present[0])
-    classifier = PrototypeClassifier(at_size(selector, size), rule=rule, adapt=False)
+    classifier = PrototypeClassifier(at_size(selector, size), rule=rule, adapt=False, calibrate=False)
     with warnings.catch_warnings():
         # The fit of the set has warned already.
         warnings.simplefilter("ignore")
@@ -213,8 +217,8 @@ def _predict_fold(
     if moves is not None:
         block = _moved_distances(classifier.selector_, space, codes, train, held_out, moves)
     vote = vote_of(classifier.selector_, np.searchsorted(present, codes[train]))
-    slots = vote(block) if rule == "nearest" else decide(block, classifier.degradations_, vote).winners
-    return np.where(np.isfinite(block.min(axis=1)), codes[kept[slots]], -1)
+    predicted = codes[kept[vote(block)]] if rule == "nearest" else present[classifier._rule.labels(block)]
+    return np.where(np.isfinite(block.min(axis=1)), predicted, -1)
 
 
 def _moved_distances(

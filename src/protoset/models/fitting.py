@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from protoset.classifier import PrototypeClassifier, Rule
+from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset, take
+from protoset.decisions import RuleName
 from protoset.models.methods import REFINED, Adapt, find_method, with_moves
 from protoset.models.model import DataModel, has_moved
 from protoset.models.preparation import Scaling, check_dataset, prepare
@@ -23,7 +24,7 @@ def fit_model(
     scaling: Scaling | None = None,
     n_prototypes: int | float | str = "auto",
     parameters: Mapping[str, Any] | None = None,
-    rule: Rule = "nearest",
+    rule: RuleName = "nearest",
     adapt: Adapt = "auto",
     n_jobs: int | None = None,
     random_state: int | None = None,

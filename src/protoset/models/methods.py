@@ -12,7 +12,8 @@ import numpy as np
 from protoset._validation import did_you_mean
 from protoset.adaptation import AdaptSettings
 from protoset.adaptation.checks import check_movable
-from protoset.classifier import PrototypeClassifier, Rule
+from protoset.classifier import PrototypeClassifier
+from protoset.decisions import RuleName
 from protoset.models.preparation import Preparation, check_parameters
 from protoset.selectors import BaseSelector, NeighborSearch, Refined, all_selectors
 from protoset.selectors.allocation import resolve_size
@@ -221,7 +222,7 @@ def find_method(
 
 
 def with_moves(
-    spec: MethodSpec, adapt: Adapt, preparation: Preparation, objects: Any, *, rule: Rule = "nearest"
+    spec: MethodSpec, adapt: Adapt, preparation: Preparation, objects: Any, *, rule: RuleName = "nearest"
 ) -> MethodSpec:
     """Return a method with the moves that ``adapt`` asks for on the objects of a data set.
 

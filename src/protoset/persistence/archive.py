@@ -165,3 +165,8 @@ def _read_array(archive: zipfile.ZipFile, file: str, dtype: str, shape: list[int
 def with_prefix(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     """Return the arrays whose names have a prefix, by their names without it."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def native(array: np.ndarray) -> np.ndarray:
+    """Return an array in the byte order of this machine, as the kernels need it."""
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -10,8 +10,10 @@ import numpy as np
 
 from protoset._validation import check_count, check_real
 from protoset.adaptation.streaming import Counters
-from protoset.classifier import RULES, PrototypeClassifier
-from protoset.persistence.archive import with_prefix
+from protoset.classifier import PrototypeClassifier
+from protoset.decisions import RULES, AdjustedRule, NearestRule
+from protoset.persistence.archive import native, with_prefix
+from protoset.persistence.decisions import describe_calibration, describe_rule, restore_calibration, restore_rule
 from protoset.persistence.selector import describe_selector, restore_selector
 from protoset.spaces import DISSIMILARITIES
 
@@ -22,6 +24,9 @@ def describe_classifier(classifier: PrototypeClassifier) -> tuple[dict[str, Any]
     metadata = {
         "rule": classifier.rule,
         "adapt": _describe_adapt(classifier.adapt),
+        "calibrate": bool(classifier.calibrate) if not isinstance(classifier.calibrate, str) else "auto",
+        "refuse": None if classifier.refuse is None else float(classifier.refuse),
+        "outlier_label": _plain(classifier.outlier_label),
         "beta": classifier._beta,
         "selector": describe_selector(classifier.selector),
         "metric": classifier._prototypes.metric,
@@ -40,6 +45,12 @@ def describe_classifier(classifier: PrototypeClassifier) -> tuple[dict[str, Any]
         arrays["exemplars"] = classifier.exemplars_
     if classifier.relevances_ is not None:
         arrays["relevances"] = classifier.relevances_
+    metadata["learned"], learned = describe_rule(classifier._learned)
+    arrays |= {f"rule_{name}": array for name, array in learned.items()}
+    calibration = classifier.calibration_
+    if calibration is not None:
+        metadata["calibration"], calibrated = describe_calibration(calibration)
+        arrays |= {f"calibration_{name}": array for name, array in calibrated.items()}
     return metadata, arrays
 
 
@@ -50,13 +61,14 @@ def restore_classifier(
     # Files of older versions say nothing about an adaptation.
     adapt = metadata.get("adapt", False)
     selector = restore_selector(metadata["selector"], function)
-    classifier = PrototypeClassifier(selector, rule=metadata["rule"], adapt=adapt)
+    decisions = {name: metadata[name] for name in ("calibrate", "refuse", "outlier_label") if name in metadata}
+    classifier = PrototypeClassifier(selector, rule=metadata["rule"], adapt=adapt, **decisions)
     classifier._check_parameters()
     space = with_prefix(arrays, "space_")
     metric: Any = metadata["metric"] if function is None else function
     classifier._prototypes = DISSIMILARITIES[metadata["metric"]].space.from_state(metric, metadata["space"], space)
     classifier._beta = check_real("beta", metadata["beta"], above=1, remedy="it is part of the file")
-    classifier._codes = _native(arrays["codes"])
+    classifier._codes = native(arrays["codes"])
     classifier.sample_indices_ = arrays["sample_indices"]
     classifier.degradations_ = arrays.get("degradations")
     classifier.exemplars_ = arrays.get("exemplars", classifier.sample_indices_)
@@ -76,14 +88,38 @@ def restore_classifier(
     classifier.classes_ = classes
     classifier.prototype_labels_ = classes[classifier._codes]
     classifier._stream, classifier._counters = None, _restore_counters(metadata, classifier)
+    _restore_decisions(classifier, metadata, arrays)
     return classifier
+
+
+def _restore_decisions(
+    classifier: PrototypeClassifier, metadata: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> None:
+    """Set the rule and its calibration; a file of an older version has none of both."""
+    vote, alpha = classifier._vote, classifier.degradations_
+    classifier._calibration, classifier._judged = None, None
+    if "learned" not in metadata:
+        classifier._learned = NearestRule(vote, 1.0)
+        if classifier.rule == "adjusted" and alpha is not None:
+            classifier._learned = AdjustedRule(vote, alpha)
+        return
+    classifier._learned = restore_rule(metadata["learned"], with_prefix(arrays, "rule_"), vote, alpha)
+    _ = classifier._rule
+    if "calibration" in metadata:
+        given = with_prefix(arrays, "calibration_")
+        classifier._calibration = restore_calibration(metadata["calibration"], given, classifier._learned)
+
+
+def _plain(value: Any) -> Any:
+    """Return a NumPy scalar as a Python number."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _describe_adapt(adapt: Any) -> Any:
     """Return the parameter ``adapt`` without what JSON has not: a callback, a generator of random numbers."""
     if not isinstance(adapt, Mapping):
         return bool(adapt) if isinstance(adapt, np.bool_) else adapt
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in adapt.items()}
+    plain = {name: _plain(value) for name, value in adapt.items()}
     return {name: value for name, value in plain.items() if value is None or isinstance(value, (str, int, float))}
 
 
@@ -91,7 +127,7 @@ def _restore_counts(classifier: PrototypeClassifier, arrays: dict[str, np.ndarra
     """Set the votes of prototypes and the sizes of classes: 1 each in a file of an older version."""
     counts = {"prototype_counts": len(classifier._codes), "class_counts": n_classes}
     for name, length in counts.items():
-        array = _native(arrays[name]) if counts.keys() & arrays.keys() else np.ones(length)
+        array = native(arrays[name]) if counts.keys() & arrays.keys() else np.ones(length)
         if array.shape != (length,) or array.dtype != np.float64 or not (np.isfinite(array) & (array >= 0)).all():
             raise ValueError(f"{name} must have {length} finite numbers of at least 0")
         setattr(classifier, f"{name}_", array)
@@ -109,11 +145,6 @@ def _restore_counters(metadata: dict[str, Any], classifier: PrototypeClassifier)
     if not 0 <= wrong <= judged < np.inf:
         raise ValueError(f"{wrong} of {judged} predictions of a stream cannot be wrong")
     return Counters(n_seen, n_taken, judged, wrong)
-
-
-def _native(array: np.ndarray) -> np.ndarray:
-    """Return an array in the byte order of this machine, as the kernels need it."""
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _check_restored(classifier: PrototypeClassifier, classes: np.ndarray) -> None:

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from protoset._validation import check_callable
 from protoset.adaptation import Adaptation
-from protoset.classifier import PrototypeClassifier, Rule
+from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
+from protoset.decisions import RuleName
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
 from protoset.models.cross_validation import moves_of
 from protoset.models.preparation import check_dataset
@@ -36,7 +37,7 @@ class ReportInputs:
     train: Dataset
     test: Dataset | None
     selector: BaseSelector
-    rule: Rule
+    rule: RuleName
     space: TrainingSpace
     queries: Dissimilarities | None
     classes: list[str]
@@ -198,7 +199,7 @@ def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None
         )
 
 
-def _fitted_selector(selector: Any) -> tuple[BaseSelector, Rule]:
+def _fitted_selector(selector: Any) -> tuple[BaseSelector, RuleName]:
     if isinstance(selector, PrototypeClassifier):
         check_is_fitted(selector, "classes_")
         if not hasattr(selector, "selector_"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protoset.classifier import Rule
+from protoset.decisions import RuleName
 from protoset.models.cross_validation import at_size
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors.size import SAMPLE_OBJECTS
@@ -48,7 +48,7 @@ def inner_selector(selector: BaseSelector) -> BaseSelector:
     return selector.selector_ if isinstance(selector, Refined) else selector
 
 
-def curve_measure(selector: BaseSelector, rule: Rule) -> str | None:
+def curve_measure(selector: BaseSelector, rule: RuleName) -> str | None:
     """What the errors along the slider are; None without a slider.
 
     The automatic size measures errors of the rule "nearest", or the measure that the user chose.

@@ -108,6 +108,10 @@ class MovableObjects(ABC):
     def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
         """Distances of some training objects to all prototypes, or to those that ``columns`` lists for each object."""
 
+    def measured(self, distances: np.ndarray) -> np.ndarray:
+        """Return distances as the metric has them: some metrics square them afterwards."""
+        return distances
+
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Numbers that order pairs of objects and prototypes about as the distances do; computed quickly."""
         return self.distances(rows, prototypes)

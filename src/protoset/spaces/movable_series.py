@@ -142,6 +142,10 @@ class MovableSeries(MovableObjects):
         distances.reshape(-1)[order] = computed
         return distances
 
+    def measured(self, distances: np.ndarray) -> np.ndarray:
+        """Squared distances under ``squared=True``."""
+        return distances if self._warping.root else distances**2
+
     def _all_distances(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Distances to all prototypes, those of series of equal lengths together."""
         lengths, factors = _lengths(prototypes.points), np.sqrt(prototypes.scales)

@@ -135,6 +135,8 @@ class MovableVectors(MovableObjects):
         Objects with the given coordinates, as users give them.
     place : callable
         Makes the space of moved prototypes from their coordinates and from a factor for each attribute, None for 1.
+    measure : callable, optional
+        Converts distances to those of the metric, where it squares them.
     surface : int
         Where prototypes can be, see ``kernels.moving``; anywhere by default.
     mixes_attributes : bool
@@ -151,12 +153,13 @@ class MovableVectors(MovableObjects):
         read: Callable[[Any], np.ndarray],
         restore: Callable[[np.ndarray], np.ndarray],
         place: Callable[[np.ndarray, np.ndarray | None], PrototypeSpace],
+        measure: Callable[[np.ndarray], np.ndarray] | None = None,
         surface: int = 0,
         mixes_attributes: bool = False,
         is_complete: bool = False,
     ):
         self._images, self._differences, self._is_complete = images, differences, is_complete
-        self._read, self._restore, self._place = read, restore, place
+        self._read, self._restore, self._place, self._measure = read, restore, place, measure
         self.surface, self.mixes_attributes = surface, mixes_attributes
         self.n_scales, self.n_coordinates = differences.n_attributes, images.shape[1]
 
@@ -176,6 +179,10 @@ class MovableVectors(MovableObjects):
         taken.__dict__.pop("coordinates", None)
         taken._images = np.ascontiguousarray(self._images[rows])
         return taken
+
+    def measured(self, distances: np.ndarray) -> np.ndarray:
+        """Distances as the metric has them."""
+        return distances if self._measure is None else self._measure(distances)
 
     def constant_attributes(self) -> np.ndarray:
         """Attributes with one value, which no object lacks, and those without any value."""

@@ -173,6 +173,7 @@ class VectorSpace(Space):
             read=self._read,
             restore=self._restore,
             place=self._place,
+            measure=self._measure,
             surface=surface,
             mixes_attributes=self.metric == "mahalanobis",
             is_complete=True,

@@ -1,7 +1,6 @@
-"""The rules by which prototypes decide about queries.
+"""Prototypes of a query by rank + degradation, and what ties among them decide.
 
-Every rule orders the prototypes for a query and answers with the class of the first. "nearest" orders by distance.
-"adjusted" orders by rank among the prototypes + degradation, so that a prototype that misled its neighbours in training
+Without degradations the order is that of the distances. With them, a prototype that misled its neighbours in training
 comes later. Among equally near prototypes the majority of their labels decides (``protoset.selectors.ties``).
 """
 
@@ -49,32 +48,27 @@ def decide(block: np.ndarray, degradations: np.ndarray | None, vote: MajorityVot
     return Decision(order, distances, ranks, adjusted, tied, vote(eligible))
 
 
-def class_shares(decision: Decision, vote: MajorityVote, beta: float) -> np.ndarray:
-    """Share of each class: beta^-(adjusted rank of its best prototype), summing to 1 over the classes.
+def nearest_of_classes(block: np.ndarray, codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Smallest number of each row among the prototypes of each class; infinite for a class without prototypes."""
+    by_class = np.argsort(codes, kind="stable")
+    present, first = np.unique(codes[by_class], return_index=True)
+    smallest = np.full((len(block), n_classes), np.inf)
+    smallest[:, present] = np.minimum.reduceat(block[:, by_class], first, axis=1)
+    return smallest
 
-    The classes of tied prototypes divide their shares by votes. Among them, the classes with most votes divide theirs
-    by their sizes in the training set.
-    """
-    adjusted = decision.adjusted_ranks
-    undecided = np.isinf(adjusted).all(axis=1)
-    if undecided.any():
-        # Nothing but infinite degradations: as in predict, the plain ranks decide.
-        known = np.where(np.isinf(decision.distances), np.inf, decision.ranks)
-        adjusted = np.where(undecided[:, None], known, adjusted)
-    by_prototype = np.empty_like(adjusted)
-    np.put_along_axis(by_prototype, decision.order, adjusted, axis=1)
+
+def tied_shares(tied: np.ndarray, vote: MajorityVote) -> np.ndarray:
+    """Factors by which the classes of tied prototypes divide equal probabilities: by votes, then by class sizes."""
     by_class = np.argsort(vote.codes, kind="stable")
     present, first = np.unique(vote.codes[by_class], return_index=True)
-    best = np.full((len(adjusted), len(vote.class_totals)), np.inf)
-    best[:, present] = np.minimum.reduceat(by_prototype[:, by_class], first, axis=1)
-    support = np.power(beta, best.min(axis=1, keepdims=True) - best)
-    rows = np.flatnonzero(np.count_nonzero(decision.tied, axis=1) > 1)
+    factors = np.ones((len(tied), len(vote.class_totals)))
+    rows = np.flatnonzero(np.count_nonzero(tied, axis=1) > 1)
     if len(rows):
-        tied = decision.tied[rows][:, by_class]
-        votes = np.add.reduceat(np.where(tied, vote.counts[by_class], 0.0), first, axis=1)
-        is_tied = np.logical_or.reduceat(tied, first, axis=1)
-        support[np.ix_(rows, present)] *= _tied_shares(votes, is_tied, vote.class_totals[present])
-    return support / support.sum(axis=1, keepdims=True)
+        some = tied[rows][:, by_class]
+        votes = np.add.reduceat(np.where(some, vote.counts[by_class], 0.0), first, axis=1)
+        is_tied = np.logical_or.reduceat(some, first, axis=1)
+        factors[np.ix_(rows, present)] = _tied_shares(votes, is_tied, vote.class_totals[present])
+    return factors
 
 
 def _tied_shares(votes: np.ndarray, is_tied: np.ndarray, class_totals: np.ndarray) -> np.ndarray:

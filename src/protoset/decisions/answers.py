@@ -1,0 +1,85 @@
+"""What a classifier tells about its decisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset.decisions.degradations import ranks_of
+from protoset.decisions.ranks import decide
+from protoset.decisions.rules import AdjustedRule, Rule, ScoresRule
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The prototypes behind the decisions, one row per query, the deciding one first.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (n_queries, n_shown)
+        The prototypes as positions in the training set; where they moved, the objects from which they started.
+    labels : ndarray
+        Their labels; the first one is the prediction.
+    distances : ndarray
+        Their dissimilarities from the query.
+    ranks : ndarray
+        Their ranks among the prototypes, 1 for the nearest; equal distances share the best rank.
+    degradations : ndarray
+        Their degradations, 0 where the selector learns none.
+    adjusted_ranks : ndarray
+        What the rule orders by: the rank for "nearest", rank + degradation for "adjusted", for "scores" the rank by
+        what a prototype adds to the score of the predicted class.
+    exemplars : ndarray of int
+        A real training object for each: the prototype itself, or where it moved, the nearest object of its class.
+    """
+
+    indices: np.ndarray
+    labels: np.ndarray
+    distances: np.ndarray
+    ranks: np.ndarray
+    degradations: np.ndarray
+    adjusted_ranks: np.ndarray
+    exemplars: np.ndarray
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Predicted labels with what is behind them, one entry per query.
+
+    Attributes
+    ----------
+    labels : ndarray
+    probabilities : ndarray
+        Probability of the predicted class, as in ``predict_proba``; NaN where the classifier is not calibrated.
+    indices : ndarray of int
+        The prototype that decided, as a position in the training set.
+    distances : ndarray
+        Its dissimilarity from the query.
+    exemplars : ndarray of int
+        A real training object for it: the prototype itself, or where it moved, the nearest object of its class.
+    """
+
+    labels: np.ndarray
+    probabilities: np.ndarray
+    indices: np.ndarray
+    distances: np.ndarray
+    exemplars: np.ndarray
+
+
+def order_of(rule: Rule, block: np.ndarray, n_shown: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First prototypes of each query in the order of the rule, with their ranks and adjusted ranks.
+
+    The one that decides comes first.
+    """
+    ranks, winners = ranks_of(block), rule.winners(block)
+    adjusted = ranks
+    if isinstance(rule, AdjustedRule):
+        decision = decide(block, rule.degradations, rule.vote)
+        adjusted = np.empty(block.shape)
+        np.put_along_axis(adjusted, decision.order, decision.adjusted_ranks, axis=1)
+    elif isinstance(rule, ScoresRule):
+        adjusted = ranks_of(-rule.added(block, rule.labels(block)))
+    is_winner = np.arange(block.shape[1]) == winners[:, None]
+    order = np.lexsort((block, adjusted, ~is_winner), axis=1)[:, :n_shown]
+    return order, np.take_along_axis(ranks, order, axis=1), np.take_along_axis(adjusted, order, axis=1)

@@ -1,0 +1,157 @@
+"""Calibration: what held-out training objects say about the decisions of a rule.
+
+sets that do not know some objects -> a rule for each set -> evidence, novelty of the objects it does not know
+evidence, classes                  -> probabilities
+probabilities of the own class     -> sets of labels with a guarantee
+novelty                            -> refusals at a given rate
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset.decisions.held_out import HeldOut
+from protoset.decisions.novelty import HeldOutScores, held_out_novelty, radii_of
+from protoset.decisions.probabilities import ProbabilityMap, learn_map
+from protoset.decisions.ranks import tied_shares
+from protoset.decisions.rules import Rule, learn_rule
+from protoset.decisions.scores import choose_scores
+
+FEWEST_OBJECTS = 10
+"""Held-out objects below which nothing is calibrated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What held-out training objects say about decisions.
+
+    Attributes
+    ----------
+    how : str
+        How objects were held out: in "folds", as one "held-out part", or by "leave-one-out", where the set has been
+        chosen with the objects and only the distance of an object to itself is left out. Then errors look too small.
+        "prequential" in streams: objects of the batches, before the prototypes moved on them.
+    n_objects : int
+        Number of held-out objects.
+    errors : dict of str to float
+        Error of each rule that was tried on them.
+    probabilities : ProbabilityMap
+    radii : ndarray
+        Mean distance of the training objects near each prototype.
+    novelty : HeldOutScores
+        Novelty of the held-out objects.
+    strangeness : HeldOutScores
+        1 - probability of the own class of the held-out objects.
+    codes : ndarray of int
+        Classes of these, in the order of ``strangeness``.
+    """
+
+    how: str
+    n_objects: int
+    errors: dict[str, float]
+    probabilities: ProbabilityMap
+    radii: np.ndarray
+    novelty: HeldOutScores
+    strangeness: HeldOutScores
+    codes: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """A rule in each of several sets, with what it says about the objects that the sets do not know."""
+
+    evidence: np.ndarray
+    error: float
+
+
+def choose_rule(name: str, held_out: HeldOut, beta: float) -> tuple[Rule, dict[str, Judgement]]:
+    """Learn a rule for a set; "auto" is "nearest" or "scores", whichever makes fewer errors on held-out objects."""
+    choice = None
+    if name in ("auto", "scores"):
+        choice = choose_scores(held_out.sets, len(held_out.class_totals))
+    names = ("nearest", "scores") if name == "auto" else (name,)
+    judged = {each: _judge(each, held_out, beta, choice) for each in names}
+    best = min(names, key=lambda each: judged[each].error)
+    return learn_rule(best, held_out.final, held_out.class_totals, beta=beta, choice=choice), judged
+
+
+def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Calibration | None:
+    """Learn probabilities, refusals and sets of labels for a rule; None where too few objects were held out."""
+    codes = np.concatenate([each.held_out.codes for each in held_out.sets])
+    weights = np.concatenate([each.held_out.weights for each in held_out.sets])
+    if len(codes) < FEWEST_OBJECTS:
+        return None
+    novelty = HeldOutScores.of(np.concatenate([held_out_novelty(each) for each in held_out.sets]), weights)
+    errors = {name: each.error for name, each in judged.items()}
+    evidence, radii = judged[rule.name].evidence, radii_of(held_out.final)
+    return calibration_by(held_out.how, evidence, codes, weights, errors, radii, novelty)
+
+
+def calibration_by(
+    how: str,
+    evidence: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    errors: dict[str, float],
+    radii: np.ndarray,
+    novelty: HeldOutScores,
+) -> Calibration:
+    """Learn probabilities from the evidence for the classes of held-out objects, and how strange these are then."""
+    probabilities = learn_map(evidence, codes, weights)
+    strangeness = 1.0 - probabilities(evidence)[np.arange(len(codes)), codes]
+    order = np.argsort(strangeness, kind="stable")
+    strange = HeldOutScores(strangeness[order], weights[order])
+    return Calibration(how, len(codes), errors, probabilities, radii, novelty, strange, codes[order])
+
+
+def _judge(name: str, held_out: HeldOut, beta: float, choice: tuple | None) -> Judgement:
+    """Learn a rule in each set, and apply it to the objects that the set does not know."""
+    parts, wrong, total = [], 0.0, 0.0
+    for judged in held_out.sets:
+        rule = learn_rule(name, judged, held_out.class_totals, beta=beta, choice=choice)
+        for part, block in judged.held_out.blocks(len(judged.codes)):
+            parts.append(rule.evidence(block))
+            weights = judged.held_out.weights[part]
+            wrong += float(weights[rule.labels(block) != judged.held_out.codes[part]].sum())
+            total += float(weights.sum())
+    return Judgement(np.concatenate(parts, axis=1), wrong / total)
+
+
+def probabilities_of(rule: Rule, probabilities: ProbabilityMap, block: np.ndarray) -> np.ndarray:
+    """Probabilities of the classes of each query; the class that the rule answers has the largest.
+
+    The classes of tied prototypes divide their equal probabilities by votes. Among them, the classes with most votes
+    divide theirs by their sizes in the training set.
+    """
+    shares, tied = probabilities(rule.evidence(block)), rule.tied(block)
+    if tied is not None:
+        shares *= tied_shares(tied, rule.vote)
+    rows, codes = np.arange(len(shares)), rule.labels(block)
+    largest = shares.max(axis=1)
+    # Evidence that differs by less than its rounding is equal.
+    is_behind = shares.argmax(axis=1) != codes
+    shares[rows[is_behind], codes[is_behind]] = np.nextafter(largest[is_behind], 2.0)
+    return shares
+
+
+def label_sets(
+    calibration: Calibration, probabilities: np.ndarray, codes: np.ndarray, coverage: float, *, by_class: bool
+) -> np.ndarray:
+    """Labels that remain possible for each query, as a row of bool.
+
+    The predicted ones, ``codes``, are always among them.
+    A label remains where the query with this label would not be stranger than all but a part 1 - ``coverage`` of the
+    held-out objects, of its own class with ``by_class``.
+    """
+    strangeness, possible = 1.0 - probabilities, np.empty(probabilities.shape, bool)
+    known = calibration.strangeness
+    for code in range(probabilities.shape[1]):
+        among = known
+        if by_class:
+            own = calibration.codes == code
+            among = HeldOutScores(known.values[own], known.weights[own])
+        possible[:, code] = among.tail(strangeness[:, code]) > 1.0 - coverage
+    possible[np.arange(len(codes)), codes] = True
+    return possible

@@ -1,0 +1,68 @@
+"""Degradations of a set: the paper's problem on the ranks among its prototypes alone.
+
+Degradations that were learned for all training objects belong to their ranking. In a set that was chosen from these
+objects in another way, ranks and neighbours are others, so the problem is solved again for the set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from protoset import kernels
+from protoset.decisions.held_out import JudgedSet, MeasuredObjects
+from protoset.decisions.ranks import decide
+from protoset.selectors.ranking import degradations, proven_weights
+from protoset.selectors.ties import MajorityVote
+from protoset.solvers import solve
+
+SET_C = 1e3
+"""C of the problem of a set: with a small C the weights only count neighbours, which few prototypes cannot afford."""
+
+RANK_DIGITS = 53
+"""Binary digits of a feature: ranks whose features are smaller than that are left out."""
+
+
+def learn_degradations(judged: JudgedSet, vote: MajorityVote, beta: float = 2.0) -> np.ndarray:
+    """Degradations of the prototypes of a set; all 0 where plain ranks make fewer errors on the objects that it knows.
+
+    An object is not its own neighbour there.
+    """
+    learned = _solve(judged, beta)
+    if _n_wrong(judged.known, learned, vote) > _n_wrong(judged.known, np.zeros(len(learned)), vote):
+        return np.zeros(len(learned))
+    return learned
+
+
+def _solve(judged: JudgedSet, beta: float) -> np.ndarray:
+    """Degradations from the weights of the max-margin problem."""
+    rows, rho = [], np.empty(len(judged.known))
+    for part, block in judged.known.blocks(len(judged.codes)):
+        ranks = ranks_of(block)
+        values = np.where(np.isfinite(block), np.power(beta, -np.minimum(ranks, RANK_DIGITS / np.log2(beta))), 0.0)
+        values[ranks > RANK_DIGITS / np.log2(beta)] = 0.0
+        is_other = judged.codes != judged.known.codes[part, None]
+        rho[part] = (beta - 1) * np.where(is_other, values, 0.0).sum(axis=1)
+        rows.append(sparse.csr_matrix(np.where(is_other, -values, values)))
+    weights = judged.known.weights
+    features = sparse.csr_matrix(sparse.vstack(rows).multiply(weights[:, None]))
+    solution = solve(features, rho * weights, SET_C, n_objects=float(weights.sum()))
+    return degradations(proven_weights(solution), beta)
+
+
+def ranks_of(block: np.ndarray) -> np.ndarray:
+    """Ranks of the prototypes of each row, 1 for the nearest; equal distances share the best rank."""
+    order = np.argsort(block, axis=1, kind="stable")
+    ordered = np.take_along_axis(block, order, axis=1)
+    indptr = np.arange(len(block) + 1) * block.shape[1]
+    ranks = np.empty(block.shape)
+    np.put_along_axis(ranks, order, kernels.lists.rank_rows(indptr, ordered.ravel(), 0).reshape(block.shape), axis=1)
+    return ranks
+
+
+def _n_wrong(objects: MeasuredObjects, alpha: np.ndarray, vote: MajorityVote) -> float:
+    wrong = 0.0
+    for part, block in objects.blocks(len(alpha)):
+        winners = decide(block, alpha, vote).winners
+        wrong += float(objects.weights[part][vote.codes[winners] != objects.codes[part]].sum())
+    return wrong

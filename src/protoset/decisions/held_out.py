@@ -1,0 +1,263 @@
+"""Prototypes and training objects that they do not know: what decisions are learned and judged by.
+
+    adaptation   -> sets of its trials, which moved without the held-out objects
+    selection    -> sets that are selected again without some objects, in folds or once
+    otherwise    -> the set itself: the distance of an object to the prototype that it is itself does not count
+
+Every object of a set has a distance to each of its prototypes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protoset._blocks import row_slices
+from protoset.adaptation.adapting import has_many, starting_set
+from protoset.adaptation.descent import MovingSet, WeightedObjects
+from protoset.adaptation.selected import MovedSelection, select_without
+from protoset.adaptation.validation import FEW_OBJECTS, MOST_HELD_OUT, TRIAL_OBJECTS, TriedSet, held_out_shares
+from protoset.selectors import REPS, BaseSelector
+from protoset.selectors._distinct import TrainingSet
+from protoset.spaces import DISSIMILARITIES, TrainingSpace
+
+FOLDS, PART, LEAVE_ONE_OUT = "folds", "held-out part", "leave-one-out"
+"""How objects were held out."""
+
+QUICK_KINDS = ("vectors", "mixed attributes")
+"""Kinds of objects whose distances cost so little that a set of many is selected twice."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredObjects:
+    """Training objects with their distances to some prototypes.
+
+    Attributes
+    ----------
+    codes : ndarray of int
+        Their classes.
+    weights : ndarray of float
+        How many training objects each stands for.
+    distances : callable
+        Maps positions to distances to all prototypes; a prototype that is the object itself is infinitely far.
+    """
+
+    codes: np.ndarray
+    weights: np.ndarray
+    distances: Callable[[np.ndarray], np.ndarray]
+
+    def __len__(self) -> int:
+        """Count the objects."""
+        return len(self.codes)
+
+    def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """Distances of all objects, block by block."""
+        everything = np.arange(len(self.codes))
+        for part in row_slices(len(self.codes), n_prototypes * 32):
+            yield part, self.distances(everything[part])
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSet:
+    """Prototypes, objects that they know, and objects that they do not know.
+
+    Attributes
+    ----------
+    codes, counts : ndarray
+        Class of each prototype, and its votes.
+    known, held_out : MeasuredObjects
+    degradations : ndarray or None
+        Degradations of the prototypes, where the ranking of REPS alone chose them.
+    """
+
+    codes: np.ndarray
+    counts: np.ndarray
+    known: MeasuredObjects
+    held_out: MeasuredObjects
+    degradations: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Sets that objects were held out from, and the set of a classifier with objects that it knows.
+
+    Attributes
+    ----------
+    how : str
+        "folds", "held-out part" or "leave-one-out".
+    sets : list of JudgedSet
+    final : JudgedSet
+        The set of the classifier; nothing is held out from it.
+    class_totals : ndarray of float
+        Size of each class.
+    """
+
+    how: str
+    sets: list[JudgedSet]
+    final: JudgedSet
+    class_totals: np.ndarray
+
+
+def hold_out(
+    space: TrainingSpace, training: TrainingSet, selector: BaseSelector, moved: MovedSelection | None
+) -> HeldOut | None:
+    """Hold training objects out of sets like that of a fitted selector; None where no distances are known."""
+    if space.partial:
+        return None
+    source = _Source(space, training, selector, moved)
+    objects = source.training.objects
+    if moved is not None and moved.tried and not (source.movable is not None and source.movable.is_costly):
+        sets = [source.tried(each) for each in moved.tried]
+        return HeldOut(FOLDS if len(sets) > 1 else PART, sets, source.final(), objects.class_counts)
+    sets = source.selected_again()
+    if sets:
+        return HeldOut(FOLDS if len(sets) > 1 else PART, sets, source.final(), objects.class_counts)
+    final = source.final()
+    rows = _spread(len(final.known), MOST_HELD_OUT)
+    some = _some(final.known, rows)
+    judged = JudgedSet(final.codes, final.counts, final.known, some, final.degradations)
+    return HeldOut(LEAVE_ONE_OUT, [judged], final, objects.class_counts)
+
+
+def leave_one_out(
+    space: TrainingSpace, codes: np.ndarray, kept: np.ndarray, counts: np.ndarray | None = None
+) -> JudgedSet:
+    """Objects of a space as prototypes, which all objects but themselves know; ``codes`` are the classes of all."""
+
+    def distances(rows: np.ndarray) -> np.ndarray:
+        block = np.array(space.block(rows, kept))
+        block[rows[:, None] == kept] = np.inf
+        return block
+
+    known = MeasuredObjects(codes, np.ones(len(codes)), distances)
+    return JudgedSet(codes[kept], np.ones(len(kept)) if counts is None else counts, known, known)
+
+
+class _Source:
+    """Where the distances of training objects come from."""
+
+    def __init__(
+        self, space: TrainingSpace, training: TrainingSet, selector: BaseSelector, moved: MovedSelection | None
+    ):
+        self.training = training if moved is None else moved.training
+        self._space, self._selector, self._moved = space, selector, moved
+        self.movable = None
+        if moved is not None or space.remote:
+            self.movable = space.movable if self.training.is_plain else space.movable_among(self.training.rows)
+
+    def tried(self, tried: TriedSet) -> JudgedSet:
+        """Set of a trial."""
+        trial = tried.trial
+        return JudgedSet(
+            tried.prototypes.labels,
+            np.ones(len(tried.prototypes.labels)),
+            self._part(trial.seen, trial.seen_shares, lambda some: tried.distances(tried.seen[some])),
+            self._part(trial.held_out, trial.held_out_shares, lambda some: tried.distances(tried.held_out[some])),
+        )
+
+    def selected_again(self) -> list[JudgedSet]:
+        """Sets that are selected without some objects; none where that would take long."""
+        objects, space = self.training.objects, self._space
+        if space.remote or callable(space.metric) or has_many(objects):
+            return []
+        record = DISSIMILARITIES.get(space.metric)
+        is_quick = record is not None and record.kind in QUICK_KINDS
+        known = None
+        if not is_quick:
+            if len(objects) > FEW_OBJECTS:
+                return []
+            known = self._all_distances()
+            if known is None:
+                return []
+        select = select_without(self._selector, space, self.training, known)
+        if select is None:
+            return []
+        sets = []
+        for shares in held_out_shares(objects, np.random.RandomState(0)):
+            seen, held_out = np.flatnonzero(shares < 1), np.flatnonzero(shares)
+            kept, degradations = select(seen, (objects.counts * (1 - shares))[seen])
+            parts = (None, None) if objects.are_single else (1 - shares[seen], shares[held_out])
+            known_part = self._part(seen, parts[0], self._between(seen, kept, known))
+            sets.append(
+                JudgedSet(
+                    objects.codes[kept],
+                    np.ones(len(kept)),
+                    known_part,
+                    self._part(held_out, parts[1], self._between(held_out, kept, known)),
+                    degradations,
+                )
+            )
+        return sets
+
+    def final(self) -> JudgedSet:
+        """Return the set of the classifier, with some of many objects."""
+        objects, selector = self.training.objects, self._selector
+        rows = _spread(len(objects), TRIAL_OBJECTS)
+        kept = self.training.position[selector.sample_indices_]
+        counts: Any = getattr(selector, "sample_counts_", np.ones(len(kept)))
+        if self.movable is not None:
+            moved = starting_set(self.movable, objects, kept) if self._moved is None else self._moved.moved
+            tried = _among(WeightedObjects.of(self.movable, objects, None), moved, rows)
+            known = self._part(rows, None, tried)
+        else:
+            known = self._part(rows, None, self._between(rows, kept, None))
+        degradations = None
+        if isinstance(selector, REPS) and (self._moved is None or not self._moved.adaptation.has_moved):
+            degradations = selector.degradations_[selector.sample_indices_]
+        return JudgedSet(objects.codes[kept], counts, known, known, degradations)
+
+    def _all_distances(self) -> np.ndarray | None:
+        movable = self.movable if self.movable is not None else self._space.movable
+        if movable is not None and movable.is_costly:
+            distinct = self._space.movable_among(self.training.rows) if self.movable is None else movable
+            return None if distinct is None else distinct.all_distances()
+        return self._space.block(self.training.rows, self.training.rows)
+
+    def _between(
+        self, rows: np.ndarray, kept: np.ndarray, known: np.ndarray | None
+    ) -> Callable[[np.ndarray], np.ndarray]:
+        """Distances between distinct objects; infinite from an object to itself, unless it has copies."""
+        training = self.training
+        own = np.full(len(training.objects), -1)
+        own[kept] = np.arange(len(kept))
+        own[training.objects.counts > 1] = -1
+
+        def distances(some: np.ndarray) -> np.ndarray:
+            wanted = rows[some]
+            if known is not None:
+                block = known[np.ix_(wanted, kept)]
+            else:
+                block = np.array(self._space.block(training.rows[wanted], training.rows[kept]))
+            is_kept = np.flatnonzero(own[wanted] >= 0)
+            block[is_kept, own[wanted][is_kept]] = np.inf
+            return block
+
+        return distances
+
+    def _part(
+        self, rows: np.ndarray, shares: np.ndarray | None, distances: Callable[[np.ndarray], np.ndarray]
+    ) -> MeasuredObjects:
+        objects = self.training.objects
+        weights = objects.counts[rows] * (1.0 if shares is None else shares)
+        return MeasuredObjects(objects.codes[rows], weights, distances)
+
+
+def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Distances of some objects to prototypes that move among them; the objects come into memory here."""
+    taken = objects.take(rows)
+    if taken is None:
+        return lambda some: objects.movable.measured(objects.distances(moved, rows[some])[0])
+    inside = MovingSet(moved.moved, moved.labels, moved.own[rows])
+    return lambda some: taken.movable.measured(taken.distances(inside, some)[0])
+
+
+def _some(objects: MeasuredObjects, rows: np.ndarray) -> MeasuredObjects:
+    return MeasuredObjects(objects.codes[rows], objects.weights[rows], lambda some: objects.distances(rows[some]))
+
+
+def _spread(n_objects: int, most: int) -> np.ndarray:
+    """At most so many objects, from everywhere among them."""
+    return np.arange(n_objects)[:: -(-n_objects // most)]

@@ -1,0 +1,70 @@
+"""Calibration of a stream: by objects of its batches, judged before the prototypes saw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protoset.decisions.calibration import FEWEST_OBJECTS, Calibration, calibration_by
+from protoset.decisions.novelty import HeldOutScores
+from protoset.decisions.ranks import nearest_of_classes
+from protoset.decisions.rules import NearestRule
+
+PREQUENTIAL = "prequential"
+"""How the objects of a stream are held out: they come before the prototypes move on them."""
+
+BATCH_OBJECTS = 256
+"""Objects of a batch that are remembered at most."""
+
+REMEMBERED_OBJECTS = 4096
+"""Objects of a stream that are remembered at most: the latest."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedStream:
+    """Some of the latest objects of a stream, as distances to the nearest prototype of each class when they came.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_objects, n_classes)
+    codes, weights : ndarray
+        Classes and weights of the objects.
+    """
+
+    distances: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def begin(cls, n_classes: int) -> JudgedStream:
+        """Return a stream of which nothing is known yet."""
+        return cls(np.empty((0, n_classes)), np.empty(0, np.int64), np.empty(0))
+
+    def after(
+        self, block: np.ndarray, prototype_codes: np.ndarray, codes: np.ndarray, weights: np.ndarray
+    ) -> JudgedStream:
+        """Remember objects of one more batch, given by their distances to all prototypes."""
+        distances = nearest_of_classes(block, prototype_codes, self.distances.shape[1])
+        return JudgedStream(
+            np.concatenate([self.distances, distances])[-REMEMBERED_OBJECTS:],
+            np.concatenate([self.codes, codes])[-REMEMBERED_OBJECTS:],
+            np.concatenate([self.weights, weights])[-REMEMBERED_OBJECTS:],
+        )
+
+    def calibration(self, rule: NearestRule) -> Calibration | None:
+        """Calibrate by the remembered objects; None where there are too few."""
+        some = np.flatnonzero(self.weights > 0)
+        if len(some) < FEWEST_OBJECTS:
+            return None
+        codes, weights, distances = self.codes[some], self.weights[some], self.distances[some]
+        error = float(weights[distances.argmin(axis=1) != codes].sum() / weights.sum())
+        novelty = HeldOutScores.of(distances.min(axis=1) / rule.typical, weights)
+        radii = np.full(len(rule.vote.codes), rule.typical)
+        evidence = rule.evidence_of(distances)
+        return calibration_by(PREQUENTIAL, evidence, codes, weights, {rule.name: error}, radii, novelty)
+
+
+def remembered_rows(n_objects: int) -> np.ndarray:
+    """Objects of a batch to remember, from everywhere among them."""
+    return np.arange(n_objects)[:: -(-n_objects // BATCH_OBJECTS)]

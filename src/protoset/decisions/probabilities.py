@@ -1,0 +1,78 @@
+"""Probabilities from the evidence for each class, calibrated on held-out training objects.
+
+    evidence of one or two kinds -> times a slope each, summed -> softmax -> a little of an equal share for each class
+
+Slopes and the share are those with the smallest log loss on the held-out objects. Slopes are not negative and the share
+is the same for all classes, so that the class with the strongest evidence keeps the largest probability.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+LARGEST_EVIDENCE = 1e6
+"""Evidence against a class at most, in size."""
+
+LARGEST_SLOPE = 1e4
+SMALLEST_SLOPE = 1e-4
+
+LARGEST_SHARE = 0.5
+"""Largest part of the probability that classes share equally."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityMap:
+    """Maps evidence to probabilities.
+
+    Attributes
+    ----------
+    slopes : ndarray
+        Slope of each kind of evidence.
+    shared : float
+        Part of the probability that all classes share equally.
+    """
+
+    slopes: np.ndarray
+    shared: float
+
+    def __call__(self, evidence: np.ndarray) -> np.ndarray:
+        """Probabilities, of shape (n_queries, n_classes), from evidence of shape (n_kinds, n_queries, n_classes)."""
+        shares = _softmax(self.slopes, evidence)
+        return (1.0 - self.shared) * shares + self.shared / shares.shape[1]
+
+
+def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> ProbabilityMap:
+    """Return the map with the smallest log loss on held-out objects."""
+    rows, n_kinds, n_classes = np.arange(len(codes)), len(evidence), evidence.shape[2]
+    weights = weights / weights.sum()
+    # Of n objects at most one more would have been a surprise.
+    least = min(LARGEST_SHARE, 1.0 / (len(codes) + 1.0))
+
+    def log_loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        slopes, shared = np.exp(parameters[:-1]), float(np.exp(parameters[-1]))
+        shares = _softmax(slopes, evidence)
+        own = shares[rows, codes]
+        probabilities = (1.0 - shared) * own + shared / n_classes
+        # How each kind of evidence for the class of an object differs from the mean over the classes.
+        by_slope = [part[rows, codes] - np.einsum("ij,ij->i", shares, part) for part in evidence]
+        by_share = weights / probabilities
+        gradient = [
+            -(slope * by_share * (1.0 - shared) * own) @ part for slope, part in zip(slopes, by_slope, strict=True)
+        ]
+        gradient.append(-shared * by_share @ (1.0 / n_classes - own))
+        return float(-weights @ np.log(probabilities)), np.array(gradient)
+
+    bounds = [(np.log(SMALLEST_SLOPE), np.log(LARGEST_SLOPE))] * n_kinds + [(np.log(least), np.log(LARGEST_SHARE))]
+    start = np.append(np.zeros(n_kinds), np.log(max(least, 0.02)))
+    found = minimize(log_loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return ProbabilityMap(np.exp(found.x[:-1]), float(np.exp(found.x[-1])))
+
+
+def _softmax(slopes: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+    total = np.tensordot(slopes, evidence, axes=1)
+    total -= total.max(axis=1, keepdims=True)
+    shares = np.exp(total)
+    return shares / shares.sum(axis=1, keepdims=True)
