@@ -30,6 +30,8 @@ WITH_DATA = (
     "adaptation_series",
     "adaptation_peers",
     "scale_covertype",
+    "decisions_vectors",
+    "decisions_kinds",
 )
 
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.decisions_vectors FOLDER [WORKERS [SEEDS]]        FOLDER holds keel/*.dat
 
-5 stratified folds, 5 % kept; attributes scaled to [0, 1] on the training part, mixed ones by HEOM. Rules on refined sets
-that do not move. Probabilities of moved sets beside those of k-NN on everything, k by leave-one-out. Coverage and
+5 stratified folds, 5 % kept; attributes scaled to [0, 1] on the training part, mixed ones by HEOM. Rules on refined
+sets that do not move. Probabilities of moved sets beside those of k-NN on everything, k by leave-one-out. Coverage and
 refusals by set, over all folds and seeds; a set misses where the rate is more than three standard errors away.
 """
 
@@ -131,13 +131,11 @@ def main(folder: str, n_jobs: int = 2, n_seeds: int = 1) -> None:
         wins, losses = int((errors < nearest).sum()), int((errors > nearest).sum())
         p = 1.0 if rule == "nearest" else float(wilcoxon(errors, nearest).pvalue)
         print(f"{rule:10}{errors.mean():8.4f}  wins {wins:2}  losses {losses:2}  p = {p:.2g}")
-    print(
-        f"adjusted minus nearest: {verdict(float((by_set('adjusted') - nearest).mean()), 0.005, at_most=True, digits=4)}"
-    )
+    behind = float((by_set("adjusted") - nearest).mean())
+    print(f"adjusted minus nearest: {verdict(behind, 0.005, at_most=True, digits=4)}")
     for rule in ("scores", "auto"):
-        print(
-            f"{rule} over nearest: error {verdict(float(by_set(rule).mean() / nearest.mean()), 1, at_most=True, digits=3)}"
-        )
+        ratio = float(by_set(rule).mean() / nearest.mean())
+        print(f"{rule} over nearest: error {verdict(ratio, 1, at_most=True, digits=3)}")
     print("\nprobabilities: mean log loss, mean Brier score")
     for name in ("k-NN", "refined", "moved"):
         print(f"{name:10}{by_set(f'{name} log loss').mean():8.4f}{by_set(f'{name} Brier score').mean():8.4f}")

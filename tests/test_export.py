@@ -309,3 +309,38 @@ def test_workers_change_no_prediction(rule):
     assert (one.predict(X) == two.predict(X)).all()
     with pytest.raises(ValueError, match="n_jobs=0 must be"):
         one.set_params(n_jobs=0).predict(X)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine", "seuclidean"])
+@pytest.mark.parametrize("rule", ["nearest", "adjusted", "scores"])
+@pytest.mark.parametrize("adapt", [False, True])
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+def test_probabilities_and_refusals(tmp_path, metric, rule, adapt):
+    X, y = overlapping(120)
+    X = X + 3.0
+    options = {"rule": rule, "adapt": adapt, "refuse": 0.1, "outlier_label": 77}
+    classifier = PrototypeClassifier(REPS(0.1, metric=metric), **options).fit(X, y)
+    export(classifier, tmp_path / "model.py")
+    program, queries = run_file(tmp_path / "model.py"), np.vstack([X, X + 0.3, X - 0.5])
+    np.testing.assert_array_equal(program["predict"](queries), classifier.predict(queries))
+    assert (classifier.predict(queries) == 77).any()
+    np.testing.assert_allclose(program["predict_proba"](queries), classifier.predict_proba(queries), rtol=1e-9)
+
+
+@settings(max_examples=25)
+@given(labelled_vectors(tied=True), st.sampled_from(["nearest", "adjusted"]))
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+def test_probabilities_of_tied_prototypes(tmp_path_factory, data, rule):
+    X, y = data
+    classifier = PrototypeClassifier(REPS(0.7), rule=rule, adapt=False).fit(X, y)
+    path = tmp_path_factory.mktemp("tied") / "model.py"
+    export(classifier, path)
+    queries = np.vstack([X, X + 0.5, X - 0.5])
+    np.testing.assert_allclose(run_file(path)["predict_proba"](queries), classifier.predict_proba(queries), rtol=1e-9)
+
+
+def test_no_probabilities_without_a_calibration(tmp_path):
+    X, y = overlapping(40)
+    export(PrototypeClassifier(CNN(), calibrate=False).fit(X, y), tmp_path / "model.py")
+    with pytest.raises(ValueError, match="was not calibrated"):
+        run_file(tmp_path / "model.py")["predict_proba"](X)

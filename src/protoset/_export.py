@@ -14,10 +14,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._files import write_atomically
-from protoset._validation import check_choice
 from protoset._version import __version__
-from protoset.classifier import RULES, PrototypeClassifier
+from protoset.classifier import PrototypeClassifier
+from protoset.decisions import AdjustedRule, Rule
+from protoset.decisions.refusal import check_refuse, outlier_label_for
 from protoset.persistence import encode_classes
+from protoset.persistence.decisions import describe_rule
 from protoset.spaces.vectors import VectorSpace
 
 START_MARK = "# PROTOSET: the classifier\n"
@@ -33,7 +35,8 @@ DATA_LINE_LENGTH = 116
 def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier as one Python file that needs NumPy and nothing else.
 
-    The file has a function ``predict(X)``, which returns the same labels as the classifier, ties included. Run as a
+    The file has a function ``predict(X)``, which returns the same labels as the classifier, ties and refusals
+    included, and, if the classifier is calibrated, ``predict_proba(X)``, which returns its probabilities. Run as a
     program, it reads queries from standard input. The file holds the prototypes and no other training data. It is
     written completely or not at all.
 
@@ -52,7 +55,7 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
         )
     check_is_fitted(classifier, "classes_")
     # The rule may have been changed since fit, as predict allows.
-    rule = check_choice("rule", classifier.rule, RULES)
+    rule = classifier._rule
     space = classifier._prototypes
     if not isinstance(space, VectorSpace):
         raise ValueError(
@@ -68,13 +71,13 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
         arrays["learned"] = learned if learned.ndim == 1 else np.linalg.cholesky(learned)
     if "factors" in state:
         arrays["factors"] = state["factors"]
-    if rule == "adjusted" and classifier.degradations_ is not None:
-        arrays["degradations"] = classifier.degradations_
+    decided, decisions = _describe_decisions(classifier, rule)
+    arrays |= decisions
     labels = encode_classes(classifier.classes_)
     about: dict[str, Any] = {
         "protoset": __version__,
         "metric": space.metric,
-        "rule": rule,
+        **decided,
         "n_features": space.n_features,
         "classes": labels["values"],
         "dtype": labels["dtype"],
@@ -89,6 +92,24 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
         raise type(error)(
             f"cannot write path={target!r}: {error.strerror}; choose another path with free space, where you may write"
         ) from error
+
+
+def _describe_decisions(classifier: PrototypeClassifier, rule: Rule) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the values and arrays of the rule, of the probabilities and of refusals."""
+    about, arrays = describe_rule(rule)
+    about["rule"] = about.pop("name")
+    if isinstance(rule, AdjustedRule):
+        arrays["degradations"] = rule.degradations
+    calibration = classifier.calibration_
+    if calibration is not None and rule is classifier._learned:
+        about |= {"slopes": calibration.probabilities.slopes.tolist(), "shared": calibration.probabilities.shared}
+    refuse = check_refuse(classifier.refuse)
+    if refuse is not None:
+        calibration = classifier._calibrated()
+        about["outlier"] = outlier_label_for(classifier.outlier_label, classifier.classes_, refuse)
+        about["limit"] = calibration.novelty.limit(refuse)
+        arrays["radii"] = calibration.radii
+    return about, arrays
 
 
 def _check_path(path: Any) -> str:

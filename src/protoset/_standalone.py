@@ -4,6 +4,7 @@ Written by protoset.export. Use it from Python,
 
     import classifier_file
     labels = classifier_file.predict(X)
+    probabilities = classifier_file.predict_proba(X)  # a column for each of classifier_file.CLASSES
 
 or from a shell, with rows of numbers separated by commas; it writes one label per line:
 
@@ -12,7 +13,7 @@ or from a shell, with rows of numbers separated by commas; it writes one label p
 Empty lines, and text after a #, are ignored. Input that cannot be read gives one line with the line number on standard
 error and the exit code 2, before any label is written.
 
-The labels are those of the original classifier, ties included.
+The labels and probabilities are those of the original classifier, ties included.
 """
 
 import array
@@ -38,6 +39,12 @@ BLOCK = 2**21
 
 EQUAL_VOTES = 1 + 1e-9
 """Ratio of votes up to which they count as equal: sums of weights have rounding errors."""
+
+LARGEST_EVIDENCE = 1e6
+"""Evidence against a class at most, in size."""
+
+NEAR = 0.01
+"""Part of the typical distance below which distances hardly differ."""
 
 LARGEST = 1e150
 """Largest number in X; squares of larger numbers overflow."""
@@ -145,39 +152,120 @@ def _block(a, b):
     return block**2 if METRIC == "sqeuclidean" else block
 
 
-def _adjusted(block):
-    """Position of the smallest rank + degradation; of ties the nearest prototype."""
+def _adjusted_ranks(block):
+    """Rank + degradation of each prototype."""
     order = np.argsort(block, axis=1, kind="stable")
     ordered = np.take_along_axis(block, order, axis=1)
     steps = np.hstack([np.ones((len(block), 1), bool), ordered[:, 1:] != ordered[:, :-1]])
-    ranks = np.maximum.accumulate(np.where(steps, np.arange(1, block.shape[1] + 1), 0), axis=1)
-    # Without degradations the plain ranks count.
-    adjusted = ranks + _arrays["degradations"][order] if "degradations" in _arrays else ranks
-    eligible = np.empty(block.shape)
-    smallest = adjusted.min(axis=1, keepdims=True)
-    np.put_along_axis(eligible, order, np.where(adjusted == smallest, ordered, np.inf), axis=1)
-    return _nearest_in(eligible)
+    ranks = np.empty(block.shape)
+    counted = np.maximum.accumulate(np.where(steps, np.arange(1, block.shape[1] + 1), 0), axis=1)
+    np.put_along_axis(ranks, order, counted, axis=1)
+    return ranks + _arrays["degradations"]
+
+
+def _adjusted(block):
+    """Position of the smallest rank + degradation; of ties the nearest prototype."""
+    adjusted = _adjusted_ranks(block)
+    return _nearest_in(np.where(adjusted == adjusted.min(axis=1, keepdims=True), block, np.inf))
+
+
+def _scores(block):
+    """Class scores: every prototype says something about every class."""
+    power, sharpness = _about["power"], _about["sharpness"]
+    return np.exp(-sharpness * (block * block if power == 2 else block)) @ _arrays["scores"] + _arrays["intercepts"]
+
+
+def _codes_in(block):
+    """Classes of rows of distances."""
+    if RULE == "scores":
+        return _scores(block).argmax(axis=1)
+    return _arrays["codes"][_nearest_in(block) if RULE == "nearest" else _adjusted(block)]
+
+
+def _parts(X):
+    """Slices of the rows of X, each with its images."""
+    step = max(1, BLOCK // len(_arrays["images"]))
+    for start in range(0, len(X), step):
+        yield slice(start, start + step), _images(X[start : start + step]) * _arrays.get("factors", 1)
 
 
 def predict(X):
-    """Labels of the rows of X."""
+    """Labels of the rows of X; of rows that are refused, the label for these."""
     X = _check(X)
     b = _arrays["images"]
     centre = b.mean(axis=0, dtype=np.float64)
     centred = b - centre
     norms = np.einsum("ij,ij->i", centred, centred)
-    codes = np.empty(len(X), np.int64)
-    step = max(1, BLOCK // len(b))
-    for start in range(0, len(X), step):
-        a = _images(X[start : start + step]) * _arrays.get("factors", 1)
+    codes, refused = np.empty(len(X), np.int64), np.zeros(len(X), bool)
+    for part, a in _parts(X):
         plain = RULE == "nearest" and not (ANGULAR and (a[:, -1].any() or b[:, -1].any()))
-        if plain:
-            winners = _nearest(a, b, centred, norms, centre)
-        else:
-            block = _block(a, b)
-            winners = _nearest_in(block) if RULE == "nearest" else _adjusted(block)
-        codes[start : start + step] = _arrays["codes"][winners]
-    return CLASSES[codes]
+        if plain and "outlier" not in _about:
+            codes[part] = _arrays["codes"][_nearest(a, b, centred, norms, centre)]
+            continue
+        block = _block(a, b)
+        codes[part] = _codes_in(block)
+        if "outlier" in _about:
+            nearest = _nearest_in(block)
+            refused[part] = block[np.arange(len(block)), nearest] / _arrays["radii"][nearest] > _about["limit"]
+    labels = CLASSES[codes]
+    if not refused.any():
+        return labels
+    outlier = np.array(_about["outlier"], dtype=object if labels.dtype == object else None)
+    return np.where(refused, outlier, labels)
+
+
+def _evidence(block):
+    """Evidence for each class, of one or two kinds."""
+    codes, n_classes = _arrays["codes"], len(CLASSES)
+    if RULE == "scores":
+        return [_scores(block)]
+    values = block if RULE == "nearest" else _adjusted_ranks(block)
+    best = np.full((len(block), n_classes), np.inf)
+    for code in np.unique(codes):
+        best[:, code] = values[:, codes == code].min(axis=1)
+    if RULE == "adjusted":
+        return [-np.minimum(best, LARGEST_EVIDENCE)]
+    best = np.minimum(best / _about["typical"], LARGEST_EVIDENCE)
+    return [-np.log(best + NEAR), -best]
+
+
+def _divide_ties(shares, block):
+    """Tied classes divide their equal shares by votes; those with most votes divide theirs by class sizes."""
+    smallest, totals = np.finfo(float).tiny, _arrays["class_totals"]
+    eligible = block
+    if RULE == "adjusted":
+        ranks = _adjusted_ranks(block)
+        eligible = np.where(ranks == ranks.min(axis=1, keepdims=True), block, np.inf)
+    tied = eligible == eligible.min(axis=1, keepdims=True)
+    for row in np.flatnonzero(np.count_nonzero(tied, axis=1) > 1):
+        codes = _arrays["codes"][tied[row]]
+        present = np.unique(codes)
+        votes = np.maximum(np.bincount(codes, _arrays["counts"][tied[row]])[present], smallest)
+        leading = votes * EQUAL_VOTES >= votes.max()
+        sizes = np.maximum(totals[present], smallest) * leading
+        votes = np.where(leading, votes[leading].sum() * (sizes / sizes.sum()), votes)
+        shares[row, present] *= votes / votes.sum() * len(present)
+
+
+def predict_proba(X):
+    """Probabilities of the classes of the rows of X; a column for each of ``CLASSES``."""
+    X = _check(X)
+    if "slopes" not in _about:
+        raise ValueError("the classifier was not calibrated, so this file knows no probabilities")
+    probabilities, shared = np.empty((len(X), len(CLASSES))), _about["shared"]
+    for part, a in _parts(X):
+        block = _block(a, _arrays["images"])
+        total = sum(slope * kind for slope, kind in zip(_about["slopes"], _evidence(block), strict=True))
+        shares = np.exp(total - total.max(axis=1, keepdims=True))
+        shares = (1.0 - shared) * (shares / shares.sum(axis=1, keepdims=True)) + shared / len(CLASSES)
+        if RULE != "scores":
+            _divide_ties(shares, block)
+        # The class that is answered comes first, also where evidence differs by its rounding alone.
+        codes = _codes_in(block)
+        behind = np.flatnonzero(shares.argmax(axis=1) != codes)
+        shares[behind, codes[behind]] = np.nextafter(shares[behind].max(axis=1), 2.0)
+        probabilities[part] = shares
+    return probabilities
 
 
 def _is_number(cell):

@@ -562,7 +562,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
                 f"refuse={rate:g} cannot be told from 0 by {novelty.total:g} held-out training objects; use at least "
                 f"refuse={np.ceil(1000 / (novelty.total + 1.0)) / 1000:g}, or fit on more objects"
             )
-        return novelty.tail(scores) <= rate
+        return scores > novelty.limit(rate)
 
     def _predict_blocks(self, X: Any) -> Any:
         """Predict the rows of a Dask collection where they are; its columns are checked here and now."""

@@ -31,6 +31,10 @@ QUICK_KINDS = ("vectors", "mixed attributes")
 """Kinds of objects whose distances cost so little that a set of many is selected twice."""
 
 
+FEW_SERIES = 512
+"""Series up to which all distances are computed where moves did not need them."""
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredObjects:
     """Training objects with their distances to some prototypes.
@@ -169,7 +173,8 @@ class _Source:
         is_quick = record is not None and record.kind in QUICK_KINDS
         known = None
         if not is_quick:
-            if len(objects) > FEW_OBJECTS:
+            is_slow = self._moved is None and record is not None and record.kind == "series"
+            if len(objects) > (FEW_SERIES if is_slow else FEW_OBJECTS):
                 return []
             known = self._all_distances()
             if known is None:

@@ -59,6 +59,11 @@ class HeldOutScores:
         """Weight of all objects."""
         return float(self.weights.sum())
 
+    def limit(self, rate: float) -> float:
+        """Largest number whose tail is above a rate: numbers beyond it are among that part of the objects."""
+        tails = self.tail(self.values)
+        return float(self.values[tails > rate].max(initial=-np.inf))
+
     def tail(self, queries: np.ndarray) -> np.ndarray:
         """Part of the objects, with the query as one of them, whose number is not below that of the query."""
         above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
