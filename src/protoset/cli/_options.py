@@ -38,6 +38,12 @@ def _metrics(incomplete: str) -> list[str]:
     return [name for name in ["auto", *sorted(DISSIMILARITIES)] if name.startswith(incomplete) and name != "callable"]
 
 
+def _rules(incomplete: str) -> list[str]:
+    from protoset.decisions import RULES
+
+    return [name for name in RULES if name.startswith(incomplete)]
+
+
 def option(text: str, *names: str, metavar: str | None = None, **more: Any) -> Any:
     """An option without its default in the help. Without names, it has the name of its parameter."""
     return typer.Option(*names, help=text, metavar=metavar, show_default=False, **more)
@@ -135,6 +141,15 @@ AdaptOption = Annotated[
         "--adapt/--no-adapt",
     ),
 ]
+RuleOption = Annotated[
+    str,
+    option(
+        "How the prototypes decide: nearest (the default), adjusted (the paper's), scores (every prototype says "
+        "something about every class), auto (nearest or scores, by held-out training objects).",
+        metavar="nearest|adjusted|scores|auto",
+        autocompletion=_rules,
+    ),
+]
 Relevances = Annotated[bool, option("Move the prototypes, and learn how much each attribute counts.", "--relevances")]
 Folds = Annotated[
     int | None, option("Of cross-validation: the split that the data come with, else 5.", metavar="COUNT")
@@ -207,6 +222,14 @@ def to_adapt(adapt: bool | None, relevances: bool) -> Any:
     if relevances:
         return {"relevances": True}
     return "auto" if adapt is None else adapt
+
+
+def check_rule(rule: str) -> None:
+    """Refuse a rule that is not known, before any work is done."""
+    from protoset.decisions import RULES
+
+    if rule not in RULES:
+        raise ValueError(f"--rule {rule!r} is not known; choose one of {list(RULES)}")
 
 
 def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:

@@ -49,11 +49,15 @@ class CrossValidation:
         Mean error over the folds, and its standard error.
     n_objects : int
         Objects in all folds together.
+    how : {"cross-validation", "folds", "held-out part", "leave-one-out"}
+        "cross-validation" is that of :func:`cross_validated_error`; the others are those of the calibration of a
+        classifier, see :func:`error_of`.
     """
 
     error: float
     standard_error: float
     n_objects: int
+    how: str = "cross-validation"
 
 
 def cross_validated_error(
@@ -129,6 +133,27 @@ def cross_validated_error(
         errors.append(float(np.mean(predicted != codes[held_out])))
     deviation = float(np.std(errors, ddof=1)) / np.sqrt(n_folds)
     return CrossValidation(float(np.mean(errors)), float(deviation), len(codes))
+
+
+def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.ndarray) -> CrossValidation:
+    """Measure the error of a fitted classifier on held-out training objects.
+
+    By :func:`cross_validated_error`; where a rule other than "nearest" decides among moved prototypes, the error that
+    their calibration measured.
+    """
+    moves = moves_of(classifier)
+    if moves is None:
+        return cross_validated_error(classifier.selector_, space, labels, rule=classifier.rule)
+    if classifier.rule_ == "nearest":
+        return cross_validated_error(classifier.selector_, space, labels, moves=moves)
+    calibration = classifier.calibration_
+    if calibration is None or classifier.rule_ not in calibration.errors:
+        raise ValueError(
+            f"the error of rule={classifier.rule_!r} with moved prototypes comes from their calibration, and this "
+            "classifier has none; fit it with calibrate=True, or measure the error on test objects"
+        )
+    error, n = calibration.errors[classifier.rule_], calibration.n_objects
+    return CrossValidation(error, float(np.sqrt(error * (1.0 - error) / n)), n, calibration.how)
 
 
 def moves_of(classifier: PrototypeClassifier) -> AdaptSettings | None:
