@@ -147,7 +147,8 @@ def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selecto
     # All shares on the page are these. Its other numbers are counts, parameters, and values of objects.
     said = {name: value for name, value in model.items() if name not in ("objects", "moved")}
     assert {number for number in numbers_in(said) if 0 < number < 1} <= set(expected)
-    assert set(model["stops"][0]) == {"size", "chosen", "moved", "error", "standard_error", "n_kept", "kept", "members"}
+    names = {"size", "chosen", "moved", "error", "standard_error", "n_kept", "kept", "members", "degradations"}
+    assert set(model["stops"][0]) == names
     names = {name for part in model["facts"] for name, _ in part["rows"] if not name.startswith("held-out error")}
     assert not any("error" in name or "objective" in name for name in names)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,8 @@ from protoset._validation import check_callable
 from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
-from protoset.decisions import RuleName
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
-from protoset.models.cross_validation import moves_of
+from protoset.models.cross_validation import error_of
 from protoset.models.preparation import check_dataset
 from protoset.report.moved import MovedSet, find_moved
 from protoset.report.stops import inner_selector
@@ -37,7 +37,7 @@ class ReportInputs:
     train: Dataset
     test: Dataset | None
     selector: BaseSelector
-    rule: RuleName
+    rule: str
     space: TrainingSpace
     queries: Dissimilarities | None
     classes: list[str]
@@ -69,12 +69,14 @@ class ReportInputs:
         """Whether the errors at each size are those of sets that moved: the automatic size of refined sets."""
         return self.adaptation is not None and isinstance(self.selector, Refined)
 
-    def measure_cross_validation(self) -> CrossValidation:
-        """Cross-validated error of the set, unless it is known."""
+    @cached_property
+    def held_out_error(self) -> CrossValidation:
+        """Error of the set on held-out training objects, measured unless it is known."""
         if self.cross_validation is not None:
             return self.cross_validation
-        moves = None if self.classifier is None else moves_of(self.classifier)
-        return cross_validated_error(self.selector, self.space, self.train.labels, rule=self.rule, moves=moves)
+        if self.classifier is not None:
+            return error_of(self.classifier, self.space, self.train.labels)
+        return cross_validated_error(self.selector, self.space, self.train.labels)
 
     def measure_references(self) -> ReferenceErrors:
         """Errors of guessing, 1-NN and k-NN by leave-one-out, unless they are known."""
@@ -199,14 +201,15 @@ def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None
         )
 
 
-def _fitted_selector(selector: Any) -> tuple[BaseSelector, RuleName]:
+def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
+    """Return the selector, and the rule that decides."""
     if isinstance(selector, PrototypeClassifier):
         check_is_fitted(selector, "classes_")
         if not hasattr(selector, "selector_"):
             raise ValueError(
                 "selector is a classifier from a file, and files do not hold the selector; pass the fitted classifier"
             )
-        return selector.selector_, selector.rule
+        return selector.selector_, selector.rule_
     if not isinstance(selector, BaseSelector):
         raise TypeError(f"selector={selector!r} is no protoset selector; pass a fitted REPS or PrototypeClassifier")
     check_is_fitted(selector, "sample_indices_")
