@@ -103,7 +103,7 @@ def _calibration(inputs: ReportInputs) -> list[list[str]]:
     rows = [["calibrated by", f"{calibration.n_objects:,} {HELD_OUT_NAMES[calibration.how]}"]]
     # The page states no error on objects that took part in the selection.
     if len(calibration.errors) > 1 and calibration.how != LEAVE_ONE_OUT:
-        rows += [[f"error of {name} on them", f"{100 * error:.1f} %"] for name, error in calibration.errors.items()]
+        rows += [[f"held-out error of {name}", f"{100 * error:.1f} %"] for name, error in calibration.errors.items()]
     if tells_novelty(calibration):
         rows.append(["unlike anything seen", f"farther than {100 * (1 - REFUSED_RATE):.0f} % of them"])
     else:

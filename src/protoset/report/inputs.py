@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from protoset.models.cross_validation import error_of
 from protoset.models.preparation import check_dataset
 from protoset.report.moved import MovedSet, find_moved
 from protoset.report.stops import inner_selector
+from protoset.report.suspects import Suspect, check_suspects
 from protoset.selectors import BaseSelector, Refined
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 
@@ -49,6 +50,7 @@ class ReportInputs:
     transform_name: str
     cross_validation: CrossValidation | None
     references: ReferenceErrors | None
+    suspects: list[Suspect] | None
     classifier: PrototypeClassifier | None
     moved: MovedSet | None
     distances: Dissimilarities
@@ -94,6 +96,7 @@ def check_inputs(
     test_ids: Sequence[Any] | None,
     cross_validation: CrossValidation | None,
     references: ReferenceErrors | None,
+    suspects: Sequence[Mapping[str, Any]] | None,
 ) -> ReportInputs:
     """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
     check_dataset(dataset)
@@ -161,6 +164,7 @@ def check_inputs(
         transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
         cross_validation=cross_validation,
         references=references,
+        suspects=check_suspects(suspects, dataset.n_objects),
         classifier=selector if isinstance(selector, PrototypeClassifier) else None,
         moved=moved,
         distances=distances,

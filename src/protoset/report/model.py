@@ -20,6 +20,7 @@ from protoset.report.nearest import NearestPrototypes, PrototypeSet, count_membe
 from protoset.report.objects import describe_objects, significant
 from protoset.report.relevances import describe_relevances
 from protoset.report.stops import Stop, curve_measure, find_stops, inner_selector
+from protoset.report.suspects import describe_suspects, rows_of
 from protoset.selectors import REPS, Refined
 from protoset.selectors.ties import vote_of
 from protoset.spaces import TrainingSpace
@@ -36,7 +37,8 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
     stops, moved = find_stops(inputs), inputs.moved
     n = inputs.train.n_objects
-    shown = choose_shown(stops, n, most_objects, () if moved is None else (moved.exemplars, moved.starts))
+    first = () if moved is None else (moved.exemplars, moved.starts)
+    shown = choose_shown(stops, n, most_objects, (*first, rows_of(inputs.suspects)))
     slots = np.empty(0, int) if moved is None else np.flatnonzero(np.isin(moved.exemplars, shown))
     # All that the page holds: training objects, then moved prototypes.
     listed = np.concatenate([shown, n + slots])
@@ -79,24 +81,25 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         "moved": described,
         "relevances": describe_relevances(inputs),
         "queries": queries,
+        "suspects": describe_suspects(inputs.suspects, inputs.ids, inputs.classes, shown),
         "facts": state_facts(inputs, created),
         "notes": notes,
     }
 
 
 def choose_shown(
-    stops: Sequence[Stop], n_objects: int, max_objects: int, beside_moved: Sequence[np.ndarray] = ()
+    stops: Sequence[Stop], n_objects: int, max_objects: int, first: Sequence[np.ndarray] = ()
 ) -> np.ndarray:
     """Objects that the page holds: the chosen prototypes, the prototypes of other stops, then a random sample.
 
-    Before all others come ``beside_moved``, the objects with which moved prototypes are shown.
+    Before all others come ``first``: objects with which moved prototypes are shown, and labels to check.
     """
     if n_objects <= max_objects:
         return np.arange(n_objects)
     rng = np.random.default_rng(0)
     by_importance = sorted(stops, key=lambda stop: (not stop.chosen, stop.size))
     prototypes = [stop.kept[stop.kept < n_objects] for stop in by_importance if stop.kept is not None]
-    order = np.concatenate([*beside_moved, *prototypes, rng.permutation(n_objects)])
+    order = np.concatenate([*first, *prototypes, rng.permutation(n_objects)])
     _, first_positions = np.unique(order, return_index=True)
     return np.sort(order[np.sort(first_positions)[:max_objects]])
 

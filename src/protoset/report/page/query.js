@@ -57,7 +57,7 @@ function answerRow(prototype, deciding) {
     cells.push(el("td", { class: "numeric" }, number(degradation)));
     cells.push(el("td", { class: "numeric" }, degradation === null ? "∞" : number(prototype.rank + degradation)));
   }
-  cells.push(el("td", { class: "wide" }, decided ? "decided" : ""));
+  cells.push(el("td", { class: "wide" }, decided ? (model.rule === "scores" ? "adds most" : "decided") : ""));
   return el("tr", { class: decided ? "deciding" : null }, cells);
 }
 
@@ -117,13 +117,13 @@ function showCertainty(query) {
   if (!known) return null;
   const possible = known.possible[query].map((code) => el("li", {}, classTag(code)));
   const warning = isNovel(query)
-    ? el("p", { class: "warning" }, el("strong", {}, "Unlike anything seen: "), `it is farther from its nearest prototype than ${chance(1 - known.rate)} of held-out training objects are. The prediction may mean nothing.`)
+    ? el("p", { class: "warning" }, el("strong", {}, "Unlike anything seen: "), `for its surroundings it is farther from its nearest prototype than ${chance(1 - known.rate)} of held-out training objects. The prediction may mean nothing.`)
     : null;
   return [
     warning,
     el("dl", { class: "certainty" },
-      factRow("probability", chance(known.probabilities[query]), el("span", { class: "quiet" }, " of the predicted class")),
-      factRow(`possible at ${chance(known.coverage)}`, el("ul", { class: "plain labels" }, possible))),
+      factRow("probability", chance(known.probabilities[query]), el("span", { class: "quiet" }, isNovel(query) ? " of the predicted class, if it is of a known one" : " of the predicted class")),
+      factRow(`labels possible at ${chance(known.coverage)}`, el("ul", { class: "plain labels" }, possible))),
   ];
 }
 
@@ -166,7 +166,10 @@ function startQueries() {
   }
   byId("query-find").addEventListener("input", listQueries);
   byId("query-wrong").addEventListener("change", listQueries);
-  byId("query-doubtful").addEventListener("change", listQueries);
+  byId("query-doubtful").addEventListener("change", () => {
+    byId("query").value = ""; // so that the first one of the new order is shown
+    listQueries();
+  });
   byId("query").addEventListener("change", showAnswer);
   on("stop", listQueries);
   listQueries();
