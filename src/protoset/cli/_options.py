@@ -224,14 +224,6 @@ def to_adapt(adapt: bool | None, relevances: bool) -> Any:
     return "auto" if adapt is None else adapt
 
 
-def check_rule(rule: str) -> None:
-    """Refuse a rule that is not known, before any work is done."""
-    from protoset.decisions import RULES
-
-    if rule not in RULES:
-        raise ValueError(f"--rule {rule!r} is not known; choose one of {list(RULES)}")
-
-
 def to_parameters(option: str, pairs: Sequence[str] | None) -> dict[str, Any]:
     """Return NAME=VALUE pairs as a dict; values are numbers, true, false, null, lists, or texts."""
     parameters: dict[str, Any] = {}

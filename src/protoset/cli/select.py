@@ -84,7 +84,6 @@ def select(
     size, parameters = options.to_size(n_prototypes), options.to_parameters("--param", param)
     metric_params = options.to_parameters("--metric-param", metric_param)
     moves = options.to_adapt(adapt, relevances)
-    options.check_rule(rule)
     with working("reading", quiet):
         dataset = options.read_data(context)
     import numpy as np
