@@ -11,7 +11,7 @@ from protoset.datasets import Dataset
 from protoset.models import CrossValidation
 from protoset.models.cross_validation import error_of
 from protoset.report import build_report
-from protoset.selectors import FCNN
+from protoset.selectors import FCNN, KMedoids
 from protoset.spaces import make_space
 
 from conftest import overlapping
@@ -125,6 +125,13 @@ def test_the_error_of_moved_prototypes_with_scores():
         "error": classifier.calibration_.errors["scores"],
         "standard_error": measured.standard_error,
     }
+
+
+def test_an_error_on_objects_that_the_selection_has_seen_is_called_so():
+    classifier = PrototypeClassifier(KMedoids(12), rule="scores", adapt=True).fit(X, Y)
+    assert classifier.adaptation_.has_moved
+    assert error_of(classifier, make_space(X), Y).how == "seen objects"
+    assert build_report(TRAIN, classifier, created=DAY).model["summary"]["error"]["measured_on"] == "seen objects"
 
 
 def test_the_curve_of_an_automatic_size_is_that_of_the_nearest_prototypes():

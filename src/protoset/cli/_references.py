@@ -94,13 +94,11 @@ def _training_space(dataset: Dataset, model: DataModel) -> tuple[Space, np.ndarr
 
 def _cross_validation(measured: CrossValidation, n_objects: int, sized: bool) -> dict[str, Any]:
     """Error of a set on held-out objects, for a document."""
-    from protoset.decisions.held_out import LEAVE_ONE_OUT
-
     how = "5 folds" if measured.n_objects == n_objects else f"5 folds of {measured.n_objects} objects"
-    if measured.how != "cross-validation":
+    if measured.how == "held-out objects":
         how = f"{measured.n_objects} held-out training objects"
-    if measured.how == LEAVE_ONE_OUT:
-        how = f"{measured.n_objects} training objects by leave-one-out, too small as the set has seen them"
+    elif measured.how == "seen objects":
+        how = f"{measured.n_objects} training objects that the selection has seen, so too small"
     return {"error": measured.error, "standard_error": measured.standard_error, "how": how, "at_this_size": sized}
 
 

@@ -22,9 +22,10 @@ from protoset.adaptation.checks import check_movable
 from protoset.adaptation.selected import move_selected
 from protoset.classifier import PrototypeClassifier
 from protoset.decisions import RULES, RuleName
+from protoset.decisions.held_out import LEAVE_ONE_OUT
 from protoset.models.known_distances import KnownDistances
 from protoset.neighbors import NeighborSearch
-from protoset.selectors import BaseSelector, Refined
+from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors._improving import HASTY
 from protoset.selectors.allocation import cut
@@ -49,9 +50,9 @@ class CrossValidation:
         Mean error over the folds, and its standard error.
     n_objects : int
         Objects in all folds together.
-    how : {"cross-validation", "folds", "held-out part", "leave-one-out"}
-        "cross-validation" is that of :func:`cross_validated_error`; the others are those of the calibration of a
-        classifier, see :func:`error_of`.
+    how : {"cross-validation", "held-out objects", "seen objects"}
+        By :func:`cross_validated_error`, or on the objects that calibrated a classifier, see :func:`error_of`. Where
+        the selection has seen these, the error looks too small.
     """
 
     error: float
@@ -153,7 +154,11 @@ def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.n
             "classifier has none; fit it with calibrate=True, or measure the error on test objects"
         )
     error, n = calibration.errors[classifier.rule_], calibration.n_objects
-    return CrossValidation(error, float(np.sqrt(error * (1.0 - error) / n)), n, calibration.how)
+    # Other methods than REPS do not select again without the held-out objects.
+    is_selected_again = isinstance(getattr(classifier.selector_, "selector_", classifier.selector_), REPS)
+    is_seen = calibration.how == LEAVE_ONE_OUT or not is_selected_again
+    deviation = float(np.sqrt(error * (1.0 - error) / n))
+    return CrossValidation(error, deviation, n, "seen objects" if is_seen else "held-out objects")
 
 
 def moves_of(classifier: PrototypeClassifier) -> AdaptSettings | None:

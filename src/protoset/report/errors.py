@@ -1,4 +1,4 @@
-"""The errors on the page. No object on which an error is measured took part in the selection.
+"""The errors on the page. No object on which an error is measured took part in the selection, unless the page says so.
 
 The error of the set is measured on test objects, or without them by cross-validation. The references are measured on
 the same test objects, or without them by leave-one-out on the training objects.
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from protoset.decisions.held_out import LEAVE_ONE_OUT
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, ReferenceErrors, vote_of_neighbors
 from protoset.report.inputs import ReportInputs
@@ -60,7 +59,7 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], predicted: np.ndarr
 def _calibration_error(measured: CrossValidation) -> dict[str, Any]:
     """Error of the objects by which a classifier was calibrated."""
     return {
-        "measured_on": LEAVE_ONE_OUT if measured.how == LEAVE_ONE_OUT else "held-out objects",
+        "measured_on": measured.how,
         "n_measured": measured.n_objects,
         "error": measured.error,
         "standard_error": measured.standard_error,

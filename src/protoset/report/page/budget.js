@@ -17,7 +17,7 @@ const MEASURED = {
   test: "on the test objects",
   "cross-validation": "by cross-validation",
   "held-out objects": "on held-out training objects",
-  "leave-one-out": "by leave-one-out, too small",
+  "seen objects": "on training objects that the selection has seen, too small",
 };
 
 function howMeasured(estimate) {
@@ -66,7 +66,7 @@ function validationNote(error, references) {
   if (error.measured_on === "held-out objects") {
     return `The error with the prototypes is measured on ${count(error.n_measured)} training objects, by prototypes that were chosen and moved without them. ± is its standard error. ${others}`;
   }
-  if (error.measured_on === "leave-one-out") {
+  if (error.measured_on === "seen objects") {
     return `The error with the prototypes is measured on ${count(error.n_measured)} training objects that took part in the selection, so it is too small. Only test objects tell the error of this set. ${others}`;
   }
   const some = error.n_measured < model.summary.n_train ? `a sample of ${count(error.n_measured)} training objects` : "the training objects";
