@@ -176,7 +176,7 @@ def test_select_says_which_rule_decides(folder, capsys, rule):
     assert model.rule_ == rule or rule == "auto"
     line = f"rule: {model.rule_}, calibrated by {calibration.n_objects} held-out training objects (folds)"
     errors = ", ".join(f"{name} {error:.3f}" for name, error in calibration.errors.items())
-    assert line + (f"; their errors: {errors}\n" if rule == "auto" else "\n") in out
+    assert line + (f"; errors on them: {errors}\n" if rule == "auto" else "\n") in out
     document = json.loads(answer(capsys, *words, "--json")[1])
     assert document["rule"] == model.rule_
     assert document["calibration"] == {

@@ -27,5 +27,5 @@ def say_rule(document: dict[str, Any]) -> None:
         return
     objects = f"{calibration['n_objects']} held-out training objects ({calibration['how']})"
     errors = ", ".join(f"{name} {error:.3f}" for name, error in calibration["errors"].items())
-    tried = f"; their errors: {errors}" if len(calibration["errors"]) > 1 else ""
+    tried = f"; errors on them: {errors}" if len(calibration["errors"]) > 1 else ""
     say(f"rule: {document['rule']}, calibrated by {objects}{tried}")

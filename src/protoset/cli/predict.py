@@ -59,6 +59,7 @@ PROBABILITY_DIGITS = 4
 def predict(
     model: ModelArgument,
     path: QueryArgument,
+    *,
     output: Annotated[
         Path | None, option("Write the predictions here (CSV); without it, or with -, they are printed.")
     ] = None,
