@@ -239,13 +239,15 @@ def test_wrong_values_of_adapt_are_refused(value):
     assert not hasattr(classifier, "classes_")
 
 
-def test_the_adjusted_rule_does_not_go_with_moves():
+def test_the_adjusted_rule_moves_prototypes_only_where_it_is_told_to():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="rule='adjusted'"):
-        PrototypeClassifier(REPS(6), rule="adjusted", adapt=True).fit(X, y)
+    moves = PrototypeClassifier(REPS(6), rule="adjusted", adapt=True).fit(X[::2], y[::2])
+    assert moves.adaptation_ is not None
+    assert moves.score(X[1::2], y[1::2]) > 0.9
     with pytest.warns(HopelessClassWarning):
         stays = PrototypeClassifier(REPS(6), rule="adjusted", adapt="auto").fit(X, y)
     assert stays.adaptation_ is None
+    assert (stays.degradations_ == stays.selector_.degradations_[stays.sample_indices_]).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 30])
@@ -490,7 +492,7 @@ def test_labels_that_are_none_are_named(labels):
 def test_the_adjusted_rule_is_refused_after_moves(blobs):
     X, y, *_ = blobs
     moved = PrototypeClassifier(REPS(16)).fit(X, y).set_params(rule="adjusted")
-    with pytest.raises(ValueError, match="needs degradations of prototypes that stay"):
+    with pytest.raises(ValueError, match="rule='adjusted' was not learned by fit, which had rule='nearest'; fit again"):
         moved.predict(X)
 
 

@@ -17,7 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protoset import REPS, PrototypeClassifier, Refined
-from protoset.decisions import class_shares, decide
+from protoset.decisions import AdjustedRule, decide, probabilities_of
+from protoset.decisions.probabilities import ProbabilityMap
 from protoset.selectors import FCNN
 from protoset.selectors.ties import MajorityVote
 
@@ -122,30 +123,20 @@ def test_shares_sum_to_one_and_agree_with_the_prediction(rule):
     np.testing.assert_array_equal(classifier.classes_[shares.argmax(axis=1)], classifier.predict(X_test))
 
 
-def test_shares_follow_their_documented_meaning():
-    X, X_test, y, _ = SPLIT
-    classifier = PrototypeClassifier(REPS(0.15, beta=3.0), adapt=False).fit(X, y)
-    ranks = cdist(X_test, X[classifier.sample_indices_]).argsort(axis=1).argsort(axis=1) + 1
-    best = np.stack([ranks[:, classifier.prototype_labels_ == c].min(axis=1) for c in classifier.classes_], axis=1)
-    expected = 3.0 ** -best.astype(float)
-    np.testing.assert_allclose(classifier.predict_proba(X_test), expected / expected.sum(axis=1, keepdims=True))
-
-
 def test_what_a_query_graph_does_not_list_decides_nothing():
     """Whatever their degradations: only listed prototypes can win."""
     rng = np.random.default_rng(0)
     block, degradations = rng.random((30, 8)), rng.random(8) * 4
     block[rng.random((30, 8)) < 0.6] = np.inf
     block[:, 0] = 1.0
-    decision = decide(block, degradations, each_its_own_class(8))
     winner = winners(block, degradations)
     assert np.isfinite(block[np.arange(30), winner]).all()
     for row in range(30):
         known = np.flatnonzero(np.isfinite(block[row]))
         np.testing.assert_array_equal(known[winners(block[row : row + 1, known], degradations[known])], winner[row])
-    shares = class_shares(decision, each_its_own_class(8), 2.0)
-    np.testing.assert_array_equal(shares == 0, np.isinf(block))
-    np.testing.assert_array_equal(shares.argmax(axis=1), winner)
+    evidence = AdjustedRule(each_its_own_class(8), degradations).evidence(block)[0]
+    np.testing.assert_array_equal(evidence < -100, np.isinf(block))
+    np.testing.assert_array_equal(evidence.argmax(axis=1), winner)
 
 
 def test_the_classifier_keeps_no_matrix(tmp_path):
@@ -157,21 +148,24 @@ def test_the_classifier_keeps_no_matrix(tmp_path):
     assert len(pickle.dumps(classifier)) < matrix.nbytes / 10
 
 
-def test_classes_without_a_prototype_have_no_share():
+def test_classes_without_a_prototype_have_their_equal_share_alone():
     X, X_test, y, _ = SPLIT
     classifier = PrototypeClassifier(REPS(1, allocation="global")).fit(X, y)
     shares = classifier.predict_proba(X_test)
     assert shares.shape[1] == 3
-    assert sorted(np.unique(shares)) == [0, 1]
+    shared = classifier.calibration_.probabilities.shared
+    np.testing.assert_allclose(np.unique(shares.round(9)), [shared / 3, 1 - 2 * shared / 3], atol=1e-8)
 
 
 def test_infinite_degradations_leave_the_decision_to_the_distances():
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     y = np.array([0, 1, 0, 1])
-    classifier = PrototypeClassifier(REPS(1.0), rule="adjusted").fit(X, y)
-    classifier.degradations_ = np.full(4, np.inf)
-    np.testing.assert_array_equal(classifier.predict(X), y)
-    np.testing.assert_array_equal(classifier.predict_proba(X).argmax(axis=1), y)
+    vote = MajorityVote(y, np.ones(4), np.array([2.0, 2.0]))
+    rule = AdjustedRule(vote, np.full(4, np.inf))
+    block = cdist(X, X)
+    np.testing.assert_array_equal(rule.labels(block), y)
+    probabilities = probabilities_of(rule, ProbabilityMap(np.ones(1), 0.01), block)
+    np.testing.assert_array_equal(probabilities.argmax(axis=1), y)
 
 
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])

@@ -8,7 +8,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from protoset import PrototypeClassifier, _blocks, export, kernels, load, save
 from protoset.datasets import Attribute, Dataset
-from protoset.decisions import class_shares, decide
+from protoset.decisions import AdjustedRule, NearestRule, decide, probabilities_of
+from protoset.decisions.probabilities import ProbabilityMap
 from protoset.experiments import compare
 from protoset.selectors import RandomSelector
 from protoset.selectors.ties import MajorityVote, nearest_prototypes
@@ -138,7 +139,8 @@ def test_adjusted_ranks_then_distances_then_votes(seed):
     degradations = rng.choice([0.0, 1.0, 2.0, np.inf], 8)
     vote = MajorityVote(*drawn_vote(rng, 8))
     decision = decide(block, degradations, vote)
-    shares = class_shares(decision, vote, 2.0)
+    by_ranks = ProbabilityMap(np.array([np.log(2.0)]), 0.01)
+    shares = probabilities_of(AdjustedRule(vote, degradations), by_ranks, block)
     for row, winner in enumerate(decision.winners):
         ranks = np.array([1 + (block[row] < distance).sum() for distance in block[row]])
         keys = list(zip(ranks + degradations, block[row], strict=True))
@@ -153,15 +155,17 @@ def test_adjusted_ranks_then_distances_then_votes(seed):
     again = MajorityVote(vote.codes[order], vote.counts[order], vote.class_totals)
     shuffled = decide(block[:, order], degradations[order], again)
     np.testing.assert_array_equal(again.codes[shuffled.winners], vote.codes[decision.winners])
-    np.testing.assert_allclose(class_shares(shuffled, again, 2.0), shares)
+    again_shares = probabilities_of(AdjustedRule(again, degradations[order]), by_ranks, block[:, order])
+    np.testing.assert_allclose(again_shares, shares)
 
 
 def test_tied_classes_divide_their_shares_by_votes_then_by_size():
     block = np.array([[1.0, 1.0, 1.0, 2.0], [1.0, 2.0, 1.0, 1.0], [1.0, 2.0, 2.0, 2.0]])
     vote = MajorityVote(np.array([0, 0, 1, 2]), np.array([2.0, 1.0, 1.0, 2.0]), np.array([30.0, 10.0, 10.0]))
-    shares = class_shares(decide(block, None, vote), vote, 2.0)
-    # 3 votes against 1 over two equal shares; the third class is three ranks behind.
-    np.testing.assert_allclose(shares[0], np.array([1.5, 0.5, 2.0**-3]) / (2 + 2.0**-3))
+    # The probability falls by half with each unit of the distance.
+    shares = probabilities_of(NearestRule(vote, 1.0), ProbabilityMap(np.array([0.0, np.log(2.0)]), 0.0), block)
+    # 3 votes against 1 over two equal shares; the third class is one unit behind.
+    np.testing.assert_allclose(shares[0], np.array([1.5, 0.5, 0.5]) / 2.5)
     # 2, 1 and 2 votes: the classes with 2 votes divide 4 of 5 parts by their sizes, 30 and 10.
     np.testing.assert_allclose(shares[1], [3 / 5, 1 / 5, 1 / 5])
     np.testing.assert_allclose(shares[2], np.array([1, 0.5, 0.5]) / 2)

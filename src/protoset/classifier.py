@@ -454,8 +454,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         if calibration is None:
             raise ValueError(
                 "this classifier is not calibrated, so it knows no probabilities, refusals or sets of labels: it was "
-                "fitted with calibrate=False, on a sparse graph or on fewer than 10 objects, or comes from a file of "
-                "an older version; fit it again with calibrate=True"
+                "fitted with calibrate=False or on a sparse graph, or comes from a file of an older version; fit it "
+                "again with calibrate=True"
             )
         if self._rule.name != self._learned.name:
             raise ValueError(

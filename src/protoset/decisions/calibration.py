@@ -19,9 +19,6 @@ from protoset.decisions.ranks import tied_shares
 from protoset.decisions.rules import Rule, learn_rule
 from protoset.decisions.scores import choose_scores
 
-FEWEST_OBJECTS = 10
-"""Held-out objects below which nothing is calibrated."""
-
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
@@ -77,20 +74,19 @@ def choose_rule(name: str, held_out: HeldOut, beta: float) -> tuple[Rule, dict[s
     return learn_rule(best, held_out.final, held_out.class_totals, beta=beta, choice=choice), judged
 
 
-def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Calibration | None:
-    """Learn probabilities, refusals and sets of labels for a rule; None where too few objects were held out."""
+def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Calibration:
+    """Learn probabilities, refusals and sets of labels for a rule."""
     codes = np.concatenate([each.held_out.codes for each in held_out.sets])
     weights = np.concatenate([each.held_out.weights for each in held_out.sets])
-    if len(codes) < FEWEST_OBJECTS:
-        return None
     novelty = HeldOutScores.of(np.concatenate([held_out_novelty(each) for each in held_out.sets]), weights)
     errors = {name: each.error for name, each in judged.items()}
     evidence, radii = judged[rule.name].evidence, radii_of(held_out.final)
-    return calibration_by(held_out.how, evidence, codes, weights, errors, radii, novelty)
+    return calibration_by(held_out.how, rule, evidence, codes, weights, errors, radii, novelty)
 
 
 def calibration_by(
     how: str,
+    rule: Rule,
     evidence: np.ndarray,
     codes: np.ndarray,
     weights: np.ndarray,
@@ -99,7 +95,7 @@ def calibration_by(
     novelty: HeldOutScores,
 ) -> Calibration:
     """Learn probabilities from the evidence for the classes of held-out objects, and how strange these are then."""
-    probabilities = learn_map(evidence, codes, weights)
+    probabilities = learn_map(evidence, codes, weights, rule.usual_slopes)
     strangeness = 1.0 - probabilities(evidence)[np.arange(len(codes)), codes]
     order = np.argsort(strangeness, kind="stable")
     strange = HeldOutScores(strangeness[order], weights[order])

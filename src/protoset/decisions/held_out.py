@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from protoset._blocks import row_slices
-from protoset.adaptation.adapting import has_many, starting_set
+from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
 from protoset.adaptation.selected import MovedSelection, select_without
 from protoset.adaptation.validation import FEW_OBJECTS, MOST_HELD_OUT, TRIAL_OBJECTS, TriedSet, held_out_shares
@@ -107,12 +107,14 @@ def hold_out(
     """Hold training objects out of sets like that of a fitted selector; None where no distances are known."""
     if space.partial:
         return None
+    if moved is None:
+        training = ordered_for_moves(training)
     source = _Source(space, training, selector, moved)
     objects = source.training.objects
     if moved is not None and moved.tried and not (source.movable is not None and source.movable.is_costly):
-        sets = [source.tried(each) for each in moved.tried]
-        return HeldOut(FOLDS if len(sets) > 1 else PART, sets, source.final(), objects.class_counts)
-    sets = source.selected_again()
+        sets = [source.tried(each) for each in moved.tried if len(each.held_out)]
+    else:
+        sets = source.selected_again()
     if sets:
         return HeldOut(FOLDS if len(sets) > 1 else PART, sets, source.final(), objects.class_counts)
     final = source.final()
@@ -178,6 +180,8 @@ class _Source:
         sets = []
         for shares in held_out_shares(objects, np.random.RandomState(0)):
             seen, held_out = np.flatnonzero(shares < 1), np.flatnonzero(shares)
+            if not len(held_out) or not len(seen):
+                continue
             kept, degradations = select(seen, (objects.counts * (1 - shares))[seen])
             parts = (None, None) if objects.are_single else (1 - shares[seen], shares[held_out])
             known_part = self._part(seen, parts[0], self._between(seen, kept, known))

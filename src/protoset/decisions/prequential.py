@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protoset.decisions.calibration import FEWEST_OBJECTS, Calibration, calibration_by
+from protoset.decisions.calibration import Calibration, calibration_by
 from protoset.decisions.novelty import HeldOutScores
 from protoset.decisions.ranks import nearest_of_classes
 from protoset.decisions.rules import NearestRule
@@ -53,16 +53,16 @@ class JudgedStream:
         )
 
     def calibration(self, rule: NearestRule) -> Calibration | None:
-        """Calibrate by the remembered objects; None where there are too few."""
+        """Calibrate by the remembered objects; None where there are none."""
         some = np.flatnonzero(self.weights > 0)
-        if len(some) < FEWEST_OBJECTS:
+        if not len(some):
             return None
         codes, weights, distances = self.codes[some], self.weights[some], self.distances[some]
         error = float(weights[distances.argmin(axis=1) != codes].sum() / weights.sum())
         novelty = HeldOutScores.of(distances.min(axis=1) / rule.typical, weights)
         radii = np.full(len(rule.vote.codes), rule.typical)
         evidence = rule.evidence_of(distances)
-        return calibration_by(PREQUENTIAL, evidence, codes, weights, {rule.name: error}, radii, novelty)
+        return calibration_by(PREQUENTIAL, rule, evidence, codes, weights, {rule.name: error}, radii, novelty)
 
 
 def remembered_rows(n_objects: int) -> np.ndarray:

@@ -2,8 +2,9 @@
 
     evidence of one or two kinds -> times a slope each, summed -> softmax -> a little of an equal share for each class
 
-Slopes and the share are those with the smallest log loss on the held-out objects. Slopes are not negative and the share
-is the same for all classes, so that the class with the strongest evidence keeps the largest probability.
+Slopes and the share are those with the smallest log loss on the held-out objects; with few objects, slopes are near
+usual ones. Slopes are not negative and the share is the same for all classes, so that the class with the strongest
+evidence keeps the largest probability.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ class ProbabilityMap:
         return (1.0 - self.shared) * shares + self.shared / shares.shape[1]
 
 
-def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> ProbabilityMap:
-    """Return the map with the smallest log loss on held-out objects."""
+def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usual: tuple[float, ...]) -> ProbabilityMap:
+    """Return the map with the smallest log loss on held-out objects; ``usual`` are slopes for lack of objects."""
     rows, n_kinds, n_classes = np.arange(len(codes)), len(evidence), evidence.shape[2]
-    weights = weights / weights.sum()
+    weights, expected = weights / weights.sum(), np.log(usual)
     # Of n objects at most one more would have been a surprise.
     least = min(LARGEST_SHARE, 1.0 / (len(codes) + 1.0))
 
@@ -63,10 +64,12 @@ def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> P
             -(slope * by_share * (1.0 - shared) * own) @ part for slope, part in zip(slopes, by_slope, strict=True)
         ]
         gradient.append(-shared * by_share @ (1.0 / n_classes - own))
-        return float(-weights @ np.log(probabilities)), np.array(gradient)
+        unusual = np.append(parameters[:-1] - expected, 0.0)
+        loss = float(-weights @ np.log(probabilities)) + 0.5 * float(unusual @ unusual) / len(codes)
+        return loss, np.array(gradient) + unusual / len(codes)
 
     bounds = [(np.log(SMALLEST_SLOPE), np.log(LARGEST_SLOPE))] * n_kinds + [(np.log(least), np.log(LARGEST_SHARE))]
-    start = np.append(np.zeros(n_kinds), np.log(max(least, 0.02)))
+    start = np.append(expected, np.log(max(least, 0.02)))
     found = minimize(log_loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
     return ProbabilityMap(np.exp(found.x[:-1]), float(np.exp(found.x[-1])))
 

@@ -38,6 +38,8 @@ class Rule(ABC):
     """A rule for the prototypes of a set."""
 
     name: str
+    usual_slopes: tuple[float, ...]
+    """Slopes of the evidence where few objects are held out."""
     vote: MajorityVote
 
     @property
@@ -73,6 +75,7 @@ class NearestRule(Rule):
     vote: MajorityVote
     typical: float
     name = "nearest"
+    usual_slopes = (2.0, 2.0)
 
     def evidence(self, block: np.ndarray) -> np.ndarray:
         """How near the nearest prototype of each class is: as a ratio, and as a difference."""
@@ -99,6 +102,7 @@ class AdjustedRule(Rule):
     vote: MajorityVote
     degradations: np.ndarray
     name = "adjusted"
+    usual_slopes = (0.7,)
 
     def evidence(self, block: np.ndarray) -> np.ndarray:
         """Adjusted rank of the best prototype of each class."""
@@ -124,6 +128,7 @@ class ScoresRule(Rule):
     vote: MajorityVote
     scores: ClassScores
     name = "scores"
+    usual_slopes = (4.0,)
 
     def evidence(self, block: np.ndarray) -> np.ndarray:
         """Scores of the classes."""
