@@ -189,9 +189,8 @@ def _check_calibration(model: DataModel, path: Path, names: list[str], refuse: f
         needed.append("--refuse")
     if needed:
         raise ValueError(
-            f"{needed[0]} needs a calibrated model, and {str(path)!r} is not: it was fitted to fewer than 10 objects, "
-            f"on a sparse graph, with calibrate=False, or by an older version; leave {needed[0]} out, or select again "
-            "from more objects"
+            f"{needed[0]} needs a calibrated model, and {str(path)!r} is not: it was fitted with calibrate=False, on a "
+            f"sparse graph, or by an older version; leave {needed[0]} out, or select again with protoset select --model"
         )
 
 
