@@ -139,6 +139,7 @@ def test_a_model_from_a_file_predicts_as_before(kind, tmp_path):
     assert isinstance(loaded, DataModel)
     assert (loaded.predict(dataset.objects) == model.predict(dataset.objects)).all()
     assert np.array_equal(loaded.predict_proba(dataset.objects), model.predict_proba(dataset.objects))
+    assert np.array_equal(loaded.novelty_scores(dataset.objects), model.novelty_scores(dataset.objects))
     assert loaded.explain(dataset.objects).indices.tolist() == model.explain(dataset.objects).indices.tolist()
     before, after = model.preparation, loaded.preparation
     assert (before.kind, before.metric, before.scaling) == (after.kind, after.metric, after.scaling)

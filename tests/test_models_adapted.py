@@ -158,19 +158,28 @@ class TestMethods:
         vectors = KINDS["mixed"]
         with pytest.raises(ValueError, match="adapt=False and method='adapted REPS' exclude each other"):
             call(vectors, "adapted", adapt=False)
-        for adapt in (True, {"step": 0.1}):
-            with pytest.raises(ValueError, match="does not go with rule='adjusted'"):
-                call(vectors, "REPS", rule="adjusted", adapt=adapt)
-        with pytest.raises(ValueError, match="does not go with rule='adjusted'"):
-            call(vectors, "adapted", rule="adjusted")
         with pytest.raises(ValueError, match="adapt='always' must be"):
             call(vectors, adapt="always")
         with pytest.raises(ValueError, match="adapt has 'steps'"):
             call(vectors, adapt={"steps": 3})
 
+    @pytest.mark.parametrize(("method", "adapt"), [("REPS", True), ("REPS", {"step": 0.1}), ("adapted", "auto")])
+    def test_folds_measure_no_other_rule_with_moves(self, method, adapt):
+        with pytest.raises(ValueError, match="rule='adjusted' is measured with prototypes that stay where they are"):
+            validate(KINDS["mixed"], method, rule="adjusted", adapt=adapt)
+
     def test_the_adjusted_rule_leaves_prototypes_where_they_are(self):
         model = fit_model(KINDS["mixed"], "refined", rule="adjusted", n_prototypes=6)
         assert model.classifier.adaptation_ is None
+        model = fit_model(KINDS["mixed"], "refined", rule="adjusted", n_prototypes=6, adapt=True)
+        assert model.classifier.adaptation_ is not None
+
+    @pytest.mark.parametrize("rule", ["scores", "auto"])
+    def test_other_rules_decide_among_moved_prototypes(self, rule):
+        dataset = KINDS["vectors"]
+        model = fit_model(dataset, rule=rule, n_prototypes=10)
+        assert model.classifier.adaptation_ is not None
+        assert model.classifier.rule_ in ("nearest", "scores")
 
 
 class TestModels:

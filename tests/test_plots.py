@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
 from protoset import REPS, PrototypeClassifier, Refined
-from protoset.evaluation import critical_difference, pareto_ranks
+from protoset.evaluation import critical_difference, estimate_error, pareto_ranks
 from protoset.models import reference_errors
 from protoset.plots import __all__ as public_names
 from protoset.plots import (
@@ -25,6 +25,7 @@ from protoset.plots import (
     plot_map,
     plot_neighbor_graph,
     plot_relevances,
+    plot_reliability,
     plot_sensitivity,
     plot_series,
     plot_size_curve,
@@ -36,6 +37,7 @@ from protoset.plots._checks import CheckedDissimilarities, mark_objects
 from protoset.plots._style import CLASS_COLOURS, clean_text, colour_and_shape
 from protoset.plots.layout import classical_scaling, plane_coordinates, untangle
 from protoset.plots.neighbor_graph import misclassified, nearest_edges
+from protoset.plots.reliability import equal_bins
 from protoset.selectors import SizeCurve
 from protoset.spaces import make_space
 
@@ -63,6 +65,19 @@ def labels(names):
     return np.array(names)[Y]
 
 
+class Known:
+    """A classifier that returns the probabilities that it is asked for."""
+
+    def __init__(self, classes):
+        self.classes_ = np.array(list(classes))[:3]
+
+    def predict_proba(self, probabilities):
+        return np.asarray(probabilities)
+
+
+KNOWN = np.random.default_rng(1).dirichlet(np.ones(3), len(Y))
+
+
 # Each plot as a function of (names of classes or methods, axes).
 PLOT_NAMES = set(public_names) - {"write_figure"}
 
@@ -78,6 +93,7 @@ PLOTS = {
         MATRIX, labels(names), KEPT, series=SERIES, ax=ax
     ),
     "plot_relevances": lambda names, ax: plot_relevances(ERRORS[0, : len(names)], names=names, ax=ax),
+    "plot_reliability": lambda names, ax: plot_reliability(Known(names), KNOWN, labels(names), ax=ax),
     "plot_sensitivity": lambda names, ax: plot_sensitivity(
         dict(zip(names, ERRORS.T, strict=False)), parameter=names[0], ax=ax
     ),
@@ -86,6 +102,7 @@ PLOTS = {
     "plot_tradeoff": lambda names, ax: plot_tradeoff(ERRORS[:, : len(names)], RATES[:, : len(names)], names, ax=ax),
     "plot_weights": lambda names, ax: plot_weights(Y + 1.0, 2.0 - Y, labels(names), KEPT, ax=ax),
 }
+NAMELESS = ("plot_reliability", "plot_size_curve")
 # Only these draw as many names as there are.
 N_NAMES = {name: 3 if "labels" in str(plot.__code__.co_names) else 6 for name, plot in PLOTS.items()}
 
@@ -126,7 +143,7 @@ def test_a_figure_of_its_own_or_axes_that_are_given(name):
     assert {text for text in texts_of(own) if not re.fullmatch(r"[\d.−]+( %)?", text)} <= set(texts_of(figure))
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name != "plot_size_curve"])
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in NAMELESS])
 def test_labels_from_data_stay_text(name):
     for start in (0, 3):
         names = (HOSTILE[start:] + HOSTILE[:start])[: N_NAMES[name]]
@@ -135,7 +152,7 @@ def test_labels_from_data_stay_text(name):
             assert hostile in written, hostile
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name != "plot_size_curve"])
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in NAMELESS])
 def test_long_labels_and_lines_are_cut(name):
     names = ["long " * 40, "a\nb\tc\x00\ud800", "ordinary"]
     figure = PLOTS[name](names, None)
@@ -176,6 +193,10 @@ from protoset.selectors import SizeCurve
 from protoset.evaluation import critical_difference
 matrix, two = np.ones((2, 2)) - np.eye(2), ["a", "b"]
 curve = SizeCurve(np.ones(1), np.ones(1, int), np.ones(1), np.ones(1), 0, 0)
+class Known:
+    classes_ = np.array(two)
+    def predict_proba(self, X):
+        return np.eye(2)
 calls = [
     lambda: plots.plot_confusion(two, two, two),
     lambda: plots.plot_critical_difference(critical_difference(matrix)),
@@ -183,6 +204,7 @@ calls = [
     lambda: plots.plot_map(matrix, two, [0]),
     lambda: plots.plot_neighbor_graph(matrix, two, [0]),
     lambda: plots.plot_relevances([1, 1]),
+    lambda: plots.plot_reliability(Known(), None, two),
     lambda: plots.plot_sensitivity({1: [1, 2]}),
     lambda: plots.plot_series([[1, 2], [2, 3]], two, [0]),
     lambda: plots.plot_size_curve(curve),
@@ -539,6 +561,56 @@ def test_bars_are_relevances_largest_first():
     assert figure.get_tightbbox().x1 < figure.get_size_inches()[0] + 0.02
 
 
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=60), st.integers(1, 12))
+def test_bins_have_equal_counts_but_for_equal_values(values, n_bins):
+    values = np.array(values) / 10
+    bins = equal_bins(values, n_bins)
+    assert sorted(np.concatenate(bins).tolist()) == list(range(len(values)))
+    assert 1 <= len(bins) <= n_bins
+    assert all(len(rows) for rows in bins)
+    for before, after in itertools.pairwise(bins):
+        assert values[before].max() < values[after].min()
+    if len(set(values.tolist())) == len(values):
+        assert len(bins) == min(n_bins, len(values))
+        assert max(map(len, bins)) <= min(map(len, bins)) + 1
+
+
+def test_points_are_shares_of_right_predictions():
+    rng = np.random.default_rng(0)
+    probabilities, y = rng.dirichlet(np.ones(3), 203), rng.integers(0, 3, 203)
+    (ax,) = plot_reliability(Known([0, 1, 2]), probabilities, y, n_bins=4).axes
+    certainty, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == y
+    parts = np.array_split(np.argsort(certainty), [51, 102, 152])
+    points, diagonal = ax.containers[0].lines[0], ax.lines[0]
+    np.testing.assert_allclose(points.get_xdata(), [certainty[rows].mean() for rows in parts])
+    np.testing.assert_allclose(points.get_ydata(), [is_right[rows].mean() for rows in parts])
+    (bars,) = ax.containers[0].lines[2]
+    for segment, rows in zip(bars.get_segments(), parts, strict=True):
+        estimate = estimate_error(int((~is_right[rows]).sum()), len(rows))
+        np.testing.assert_allclose(segment[:, 1], [1 - estimate.upper, 1 - estimate.lower])
+    assert list(diagonal.get_xdata()) == list(diagonal.get_ydata())
+    assert "4 bins of 50 to 51 objects, 95 % interval" in texts_of(ax.figure)
+
+
+def test_bins_that_differ_have_numbers():
+    probabilities = np.repeat([[0.6, 0.4], [0.9, 0.1]], [30, 12], axis=0)
+    figure = plot_reliability(Known([0, 1]), probabilities, np.zeros(42, int))
+    assert {"30", "12", "2 bins of 12 to 30 objects, 95 % interval"} <= set(texts_of(figure))
+    one = plot_reliability(Known(["a", "b"]), probabilities[:1], ["unknown label"])
+    assert one.axes[0].containers[0].lines[0].get_ydata() == [0]
+    assert "1 bin of 1 object, 95 % interval" in texts_of(one)
+
+
+def test_reliability_of_a_classifier():
+    classifier = PrototypeClassifier(REPS(6), adapt=False).fit(X[::2], Y[::2])
+    (ax,) = plot_reliability(classifier, X[1::2], Y[1::2], n_bins=3).axes
+    assert len(ax.containers[0].lines[0].get_xdata()) == 3
+    with pytest.raises(ValueError, match="not calibrated"):
+        plot_reliability(PrototypeClassifier(REPS(6), calibrate=False).fit(X, Y), X, Y)
+    with pytest.raises(TypeError, match="classifier=3 has no predict_proba; pass a fitted PrototypeClassifier"):
+        plot_reliability(3, X, Y)
+
+
 def test_relevances_of_a_classifier_and_of_an_adaptation():
     frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
     classifier = PrototypeClassifier(REPS(6), adapt={"relevances": True}).fit(frame, Y)
@@ -600,6 +672,12 @@ def test_confusions_count_all_objects():
         (lambda: plot_relevances([[1]]), r"relevances has the shape \(1, 1\)"),
         (lambda: plot_relevances([1, 1], names=["a"]), "names has 1 entries for 2 relevances; pass one name per"),
         (lambda: plot_relevances([1, 1], n_shown=0), "n_shown=0 must be a whole number of at least 1"),
+        (
+            lambda: plot_reliability(Known("abc"), KNOWN, Y[:3]),
+            r"y has the shape \(3,\) for 50 objects; pass one label",
+        ),
+        (lambda: plot_reliability(Known("abc"), KNOWN[:0], []), "pass one label per object, and at least one object"),
+        (lambda: plot_reliability(Known("abc"), KNOWN, Y, n_bins=0), "n_bins=0 must be a whole number of at least 1"),
         (lambda: plot_sensitivity({}), r"values=\{\} must be a dict"),
         (lambda: plot_sensitivity({2: ["x"]}), r"values\[2\]=\['x'\] must be numbers"),
         (lambda: plot_tradeoff(ERRORS, RATES, ["a"]), r"errors has the shape \(9, 6\), .* there are 1 methods"),

@@ -147,7 +147,8 @@ def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selecto
     # All shares on the page are these. Its other numbers are counts, parameters, and values of objects.
     said = {name: value for name, value in model.items() if name not in ("objects", "moved")}
     assert {number for number in numbers_in(said) if 0 < number < 1} <= set(expected)
-    assert set(model["stops"][0]) == {"size", "chosen", "moved", "error", "standard_error", "n_kept", "kept", "members"}
+    names = {"size", "chosen", "moved", "error", "standard_error", "n_kept", "kept", "members", "degradations"}
+    assert set(model["stops"][0]) == names
     names = {name for part in model["facts"] for name, _ in part["rows"] if not name.startswith("held-out error")}
     assert not any("error" in name or "objective" in name for name in names)
 
@@ -899,9 +900,9 @@ def test_a_notebook_shows_the_page_in_a_frame():
 
 def test_the_example_of_the_documentation_runs(tmp_path):
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "report.md").read_text(), re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 1
+    assert len(blocks) == 2
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", blocks[0] + "import sys; assert 'matplotlib' not in sys.modules"],
+        [sys.executable, "-W", "error", "-c", "".join(blocks) + "import sys; assert 'matplotlib' not in sys.modules"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -909,4 +910,5 @@ def test_the_example_of_the_documentation_runs(tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["wine.html"]
-    assert (tmp_path / "wine.html").read_text().startswith("<!DOCTYPE html>")
+    for name in ("wine.html", "checked.html"):
+        assert (tmp_path / name).read_text().startswith("<!DOCTYPE html>")

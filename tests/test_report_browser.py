@@ -187,6 +187,28 @@ def moved_series_report(folder):
     )
 
 
+def decided_report(folder, name="decided", **options):
+    """Scores decide among moved prototypes; two test objects are unlike anything seen; labels are hostile."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    X = rng.normal(size=(240, 6)) + 1.6 * np.eye(6)[y]
+    X[-2:] = [[60.0], [-40.0]]
+    labels = np.array(HOSTILE)[y]
+    classifier = PrototypeClassifier(REPS(9), **{"rule": "scores", "adapt": True} | options).fit(X[:150], labels[:150])
+    suspects = [
+        {"row": row, "given": labels[row], "suggested": HOSTILE[5], "probability": 0.9, "evidence": [0, 1, 2]}
+        for row in range(0, 90, 3)
+    ]
+    ids = np.array([f"{HOSTILE[row % len(HOSTILE)]} no {row}" for row in range(240)])
+    dataset = Dataset("decided", "vectors", X, labels, n_train=150, ids=ids)
+    return write_report(folder / f"{name}.html", dataset, classifier, created="2026-01-31", suspects=suspects)
+
+
+def adjusted_report(folder):
+    """Learned degradations decide."""
+    return decided_report(folder, "adjusted", rule="adjusted", adapt=False)
+
+
 MAKERS = (
     vector_report,
     validated_report,
@@ -198,6 +220,8 @@ MAKERS = (
     moved_ranking_report,
     moved_mixed_report,
     moved_series_report,
+    decided_report,
+    adjusted_report,
 )
 
 
@@ -483,7 +507,7 @@ def test_a_query_is_explained(browser, pages):
     options = browser.find_elements(By.CSS_SELECTOR, "#query option")
     assert len(options) == 90
     n_errors = model["summary"]["error"]["n_errors"]
-    assert sum(option.text.endswith("✗") for option in options) == n_errors > 0
+    assert sum("✗" in option.text for option in options) == n_errors > 0
     find(browser, "#query-wrong").click()
     assert count(browser, "#query option") == n_errors
     find(browser, "#query-wrong").click()
@@ -497,6 +521,91 @@ def test_a_query_is_explained(browser, pages):
     verdict = text_of(browser, "#answer .verdict")
     assert f"predicted {model['classes'][codes[listed[0]]]}" in " ".join(verdict.split())
     assert verdict.startswith("Right" if codes[listed[0]] == model["queries"]["codes"][33] else "Wrong")
+
+
+def chance(share):
+    """A probability as the page writes it."""
+    if share > 0.99:
+        return "> 99.9 %" if share > 0.999 else f"{100 * share:.1f} %"
+    return f"{int(100 * share + 0.5)} %"
+
+
+def test_a_decision_has_its_probability_and_possible_labels(browser, pages):
+    open_page(browser, pages["decided_report"])
+    queries, classes = model_of(browser)["queries"], model_of(browser)["classes"]
+    certainty = queries["certainty"]
+    options = [option.text.replace("\u00a0", " ") for option in browser.find_elements(By.CSS_SELECTOR, "#query option")]
+    for text, share, novel in zip(options, certainty["probabilities"], certainty["novel"], strict=True):
+        assert text.endswith(f" · {chance(share)}" + (" ?" if novel else ""))
+    assert np.flatnonzero(certainty["novel"]).tolist()[-2:] == [88, 89]
+    assert "? is unlike anything seen" in text_of(browser, "#query-count")
+    several = next(query for query, labels in enumerate(certainty["possible"]) if len(labels) > 1)
+    for query in (several, 88):
+        find(browser, f"#query option[value='{query}']").click()
+        assert f"probability\n{chance(certainty['probabilities'][query])}" in text_of(browser, "#answer .certainty")
+        shown = [label.text for label in browser.find_elements(By.CSS_SELECTOR, "#answer .labels li")]
+        expected = [classes[code] for code in certainty["possible"][query]]
+        assert [" ".join(label.split()) for label in shown] == [" ".join(label.split()) for label in expected]
+        assert count(browser, "#answer .warning") == certainty["novel"][query]
+        predicted = " ".join(classes[queries["predicted"][query]].split())
+        assert f"predicted {predicted}" in " ".join(text_of(browser, "#answer .verdict").split())
+        assert "adds most to the score of this class" in text_of(browser, "#answer")
+    assert text_of(browser, "#answer .warning").startswith("Unlike anything seen: ")
+    find(browser, "#query-doubtful").click()
+    first = find(browser, "#query option")
+    assert int(first.get_attribute("value")) == int(np.argmin(certainty["probabilities"]))
+    assert first.is_selected()
+    assert "training objects, held out in folds" in text_of(browser, "#facts")
+
+
+def test_only_the_chosen_set_is_calibrated(browser, pages):
+    open_page(browser, pages["vector_report"])
+    assert find(browser, "#query-doubtful").is_displayed()
+    assert count(browser, "#answer .certainty") == 1
+    find(browser, "#slider").send_keys(Keys.HOME)
+    assert not find(browser, "#query-doubtful").is_displayed()
+    assert count(browser, "#answer .certainty") == 0
+    find(browser, "#to-chosen").click()
+    assert count(browser, "#answer .certainty") == 1
+
+
+def test_a_page_without_calibration_has_no_such_parts(browser, pages):
+    open_page(browser, pages["series_report"])
+    assert not find(browser, "#query-doubtful").is_displayed()
+    assert count(browser, "#answer .certainty") == 0
+    assert "%" not in find(browser, "#query option").text
+    assert "Calibration" not in text_of(browser, "#facts")
+    assert not find(browser, "#suspects").is_displayed()
+
+
+def test_learned_degradations_are_those_that_decide(browser, pages):
+    open_page(browser, pages["adjusted_report"])
+    model = model_of(browser)
+    stop = model["stops"][0]
+    find(browser, "#query option[value='5']").click()
+    row = find(browser, "#answer tr.deciding")
+    winner = model["queries"]["winners"][0][5]
+    cells = [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
+    degradation = stop["degradations"][stop["kept"].index(winner)]
+    assert float(cells[3]) == pytest.approx(degradation, rel=1e-3)
+    assert float(cells[4]) == pytest.approx(int(cells[0]) + degradation, rel=1e-3)
+
+
+def test_labels_to_check_lead_to_their_objects(browser, pages):
+    open_page(browser, pages["decided_report"])
+    assert count(browser, "#suspect-table tbody tr") == 25
+    assert "25 of 30 labels shown" in text_of(browser, "#suspect-note")
+    find(browser, "#more-suspects").click()
+    rows = browser.find_elements(By.CSS_SELECTOR, "#suspect-table tbody tr")
+    assert len(rows) == 30
+    assert not find(browser, "#more-suspects").is_displayed()
+    assert " ".join(HOSTILE[5].split()) in " ".join(rows[0].text.split())
+    assert "90 %" in rows[0].text.replace("\u00a0", " ")
+    link = rows[2].find_element(By.TAG_NAME, "button")
+    name = link.text
+    link.click()
+    assert text_of(browser, "#details h3") == f"Object {name}"
+    assert browser.execute_script("return window.hacked") is None
 
 
 def test_series_are_drawn(browser, pages):
@@ -719,6 +828,9 @@ def axe(tmp_path_factory):
         ("moved_mixed_report", "light", 1280),
         ("moved_mixed_report", "dark", 375),
         ("moved_series_report", "dark", 1280),
+        ("decided_report", "light", 1280),
+        ("decided_report", "dark", 375),
+        ("adjusted_report", "light", 375),
     ],
 )
 def test_no_serious_barrier(browser, pages, axe, name, theme, width):

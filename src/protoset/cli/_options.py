@@ -38,6 +38,12 @@ def _metrics(incomplete: str) -> list[str]:
     return [name for name in ["auto", *sorted(DISSIMILARITIES)] if name.startswith(incomplete) and name != "callable"]
 
 
+def _rules(incomplete: str) -> list[str]:
+    from protoset.decisions import RULES
+
+    return [name for name in RULES if name.startswith(incomplete)]
+
+
 def option(text: str, *names: str, metavar: str | None = None, **more: Any) -> Any:
     """An option without its default in the help. Without names, it has the name of its parameter."""
     return typer.Option(*names, help=text, metavar=metavar, show_default=False, **more)
@@ -133,6 +139,15 @@ AdaptOption = Annotated[
         "Whether the prototypes then move to where they classify better; by default those of refined do, where objects "
         "can move.",
         "--adapt/--no-adapt",
+    ),
+]
+RuleOption = Annotated[
+    str,
+    option(
+        "How the prototypes decide: nearest (the default), adjusted (the paper's), scores (every prototype says "
+        "something about every class), auto (nearest or scores, by held-out training objects).",
+        metavar="nearest|adjusted|scores|auto",
+        autocompletion=_rules,
     ),
 ]
 Relevances = Annotated[bool, option("Move the prototypes, and learn how much each attribute counts.", "--relevances")]

@@ -49,8 +49,8 @@ def measured_errors(
     Returns what is added to the document, and arguments of ``build_report``, which then does not measure them again.
     """
     from protoset.evaluation import no_better_than
-    from protoset.models import cross_validated_error, reference_errors
-    from protoset.models.cross_validation import moves_of
+    from protoset.models import reference_errors
+    from protoset.models.cross_validation import error_of
 
     added: dict[str, Any] = {}
     known: dict[str, Any] = {}
@@ -67,10 +67,7 @@ def measured_errors(
             references = _left_out_references(known["references"], classes, len(codes))
             if document["cross_validation"] is None:
                 try:
-                    classifier = model.classifier
-                    measured = cross_validated_error(
-                        classifier.selector_, space, codes, rule=classifier.rule, moves=moves_of(classifier)
-                    )
+                    measured = error_of(model.classifier, space, codes)
                     known["cross_validation"] = measured
                     added["cross_validation"] = _cross_validation(measured, len(codes), sized)
                 except (ValueError, RuntimeError) as error:
@@ -96,8 +93,12 @@ def _training_space(dataset: Dataset, model: DataModel) -> tuple[Space, np.ndarr
 
 
 def _cross_validation(measured: CrossValidation, n_objects: int, sized: bool) -> dict[str, Any]:
-    """Cross-validated error of a set, for a document."""
+    """Error of a set on held-out objects, for a document."""
     how = "5 folds" if measured.n_objects == n_objects else f"5 folds of {measured.n_objects} objects"
+    if measured.how == "held-out objects":
+        how = f"{measured.n_objects} held-out training objects"
+    elif measured.how == "seen objects":
+        how = f"{measured.n_objects} training objects that the selection has seen, so too small"
     return {"error": measured.error, "standard_error": measured.standard_error, "how": how, "at_this_size": sized}
 
 

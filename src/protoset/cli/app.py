@@ -28,7 +28,8 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 
 ARGUMENT_NAMES = (
     "target|labels|kind|method|metric|n_prototypes|scaling|folds|holdout|n_jobs|random_state|n_neighbors|data|"
-    "studies|datasets|without|cluster|ignore|use|id|categorical|numeric|text|header|separator|decimal|format"
+    "studies|datasets|without|cluster|ignore|use|id|categorical|numeric|text|header|separator|decimal|format|rule|refuse|"
+    "coverage|outlier_label"
 )
 """Arguments of the library that the command has as options."""
 

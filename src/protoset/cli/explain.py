@@ -44,6 +44,7 @@ def explain(
     nearest training object of its class. For attributes, the values of both objects are
     side by side with each attribute's share of the distance; series are aligned; strings have the edits between them.
     Under the rule "adjusted", the degradation says how many ranks worse than the best one a prototype did in training.
+    Under the rule "scores", the rank by score orders prototypes by what they add to the score of the prediction.
     """
     check_dashes({"MODEL": model, "the file": path})
     if (row is None) == (id_ is None):
@@ -62,10 +63,14 @@ def explain(
         "distance": shown.distances[0].tolist(),
         "rank": shown.ranks[0].tolist(),
     }
-    if loaded.classifier.rule == "adjusted":
+    rule = loaded.classifier.rule_
+    if rule == "adjusted":
         columns |= {"degradation": shown.degradations[0].tolist(), "adjusted rank": shown.adjusted_ranks[0].tolist()}
+    elif rule == "scores":
+        columns["rank by score"] = shown.adjusted_ranks[0].tolist()
     names, table = list(columns), list(zip(*columns.values(), strict=True))
-    prediction = shown.labels[0, 0].item()
+    # A class without prototypes may have the largest score.
+    prediction = (loaded.predict_details(query).labels[0] if rule == "scores" else shown.labels[0, 0]).item()
     known = None if queries.labels is None else str(queries.labels[row])
     key, name = ("row", row) if queries.ids is None else ("id", queries.ids[row])
     if json:

@@ -15,6 +15,7 @@ from protoset.cli._moves import adaptation_document, kept_text, say_relevances
 from protoset.cli._output import check_outputs, note, percent, plain, say, say_json, say_table
 from protoset.cli._output import spreadsheet_safe as safe_text
 from protoset.cli._references import measured_errors, say_guessing, say_references
+from protoset.cli._rules import rule_document, say_rule
 from protoset.cli._streams import check_dashes, is_dash, standard_output
 from protoset.cli._work import working
 
@@ -47,6 +48,7 @@ def select(
     param: options.Params = None,
     n_prototypes: options.Prototypes = "auto",
     scaling: options.ScalingOption = None,
+    rule: options.RuleOption = "nearest",
     adapt: options.AdaptOption = None,
     relevances: options.Relevances = False,
     output: Annotated[
@@ -110,6 +112,7 @@ def select(
             scaling=scaling,  # type: ignore[arg-type]
             n_prototypes=size,
             parameters=parameters,
+            rule=rule,  # type: ignore[arg-type]
             adapt=moves,
             n_jobs=n_jobs,
             random_state=seed,
@@ -117,7 +120,7 @@ def select(
         )
     seconds = time.perf_counter() - started
     document = _document(dataset, fitted, seconds)
-    is_default = isinstance(moves, str) and fitted.classifier.rule == "nearest" and document["refined"]
+    is_default = isinstance(moves, str) and rule != "adjusted" and document["refined"]
     document["adaptation"] = adaptation_document(fitted, dataset, wanted=is_default and document["method"] == "REPS")
     written_rows = np.unique(fitted.exemplars_)
     known: dict[str, Any] = {}
@@ -196,8 +199,9 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
     selector, adaptation = fitted.classifier.selector_, fitted.classifier.adaptation_
     curve = getattr(selector, "size_curve_", None)
     at_size = None if curve is None else _at_chosen_size(curve)
-    # The curve has the errors of moved sets where sets were to move; a set that stayed is measured on its own.
-    is_of_curve = adaptation is None or adaptation.has_moved
+    # The curve has the errors of the nearest prototypes, of moved sets where sets were to move; other sets are
+    # measured on their own.
+    is_of_curve = (adaptation is None or adaptation.has_moved) and fitted.classifier.rule_ == "nearest"
     name = type(getattr(selector, "selector_", selector)).__name__
     return {
         "data": {
@@ -214,6 +218,7 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
         "refined": getattr(selector, "refinement_", None) is not None,
         "metric": fitted.preparation.metric,
         "scaling": fitted.preparation.scaling,
+        **rule_document(fitted.classifier),
         "n_prototypes": len(kept),
         "selection_rate": len(kept) / len(rows),
         "rows": shown,
@@ -280,6 +285,7 @@ def _show(document: dict[str, Any], roles: str) -> None:
     if roles:
         say(plain(roles))
     say(f"{refined}{document['method']}; metric: {document['metric']}{scaling}")
+    say_rule(document)
     moves = document["adaptation"]
     kept = f"kept {document['n_prototypes']} of {data['n_train']} ({percent(document['selection_rate'])})"
     say(kept + kept_text(moves, document["references"] is not None))

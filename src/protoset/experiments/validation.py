@@ -221,6 +221,11 @@ def _with_moves(planned: PlannedMethod, adapt: Adapt, preparation: Preparation, 
         if name not in taken:
             raise ValueError(f"adapt has {name!r}, which is not for comparisons on folds; it may have {taken}")
     spec = with_moves(planned.spec, adapt, preparation, dataset.objects, rule=planned.rule).check()
+    if spec.adapted and planned.rule != "nearest":
+        raise ValueError(
+            f"rule={planned.rule!r} is measured with prototypes that stay where they are, and adapt={adapt!r} or "
+            f"method={spec.name!r} moves them; use rule='nearest', or adapt=False"
+        )
     return replace(planned, label=spec.name, spec=spec)
 
 

@@ -22,9 +22,10 @@ from protoset.adaptation.checks import check_movable
 from protoset.adaptation.selected import move_selected
 from protoset.classifier import PrototypeClassifier
 from protoset.decisions import RULES, RuleName
+from protoset.decisions.held_out import LEAVE_ONE_OUT
 from protoset.models.known_distances import KnownDistances
 from protoset.neighbors import NeighborSearch
-from protoset.selectors import BaseSelector, Refined
+from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors._improving import HASTY
 from protoset.selectors.allocation import cut
@@ -49,11 +50,15 @@ class CrossValidation:
         Mean error over the folds, and its standard error.
     n_objects : int
         Objects in all folds together.
+    how : {"cross-validation", "held-out objects", "seen objects"}
+        By :func:`cross_validated_error`, or on the objects that calibrated a classifier, see :func:`error_of`. Where
+        the selection has seen these, the error looks too small.
     """
 
     error: float
     standard_error: float
     n_objects: int
+    how: str = "cross-validation"
 
 
 def cross_validated_error(
@@ -129,6 +134,31 @@ def cross_validated_error(
         errors.append(float(np.mean(predicted != codes[held_out])))
     deviation = float(np.std(errors, ddof=1)) / np.sqrt(n_folds)
     return CrossValidation(float(np.mean(errors)), float(deviation), len(codes))
+
+
+def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.ndarray) -> CrossValidation:
+    """Measure the error of a fitted classifier on held-out training objects.
+
+    By :func:`cross_validated_error`; where a rule other than "nearest" decides among moved prototypes, the error that
+    their calibration measured.
+    """
+    moves = moves_of(classifier)
+    if moves is None:
+        return cross_validated_error(classifier.selector_, space, labels, rule=classifier.rule)
+    if classifier.rule_ == "nearest":
+        return cross_validated_error(classifier.selector_, space, labels, moves=moves)
+    calibration = classifier.calibration_
+    if calibration is None or classifier.rule_ not in calibration.errors:
+        raise ValueError(
+            f"the error of rule={classifier.rule_!r} with moved prototypes comes from their calibration, and this "
+            "classifier has none; fit it with calibrate=True, or measure the error on test objects"
+        )
+    error, n = calibration.errors[classifier.rule_], calibration.n_objects
+    # Other methods than REPS do not select again without the held-out objects.
+    is_selected_again = isinstance(getattr(classifier.selector_, "selector_", classifier.selector_), REPS)
+    is_seen = calibration.how == LEAVE_ONE_OUT or not is_selected_again
+    deviation = float(np.sqrt(error * (1.0 - error) / n))
+    return CrossValidation(error, deviation, n, "seen objects" if is_seen else "held-out objects")
 
 
 def moves_of(classifier: PrototypeClassifier) -> AdaptSettings | None:

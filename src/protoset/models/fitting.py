@@ -45,8 +45,8 @@ def fit_model(
         A count, a rate, or the method's own choice.
     parameters : dict, optional
         Other parameters of the method.
-    rule : {"nearest", "adjusted"}
-        See ``protoset.PrototypeClassifier``.
+    rule : {"nearest", "adjusted", "scores", "auto"}
+        How the prototypes decide. See ``protoset.PrototypeClassifier``.
     adapt : {"auto", True, False} or dict, default="auto"
         Whether the prototypes move after the selection. "auto" moves those of the default method where the objects can
         move, and leaves the sets of all other methods as they are. True moves the set of any method, and refuses

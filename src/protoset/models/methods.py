@@ -235,8 +235,8 @@ def with_moves(
     preparation : Preparation
         Prepares the objects.
     objects : objects of a data set
-    rule : {"nearest", "adjusted"}
-        With "adjusted" nothing can move.
+    rule : {"nearest", "adjusted", "scores", "auto"}
+        With "adjusted", "auto" moves nothing.
 
     Returns
     -------
@@ -244,15 +244,13 @@ def with_moves(
     """
     PrototypeClassifier(rule=rule, adapt=adapt)._check_parameters()
     if isinstance(adapt, str):
-        is_default = spec.refined and spec.selector == "REPS" and rule == "nearest"
+        is_default = spec.refined and spec.selector == "REPS" and rule != "adjusted"
         if not spec.adapted:
             return replace(spec, adapted=is_default and preparation.movable_space(objects) is not None)
     elif not isinstance(adapt, dict) and not adapt:
         if spec.adapted:
             raise ValueError(f"adapt={adapt!r} and method={spec.name!r} exclude each other; use method='refined'")
         return spec
-    if rule != "nearest":
-        PrototypeClassifier(rule=rule, adapt=True)._check_parameters()
     if preparation.movable_space(objects) is None:
         check_movable(preparation.space(objects))
     names = {argument: name for name, argument in ADAPTED_PARAMETERS.items()}

@@ -77,8 +77,20 @@ class DataModel:
         return self.classifier.predict(self.preparation(objects))
 
     def predict_proba(self, objects: Any) -> np.ndarray:
-        """Predict how clearly each class wins; see ``PrototypeClassifier``."""
+        """Predict the probability of each class; see ``PrototypeClassifier``."""
         return self.classifier.predict_proba(self.preparation(objects))
+
+    def predict_set(self, objects: Any, coverage: float = 0.9, *, by_class: bool = False) -> np.ndarray:
+        """Predict sets of labels that have the true one as often as asked for; see ``PrototypeClassifier``."""
+        return self.classifier.predict_set(self.preparation(objects), coverage, by_class=by_class)
+
+    def novelty_scores(self, objects: Any) -> np.ndarray:
+        """Say how far objects are from everything that was seen; see ``PrototypeClassifier``."""
+        return self.classifier.novelty_scores(self.preparation(objects))
+
+    def is_novel(self, objects: Any, refuse: float = 0.01) -> np.ndarray:
+        """Say which objects are unlike anything seen; see ``PrototypeClassifier``."""
+        return self.classifier.is_novel(self.preparation(objects), refuse)
 
     def predict_details(self, objects: Any) -> Predictions:
         """Predict labels with their probabilities and the prototypes that decided; see ``PrototypeClassifier``."""

@@ -9,6 +9,7 @@ from protoset.plots.figure_files import write_figure
 from protoset.plots.maps import plot_map
 from protoset.plots.neighbor_graph import plot_neighbor_graph
 from protoset.plots.relevances import plot_relevances
+from protoset.plots.reliability import plot_reliability
 from protoset.plots.sensitivity import plot_sensitivity
 from protoset.plots.series import plot_series
 from protoset.plots.size_curve import plot_size_curve
@@ -22,6 +23,7 @@ __all__ = [
     "plot_map",
     "plot_neighbor_graph",
     "plot_relevances",
+    "plot_reliability",
     "plot_sensitivity",
     "plot_series",
     "plot_size_curve",

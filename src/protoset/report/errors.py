@@ -1,4 +1,4 @@
-"""The errors on the page. No object on which an error is measured took part in the selection.
+"""The errors on the page. No object on which an error is measured took part in the selection, unless the page says so.
 
 The error of the set is measured on test objects, or without them by cross-validation. The references are measured on
 the same test objects, or without them by leave-one-out on the training objects.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from protoset.evaluation import estimate_error
-from protoset.models import ReferenceErrors, vote_of_neighbors
+from protoset.models import CrossValidation, ReferenceErrors, vote_of_neighbors
 from protoset.report.inputs import ReportInputs
 from protoset.report.objects import significant
 from protoset.report.stops import Stop, curve_measure
@@ -21,18 +21,19 @@ from protoset.selectors import REPS
 from protoset.selectors.size import SAMPLE_OBJECTS
 
 
-def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray | None) -> dict[str, Any]:
-    """Error of the chosen set; ``winners`` are the prototypes that decide about the test objects."""
+def measure_set(inputs: ReportInputs, stops: Sequence[Stop], predicted: np.ndarray | None) -> dict[str, Any]:
+    """Error of the chosen set; ``predicted`` are the classes of the test objects, -1 where there is none."""
     chosen = next(stop for stop in stops if stop.chosen)
-    if winners is None:
+    if predicted is None:
         error, standard_error = chosen.error, chosen.standard_error
         measure = curve_measure(inputs.selector, inputs.rule)
         # The error along the curve may be that of sets that moved where this set did not, or the reverse.
         is_other_set = inputs.has_moved_curve != (inputs.moved is not None)
         if measure is not None and (measure != "error" or is_other_set):
             measure = None
-            measured = inputs.measure_cross_validation()
-            error, standard_error = measured.error, measured.standard_error
+            error, standard_error = inputs.held_out_error.error, inputs.held_out_error.standard_error
+        if measure is None and inputs.held_out_error.how != "cross-validation":
+            return _calibration_error(inputs.held_out_error)
         is_whole_curve = measure == "error" and isinstance(inputs.selector, REPS)
         n_objects, n_classes = inputs.train.n_objects, len(inputs.selector.classes_)
         return {
@@ -41,7 +42,7 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray
             "error": error,
             "standard_error": standard_error,
         }
-    wrong = (winners < 0) | (inputs.column_codes[winners] != inputs.test_codes)
+    wrong = predicted != inputs.test_codes
     estimate = estimate_error(int(wrong.sum()), len(wrong))
     return {
         "measured_on": "test",
@@ -52,6 +53,16 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray
         "upper": significant(estimate.upper, 6),
         "n_errors": estimate.n_errors,
         "confidence": estimate.confidence,
+    }
+
+
+def _calibration_error(measured: CrossValidation) -> dict[str, Any]:
+    """Error of the objects by which a classifier was calibrated."""
+    return {
+        "measured_on": measured.how,
+        "n_measured": measured.n_objects,
+        "error": measured.error,
+        "standard_error": measured.standard_error,
     }
 
 

@@ -12,6 +12,9 @@ from sklearn.base import BaseEstimator
 
 from protoset._version import __version__
 from protoset.classifier import PrototypeClassifier
+from protoset.decisions.held_out import FOLDS, LEAVE_ONE_OUT, PART
+from protoset.decisions.prequential import PREQUENTIAL
+from protoset.report.certainty import REFUSED_RATE, calibration_of, tells_novelty
 from protoset.report.inputs import ReportInputs
 from protoset.report.objects import shorten
 from protoset.report.stops import inner_selector
@@ -31,6 +34,14 @@ KIND_NAMES = {
     "matrix": "a matrix of dissimilarities",
 }
 """How the page names the kinds of data sets."""
+
+HELD_OUT_NAMES = {
+    FOLDS: "training objects, held out in folds",
+    PART: "training objects, held out once",
+    LEAVE_ONE_OUT: "training objects, each left out of the set that was chosen with them",
+    PREQUENTIAL: "objects of a stream, before the prototypes moved on them",
+}
+"""How the page names the objects that calibrate decisions."""
 
 Facts = list[dict[str, Any]]
 
@@ -54,7 +65,7 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
     inner = inner_selector(selector)
     is_refined = isinstance(selector, Refined) and selector.refinement_ is not None
     refined = "refined " if is_refined else ""
-    method = [["method", f"{refined}{type(inner).__name__}"], ["rule", inputs.rule], *_parameters(inner)]
+    method = [["method", f"{refined}{type(inner).__name__}"], ["rule", _rule(inputs)], *_parameters(inner)]
     if is_refined:
         method += _parameters(selector)
         method.append(["swaps of the refinement", f"{selector.refinement_.n_swaps:,}"])
@@ -67,8 +78,37 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
         ["Python", platform.python_version()],
         ["made", created],
     ]
-    headed = {"Data": data, "Dissimilarity": metric, "Method": method, "Moves": _moves(inputs), "Versions": versions}
+    headed = {
+        "Data": data,
+        "Dissimilarity": metric,
+        "Method": method,
+        "Moves": _moves(inputs),
+        "Calibration": _calibration(inputs),
+        "Versions": versions,
+    }
     return [{"heading": heading, "rows": rows} for heading, rows in headed.items() if rows]
+
+
+def _rule(inputs: ReportInputs) -> str:
+    """The rule that decides; it may have been chosen."""
+    is_chosen = inputs.classifier is not None and inputs.classifier.rule == "auto"
+    return f"{inputs.rule}, chosen automatically" if is_chosen else inputs.rule
+
+
+def _calibration(inputs: ReportInputs) -> list[list[str]]:
+    """How the decisions were calibrated, and by how many objects; nothing where they were not."""
+    calibration = calibration_of(inputs.classifier)
+    if calibration is None:
+        return []
+    rows = [["calibrated by", f"{calibration.n_objects:,} {HELD_OUT_NAMES[calibration.how]}"]]
+    # The page states no error on objects that took part in the selection.
+    if len(calibration.errors) > 1 and calibration.how != LEAVE_ONE_OUT:
+        rows += [[f"held-out error of {name}", f"{100 * error:.1f} %"] for name, error in calibration.errors.items()]
+    if tells_novelty(calibration):
+        rows.append(["unlike anything seen", f"farther than {100 * (1 - REFUSED_RATE):.0f} % of them"])
+    else:
+        rows.append(["unlike anything seen", "not told: too few held-out objects"])
+    return rows
 
 
 def _moves(inputs: ReportInputs) -> list[list[str]]:

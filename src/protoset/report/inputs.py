@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from protoset._validation import check_callable
 from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
-from protoset.decisions import RuleName
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
-from protoset.models.cross_validation import moves_of
+from protoset.models.cross_validation import error_of
 from protoset.models.preparation import check_dataset
 from protoset.report.moved import MovedSet, find_moved
 from protoset.report.stops import inner_selector
+from protoset.report.suspects import Suspect, check_suspects
 from protoset.selectors import BaseSelector, Refined
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 
@@ -37,7 +38,7 @@ class ReportInputs:
     train: Dataset
     test: Dataset | None
     selector: BaseSelector
-    rule: RuleName
+    rule: str
     space: TrainingSpace
     queries: Dissimilarities | None
     classes: list[str]
@@ -49,6 +50,7 @@ class ReportInputs:
     transform_name: str
     cross_validation: CrossValidation | None
     references: ReferenceErrors | None
+    suspects: list[Suspect] | None
     classifier: PrototypeClassifier | None
     moved: MovedSet | None
     distances: Dissimilarities
@@ -69,12 +71,14 @@ class ReportInputs:
         """Whether the errors at each size are those of sets that moved: the automatic size of refined sets."""
         return self.adaptation is not None and isinstance(self.selector, Refined)
 
-    def measure_cross_validation(self) -> CrossValidation:
-        """Cross-validated error of the set, unless it is known."""
+    @cached_property
+    def held_out_error(self) -> CrossValidation:
+        """Error of the set on held-out training objects, measured unless it is known."""
         if self.cross_validation is not None:
             return self.cross_validation
-        moves = None if self.classifier is None else moves_of(self.classifier)
-        return cross_validated_error(self.selector, self.space, self.train.labels, rule=self.rule, moves=moves)
+        if self.classifier is not None:
+            return error_of(self.classifier, self.space, self.train.labels)
+        return cross_validated_error(self.selector, self.space, self.train.labels)
 
     def measure_references(self) -> ReferenceErrors:
         """Errors of guessing, 1-NN and k-NN by leave-one-out, unless they are known."""
@@ -92,6 +96,7 @@ def check_inputs(
     test_ids: Sequence[Any] | None,
     cross_validation: CrossValidation | None,
     references: ReferenceErrors | None,
+    suspects: Sequence[Mapping[str, Any]] | None,
 ) -> ReportInputs:
     """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
     check_dataset(dataset)
@@ -159,6 +164,7 @@ def check_inputs(
         transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
         cross_validation=cross_validation,
         references=references,
+        suspects=check_suspects(suspects, dataset.n_objects),
         classifier=selector if isinstance(selector, PrototypeClassifier) else None,
         moved=moved,
         distances=distances,
@@ -199,14 +205,15 @@ def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None
         )
 
 
-def _fitted_selector(selector: Any) -> tuple[BaseSelector, RuleName]:
+def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
+    """Return the selector, and the rule that decides."""
     if isinstance(selector, PrototypeClassifier):
         check_is_fitted(selector, "classes_")
         if not hasattr(selector, "selector_"):
             raise ValueError(
                 "selector is a classifier from a file, and files do not hold the selector; pass the fitted classifier"
             )
-        return selector.selector_, selector.rule
+        return selector.selector_, selector.rule_
     if not isinstance(selector, BaseSelector):
         raise TypeError(f"selector={selector!r} is no protoset selector; pass a fitted REPS or PrototypeClassifier")
     check_is_fitted(selector, "sample_indices_")

@@ -11,6 +11,7 @@ import numpy as np
 from protoset._validation import check_count
 from protoset.evaluation import distances_per_query, no_better_than, selection_rate
 from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
+from protoset.report.certainty import describe_certainty
 from protoset.report.errors import measure_references, measure_set
 from protoset.report.facts import state_facts
 from protoset.report.inputs import ReportInputs
@@ -19,7 +20,8 @@ from protoset.report.nearest import NearestPrototypes, PrototypeSet, count_membe
 from protoset.report.objects import describe_objects, significant
 from protoset.report.relevances import describe_relevances
 from protoset.report.stops import Stop, curve_measure, find_stops, inner_selector
-from protoset.selectors import Refined
+from protoset.report.suspects import describe_suspects, rows_of
+from protoset.selectors import REPS, Refined
 from protoset.selectors.ties import vote_of
 from protoset.spaces import TrainingSpace
 
@@ -35,7 +37,8 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
     check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
     stops, moved = find_stops(inputs), inputs.moved
     n = inputs.train.n_objects
-    shown = choose_shown(stops, n, most_objects, () if moved is None else (moved.exemplars, moved.starts))
+    first = () if moved is None else (moved.exemplars, moved.starts)
+    shown = choose_shown(stops, n, most_objects, (*first, rows_of(inputs.suspects)))
     slots = np.empty(0, int) if moved is None else np.flatnonzero(np.isin(moved.exemplars, shown))
     # All that the page holds: training objects, then moved prototypes.
     listed = np.concatenate([shown, n + slots])
@@ -49,7 +52,7 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         leave_out_self=True,
         n_jobs=inputs.selector.n_jobs,
     )
-    queries, winners = _queries(inputs, stops, listed, share, max(1, most_objects // 2))
+    queries, predicted = _queries(inputs, stops, listed, share, max(1, most_objects // 2))
     described = None
     if moved is not None:
         n_columns = len(values.get("names", ()))
@@ -72,45 +75,48 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         "rule": inputs.rule,
         "classes": inputs.classes,
         "class_sizes": np.bincount(inputs.codes, minlength=len(inputs.classes)).tolist(),
-        "summary": _summary(inputs, stops, winners),
+        "summary": _summary(inputs, stops, predicted),
         "stops": _stops(inputs, stops, shown, listed, nearest.winners),
         "objects": _objects(inputs, shown) | _nearest(nearest, stops, listed) | {"values": values},
         "moved": described,
         "relevances": describe_relevances(inputs),
         "queries": queries,
+        "suspects": describe_suspects(inputs.suspects, inputs.ids, inputs.classes, shown),
         "facts": state_facts(inputs, created),
         "notes": notes,
     }
 
 
 def choose_shown(
-    stops: Sequence[Stop], n_objects: int, max_objects: int, beside_moved: Sequence[np.ndarray] = ()
+    stops: Sequence[Stop], n_objects: int, max_objects: int, first: Sequence[np.ndarray] = ()
 ) -> np.ndarray:
     """Objects that the page holds: the chosen prototypes, the prototypes of other stops, then a random sample.
 
-    Before all others come ``beside_moved``, the objects with which moved prototypes are shown.
+    Before all others come ``first``: objects with which moved prototypes are shown, and labels to check.
     """
     if n_objects <= max_objects:
         return np.arange(n_objects)
     rng = np.random.default_rng(0)
     by_importance = sorted(stops, key=lambda stop: (not stop.chosen, stop.size))
     prototypes = [stop.kept[stop.kept < n_objects] for stop in by_importance if stop.kept is not None]
-    order = np.concatenate([*beside_moved, *prototypes, rng.permutation(n_objects)])
+    order = np.concatenate([*first, *prototypes, rng.permutation(n_objects)])
     _, first_positions = np.unique(order, return_index=True)
     return np.sort(order[np.sort(first_positions)[:max_objects]])
 
 
-def _prototype_set(inputs: ReportInputs, stop: Stop, *, degradations: np.ndarray | None = None) -> PrototypeSet:
-    """The set of a stop, which has one; ``degradations`` of all training objects if the adjusted rule decides."""
+def _prototype_set(inputs: ReportInputs, stop: Stop, *, deciding: bool = False) -> PrototypeSet:
+    """The set of a stop, which has one; ``deciding`` by the rule of the classifier, else the nearest one counts."""
     kept, counts = np.asarray(stop.kept), np.asarray(stop.counts)
     vote = replace(vote_of(inputs.selector, inputs.codes), codes=inputs.column_codes[kept], counts=counts)
-    return PrototypeSet(kept, vote, None if degradations is None else degradations[kept])
+    # With another rule than "nearest" there is only the set of the classifier.
+    is_nearest = not deciding or inputs.classifier is None or inputs.rule == "nearest"
+    return PrototypeSet(kept, vote, None if is_nearest else inputs.classifier._rule)  # type: ignore[union-attr]
 
 
-def _summary(inputs: ReportInputs, stops: Sequence[Stop], winners: np.ndarray | None) -> dict[str, Any]:
+def _summary(inputs: ReportInputs, stops: Sequence[Stop], predicted: np.ndarray | None) -> dict[str, Any]:
     chosen = next(number for number, stop in enumerate(stops) if stop.chosen)
     n, kept = inputs.train.n_objects, len(inputs.selector.sample_indices_)
-    error, references = measure_set(inputs, stops, winners), measure_references(inputs)
+    error, references = measure_set(inputs, stops, predicted), measure_references(inputs)
     compared = references["test"] or references["leave_one_out"]
     return {
         "n_train": n,
@@ -157,14 +163,25 @@ def _stops(
             "n_kept": len(stop.kept),
             "kept": np.searchsorted(listed, stop.kept[on_page]).tolist(),
             "members": [members[slot] for slot in np.flatnonzero(on_page)],
+            "degradations": _set_degradations(inputs, on_page) if stop.chosen else None,
         }
     return described
+
+
+def _set_degradations(inputs: ReportInputs, on_page: np.ndarray) -> list[float | None] | None:
+    """Degradations of the prototypes on the page, where the adjusted rule decides."""
+    if inputs.classifier is None or inputs.classifier.degradations_ is None or inputs.rule != "adjusted":
+        return None
+    return [significant(value) for value in inputs.classifier.degradations_[on_page].tolist()]
 
 
 def _objects(inputs: ReportInputs, shown: np.ndarray) -> dict[str, Any]:
     learned: dict[str, Any] = {}
     for name in ("weights", "degradations"):
         values = getattr(inner_selector(inputs.selector), f"{name}_", None)
+        if name == "degradations" and inputs.rule == "adjusted" and not isinstance(inputs.selector, REPS):
+            # Those of the ranking are not those that decide.
+            values = None
         learned[name] = None if values is None else [significant(value) for value in values[shown].tolist()]
     points = lay_out(inputs.space, shown)
     return {
@@ -180,25 +197,26 @@ def _objects(inputs: ReportInputs, shown: np.ndarray) -> dict[str, Any]:
 def _queries(
     inputs: ReportInputs, stops: Sequence[Stop], listed: np.ndarray, share: float, max_queries: int
 ) -> tuple[dict[str, Any] | None, np.ndarray | None]:
-    """Test objects as the page shows them, and the prototypes that decide about all; None without test objects."""
+    """Test objects as the page shows them, and the predicted classes of all; None without test objects."""
     if inputs.test is None or inputs.query_distances is None:
         return None, None
-    degradations = getattr(inputs.selector, "degradations_", None) if inputs.rule == "adjusted" else None
     n = len(inputs.test_codes)
     answers = find_nearest(
         inputs.query_distances,
         np.arange(n),
-        [_prototype_set(inputs, stop, degradations=degradations) for stop in stops if stop.kept is not None],
+        [_prototype_set(inputs, stop, deciding=True) for stop in stops if stop.kept is not None],
         n_nearest=N_EXPLAINED,
         leave_out_self=False,
         n_jobs=inputs.selector.n_jobs,
     )
-    winners = answers.winners[[stop.chosen for stop in stops if stop.kept is not None].index(True)]
+    chosen = next(stop for stop in stops if stop.chosen)
+    predicted = answers.codes[[stop.chosen for stop in stops if stop.kept is not None].index(True)]
     rows = np.arange(n) if n <= max_queries else np.sort(np.random.default_rng(0).choice(n, max_queries, replace=False))
     explained = NearestPrototypes(
         answers.winners[:, rows],
         answers.ranks[:, rows],
         answers.n_tied[:, rows],
+        answers.codes[:, rows],
         [answers.nearest[row] for row in rows],
         [answers.distances[row] for row in rows],
     )
@@ -208,9 +226,12 @@ def _queries(
         "codes": inputs.test_codes[rows].tolist(),
         "ranks": _by_stop(explained.ranks, stops),
         "n_tied": _by_stop(explained.n_tied, stops),
+        # A class without prototypes may have the largest score; else the class is that of the deciding prototype.
+        "predicted": predicted[rows].tolist() if inputs.rule == "scores" else None,
+        "certainty": describe_certainty(inputs, rows, np.asarray(chosen.kept)),
         "values": values,
     }
-    return described | _nearest(explained, stops, listed), winners
+    return described | _nearest(explained, stops, listed), predicted
 
 
 def _nearest(nearest: NearestPrototypes, stops: Sequence[Stop], listed: np.ndarray) -> dict[str, Any]:

@@ -13,7 +13,8 @@ import numpy as np
 from joblib import delayed
 
 from protoset._blocks import in_threads
-from protoset.decisions import decide
+from protoset.decisions import Rule
+from protoset.decisions.degradations import ranks_of
 from protoset.selectors.ties import MajorityVote, nearest_prototypes
 from protoset.spaces import Dissimilarities
 
@@ -26,21 +27,22 @@ class PrototypeSet:
     """Prototypes, and all that decides among them.
 
     ``kept`` are columns of the dissimilarities: positions in the training set, or of moved prototypes after it.
-    ``vote`` is the rule of ties. ``degradations`` are None if the rule is "nearest".
+    ``vote`` is the rule of ties. ``rule`` is None where the nearest prototype decides.
     """
 
     kept: np.ndarray
     vote: MajorityVote
-    degradations: np.ndarray | None = None
+    rule: Rule | None = None
 
-    def decide(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Slot of the prototype that decides in each row of dissimilarities, its rank, and the number of tied ones."""
-        if self.degradations is None:
-            is_nearest = block == block.min(axis=1, keepdims=True)
-            return self.vote(block), np.ones(len(block), int), is_nearest.sum(axis=1)
-        decision = decide(block, self.degradations, self.vote)
-        ranks = decision.ranks[decision.order == decision.winners[:, None]]
-        return decision.winners, ranks.astype(int), decision.tied.sum(axis=1)
+    def decide(self, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Slot of the prototype that decides in each row, its rank, the number of tied ones, and the class."""
+        if self.rule is None:
+            is_nearest, winners = block == block.min(axis=1, keepdims=True), self.vote(block)
+            return winners, np.ones(len(block), int), is_nearest.sum(axis=1), self.vote.codes[winners]
+        winners, tied = self.rule.winners(block), self.rule.tied(block)
+        ranks = ranks_of(block)[np.arange(len(block)), winners].astype(int)
+        n_tied = np.ones(len(block), int) if tied is None else tied.sum(axis=1)
+        return winners, ranks, n_tied, self.rule.labels(block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,8 @@ class NearestPrototypes:
     """The nearest prototypes of some objects (rows), in every set.
 
     ``winners`` (n_sets, n_rows) are the prototypes that decide, as columns of the dissimilarities, -1 if there is none;
-    ``ranks`` are their ranks among the prototypes, ``n_tied`` is the number of prototypes that vote. ``nearest``
+    ``ranks`` are their ranks among the prototypes, ``n_tied`` is the number of prototypes that vote, ``codes`` are the
+    predicted classes, -1 if there is none. ``nearest``
     lists for each row the prototypes that are among the nearest of some set, nearest first, and ``distances`` the
     dissimilarities to them.
     """
@@ -56,6 +59,7 @@ class NearestPrototypes:
     winners: np.ndarray
     ranks: np.ndarray
     n_tied: np.ndarray
+    codes: np.ndarray
     nearest: list[np.ndarray]
     distances: list[np.ndarray]
 
@@ -88,6 +92,7 @@ def find_nearest(
         np.concatenate([result.winners for result in results], axis=1),
         np.concatenate([result.ranks for result in results], axis=1),
         np.concatenate([result.n_tied for result in results], axis=1),
+        np.concatenate([result.codes for result in results], axis=1),
         [row for result in results for row in result.nearest],
         [row for result in results for row in result.distances],
     )
@@ -132,18 +137,19 @@ def _search_block(
     block: np.ndarray, columns: np.ndarray, sets: Sequence[PrototypeSet], n_nearest: int
 ) -> NearestPrototypes:
     every_row, shape = np.arange(len(block)), (len(sets), len(block))
-    winners, ranks, n_tied = np.empty(shape, int), np.empty(shape, int), np.empty(shape, int)
+    winners, ranks, n_tied, codes = (np.empty(shape, int) for _ in range(4))
     listed = np.zeros(block.shape, bool)
     for number, prototypes in enumerate(sets):
         slots = np.searchsorted(columns, prototypes.kept)
         distances = block[:, slots]
-        winner, ranks[number], n_tied[number] = prototypes.decide(distances)
+        winner, ranks[number], n_tied[number], code = prototypes.decide(distances)
         nearest_slots = (
             np.argsort(distances, axis=1, kind="stable")[:, :n_nearest] if n_nearest > 1 else winner[:, None]
         )
         np.put_along_axis(listed, slots[nearest_slots], True, axis=1)
         listed[every_row, slots[winner]] = True
-        winners[number] = np.where(np.isfinite(distances[every_row, winner]), prototypes.kept[winner], -1)
+        is_known = np.isfinite(distances[every_row, winner])
+        winners[number], codes[number] = np.where(is_known, prototypes.kept[winner], -1), np.where(is_known, code, -1)
     listed &= np.isfinite(block)
     nearest, nearest_distances = [], []
     for row, mask in zip(block, listed, strict=True):
@@ -151,4 +157,4 @@ def _search_block(
         slots = slots[np.argsort(row[slots], kind="stable")]
         nearest.append(columns[slots])
         nearest_distances.append(row[slots])
-    return NearestPrototypes(winners, ranks, n_tied, nearest, nearest_distances)
+    return NearestPrototypes(winners, ranks, n_tied, codes, nearest, nearest_distances)

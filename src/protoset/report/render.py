@@ -25,6 +25,7 @@ SCRIPTS = (
     "find.js",
     "prototypes.js",
     "query.js",
+    "suspects.js",
     "relevances.js",
     "start.js",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import html
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -80,6 +80,7 @@ def build_report(
     space: TrainingSpace | None = None,
     cross_validation: CrossValidation | None = None,
     references: ReferenceErrors | None = None,
+    suspects: Sequence[Mapping[str, Any]] | None = None,
 ) -> Report:
     """Build the page about a fitted selector or classifier.
 
@@ -111,6 +112,10 @@ def build_report(
     references : ReferenceErrors, optional
         Errors of guessing, 1-NN and k-NN on the training objects, from :func:`protoset.models.reference_errors`;
         measured by default.
+    suspects : list of dict, optional
+        Training objects whose labels are to be checked, in the order in which the page lists them. Each has ``row``,
+        ``given``, ``suggested``, and may have ``probability``, that of the suggested label, and ``evidence``, rows of
+        training objects that speak for it.
 
     Returns
     -------
@@ -151,6 +156,7 @@ def build_report(
         test_ids=test_ids,
         cross_validation=cross_validation,
         references=references,
+        suspects=suspects,
     )
     when = datetime.datetime.now().astimezone().replace(microsecond=0) if created is None else created
     text = when if isinstance(when, str) else when.isoformat(*(" ",) if isinstance(when, datetime.datetime) else ())

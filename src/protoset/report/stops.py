@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protoset.decisions import RuleName
 from protoset.models.cross_validation import at_size
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors.size import SAMPLE_OBJECTS
@@ -48,7 +47,7 @@ def inner_selector(selector: BaseSelector) -> BaseSelector:
     return selector.selector_ if isinstance(selector, Refined) else selector
 
 
-def curve_measure(selector: BaseSelector, rule: RuleName) -> str | None:
+def curve_measure(selector: BaseSelector, rule: str) -> str | None:
     """What the errors along the slider are; None without a slider.
 
     The automatic size measures errors of the rule "nearest", or the measure that the user chose.
@@ -73,7 +72,7 @@ def find_stops(inputs: ReportInputs) -> list[Stop]:
     if curve_measure(selector, inputs.rule) is None:
         if inputs.queries is not None:
             return [Stop(len(kept), kept, counts, chosen=True)]
-        measured = inputs.measure_cross_validation()
+        measured = inputs.held_out_error
         return [Stop(len(kept), kept, counts, True, measured.error, measured.standard_error)]
     curve = selector.size_curve_
     sizes = curve.sizes.tolist()

@@ -13,6 +13,17 @@ function spread(estimate) {
   return estimate.measured_on === "test" ? interval(estimate) : deviation(estimate);
 }
 
+const MEASURED = {
+  test: "on the test objects",
+  "cross-validation": "by cross-validation",
+  "held-out objects": "on held-out training objects",
+  "seen objects": "on training objects that the selection has seen, too small",
+};
+
+function howMeasured(estimate) {
+  return MEASURED[estimate.measured_on];
+}
+
 function deviation(estimate) {
   return "± " + percent(estimate.standard_error);
 }
@@ -28,7 +39,7 @@ function showSummary() {
     ", method " + factOf("method") + (moved ? ", then moved" : "") + "; made " + model.created,
   );
   const onTest = error.measured_on === "test", references = summary.references[onTest ? "test" : "leave_one_out"];
-  const how = onTest ? "on the test objects" : "by cross-validation", reference = onTest ? how : "by leave-one-out";
+  const how = howMeasured(error), reference = onTest ? how : "by leave-one-out";
   replace(
     byId("tiles"),
     tile(count(summary.n_prototypes), "Prototypes", `of ${count(summary.n_train)} objects, ${percent(summary.selection_rate)}`),
@@ -51,9 +62,16 @@ function testNote(error) {
 }
 
 function validationNote(error, references) {
+  const others = `1-NN and k-NN classify ${references.n_measured < model.summary.n_train ? count(references.n_measured) + " training objects" : "each training object"} by all others.`;
+  if (error.measured_on === "held-out objects") {
+    return `The error with the prototypes is measured on ${count(error.n_measured)} training objects, by prototypes that were chosen and moved without them. ± is its standard error. ${others}`;
+  }
+  if (error.measured_on === "seen objects") {
+    return `The error with the prototypes is measured on ${count(error.n_measured)} training objects that took part in the selection, so it is too small. Only test objects tell the error of this set. ${others}`;
+  }
   const some = error.n_measured < model.summary.n_train ? `a sample of ${count(error.n_measured)} training objects` : "the training objects";
   return `The error with the prototypes is cross-validated: on four fifths of ${some} the method selects ${moved ? "and moves " : ""}a set of this size, which classifies the others. ` +
-    `± is the standard error over five such folds. 1-NN and k-NN classify ${references.n_measured < model.summary.n_train ? count(references.n_measured) + " training objects" : "each training object"} by all others.`;
+    `± is the standard error over five such folds. ${others}`;
 }
 
 // Number of prototypes at a stop; a refined set may need fewer than it may have.
@@ -67,7 +85,8 @@ function isOtherSet(stop) {
 }
 
 function stopError(stop) {
-  return stop.error === null || isOtherSet(stop) ? model.summary.error : { measured_on: "cross-validation", ...stop };
+  const isOfCalibration = model.stops.length === 1 && model.summary.error.measured_on !== "test";
+  return stop.error === null || isOtherSet(stop) || isOfCalibration ? model.summary.error : { measured_on: "cross-validation", ...stop };
 }
 
 // The name of the error of a stop: errors along the curve may be of another measure.
@@ -99,7 +118,7 @@ function stopKind(stop) {
 
 function showNow() {
   const stop = model.stops[state.stop], error = stopError(stop), test = model.summary.error;
-  const how = error.measured_on === "test" ? "on the test objects" : "by cross-validation";
+  const how = howMeasured(error);
   const budget = stop.kept && stop.n_kept < stop.size ? ` of at most ${count(stop.size)}` : "";
   const alsoOnTest = stop.chosen && test.measured_on === "test" && error !== test ? `, error ${percent(test.error)} on the test objects` : "";
   replace(

@@ -1,6 +1,17 @@
 // Explanation of the prediction for a test object.
 
+// What is known about the decisions of the chosen set; null for other sets, and for a classifier that is not calibrated.
+function certainty() {
+  return shownNumber() === model.summary.chosen_stop ? queries.certainty : null;
+}
+
+function isNovel(query) {
+  const known = certainty();
+  return Boolean(known && known.novel && known.novel[query]);
+}
+
 function predicted(query) {
+  if (queries.predicted) return queries.predicted[query];
   const { index } = decision(query);
   return index < 0 ? null : codeOf(index);
 }
@@ -11,17 +22,22 @@ function isWrong(query) {
 
 function listQueries() {
   const term = byId("query-find").value.trim().toLowerCase(), onlyWrong = byId("query-wrong").checked;
+  const known = certainty(), order = queries.ids.map((_, query) => query);
+  byId("query-doubtful").parentElement.hidden = !known;
+  if (known && byId("query-doubtful").checked) order.sort((a, b) => known.probabilities[a] - known.probabilities[b]);
   const select = byId("query"), before = select.value;
   const options = [];
-  queries.ids.forEach((id, query) => {
+  order.forEach((query) => {
     if (term !== "" && !matchesTerm(queries, query, term)) return;
     const wrong = isWrong(query);
     if (onlyWrong && !wrong) return;
-    options.push(el("option", { value: query }, `${isolateText(id)} · ${isolateText(className(queries.codes[query]))}${wrong ? " ✗" : ""}`));
+    const marks = (wrong ? " ✗" : "") + (known ? " · " + chance(known.probabilities[query]) : "") + (isNovel(query) ? " ?" : "");
+    options.push(el("option", { value: query }, `${isolateText(queries.ids[query])} · ${isolateText(className(queries.codes[query]))}${marks}`));
   });
   replace(select, options);
   const shown = options.length === queries.ids.length ? "" : ` of ${count(queries.ids.length)}`;
-  replace(byId("query-count"), plural(options.length, "test object", "test objects") + (shown ? " shown" + shown : "") + "; ✗ is misclassified");
+  replace(byId("query-count"), plural(options.length, "test object", "test objects") + (shown ? " shown" + shown : "") + "; ✗ is misclassified" +
+    (known ? ", % is the probability of the predicted class" : "") + (known && known.novel ? ", ? is unlike anything seen" : ""));
   const kept = options.find((option) => option.value === before) || options[0];
   if (kept) select.value = kept.value;
   showAnswer();
@@ -29,7 +45,8 @@ function listQueries() {
 
 function answerRow(prototype, deciding) {
   const decided = prototype.index === deciding.index;
-  const degradation = objects.degradations ? (objects.degradations[prototype.index] ?? null) : null;
+  const { kept, degradations } = shownStop();
+  const degradation = degradations ? (degradations[kept.indexOf(prototype.index)] ?? null) : null;
   const cells = [
     el("td", { class: "numeric" }, prototype.rank),
     el("th", { scope: "row" }, objectLink(prototype.index)),
@@ -40,12 +57,13 @@ function answerRow(prototype, deciding) {
     cells.push(el("td", { class: "numeric" }, number(degradation)));
     cells.push(el("td", { class: "numeric" }, degradation === null ? "∞" : number(prototype.rank + degradation)));
   }
-  cells.push(el("td", { class: "wide" }, decided ? "decided" : ""));
+  cells.push(el("td", { class: "wide" }, decided ? (model.rule === "scores" ? "adds most" : "decided") : ""));
   return el("tr", { class: decided ? "deciding" : null }, cells);
 }
 
 // Why the prototype decides.
 function reason(deciding) {
+  if (model.rule === "scores") return " adds most to the score of this class.";
   const alone = model.rule === "adjusted" ? " has the smallest adjusted rank." : " is the nearest.";
   if (deciding.tied === 1) return alone;
   return ` is one of ${count(deciding.tied)} ${model.rule === "adjusted" ? "equally good" : "equally near"} prototypes: the majority of their classes decides, then the more frequent class.`;
@@ -88,6 +106,27 @@ function movedPictures(query, prototype) {
   return card(["The test object, the prototype that decided, and its nearest real case, ", isolate(objects.ids[object])], valueTable(names, columns));
 }
 
+// A probability in per cent: never 100 %, as there is always a doubt.
+function chance(share) {
+  return share > 0.999 ? "> 99.9\u00a0%" : share > 0.99 ? (100 * share).toFixed(1) + "\u00a0%" : Math.round(100 * share) + "\u00a0%";
+}
+
+// How certain the prediction is: its probability, the labels that remain possible, a warning.
+function showCertainty(query) {
+  const known = certainty();
+  if (!known) return null;
+  const possible = known.possible[query].map((code) => el("li", {}, classTag(code)));
+  const warning = isNovel(query)
+    ? el("p", { class: "warning" }, el("strong", {}, "Unlike anything seen: "), `for its surroundings it is farther from its nearest prototype than ${chance(1 - known.rate)} of held-out training objects. The prediction may mean nothing.`)
+    : null;
+  return [
+    warning,
+    el("dl", { class: "certainty" },
+      factRow("probability", chance(known.probabilities[query]), el("span", { class: "quiet" }, isNovel(query) ? " of the predicted class, if it is of a known one" : " of the predicted class")),
+      factRow(`labels possible at ${chance(known.coverage)}`, el("ul", { class: "plain labels" }, possible))),
+  ];
+}
+
 function showAnswer() {
   const box = byId("answer"), select = byId("query");
   if (select.value === "") return replace(box, el("p", { class: "quiet" }, "No test object matches."));
@@ -107,8 +146,9 @@ function showAnswer() {
     box,
     el("h3", {}, "Test object ", isolate(queries.ids[query])),
     el("p", { class: wrong ? "verdict wrong" : "verdict right" },
-      wrong ? "Wrong: " : "Right: ", "predicted ", classTag(codeOf(deciding.index)),
+      wrong ? "Wrong: " : "Right: ", "predicted ", classTag(predicted(query)),
       wrong ? [", but its class is ", classTag(queries.codes[query])] : null, "."),
+    showCertainty(query),
     isMovedSet
       ? el("p", {}, "The prototype whose nearest real case is object ", objectLink(deciding.index), " has moved; it", reason(deciding))
       : el("p", {}, "Prototype ", objectLink(deciding.index), reason(deciding)),
@@ -126,6 +166,10 @@ function startQueries() {
   }
   byId("query-find").addEventListener("input", listQueries);
   byId("query-wrong").addEventListener("change", listQueries);
+  byId("query-doubtful").addEventListener("change", () => {
+    byId("query").value = ""; // so that the first one of the new order is shown
+    listQueries();
+  });
   byId("query").addEventListener("change", showAnswer);
   on("stop", listQueries);
   listQueries();

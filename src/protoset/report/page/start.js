@@ -44,6 +44,7 @@ startMap();
 startFind();
 startPrototypes();
 startQueries();
+startSuspects();
 startRelevances();
 startFacts();
 startPrinting();

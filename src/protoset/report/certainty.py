@@ -1,0 +1,64 @@
+"""How certain the decisions about test objects are: probabilities, possible labels, objects unlike anything seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protoset._blocks import row_slices
+from protoset.classifier import PrototypeClassifier
+from protoset.decisions import Calibration, label_sets, probabilities_of
+from protoset.report.inputs import ReportInputs
+
+COVERAGE = 0.9
+"""How often the labels that remain possible have the true one."""
+
+REFUSED_RATE = 0.01
+"""Part of the known objects that may be called unlike anything seen."""
+
+PROBABILITY_DIGITS = 4
+"""Decimals of a probability."""
+
+
+def calibration_of(classifier: PrototypeClassifier | None) -> Calibration | None:
+    """Calibration of the rule that decides; None where there is none."""
+    if classifier is None or classifier.calibration_ is None:
+        return None
+    return classifier.calibration_ if classifier.rule_ in classifier.calibration_.errors else None
+
+
+def tells_novelty(calibration: Calibration) -> bool:
+    """Whether enough objects were held out to say which ones are unlike anything seen."""
+    return REFUSED_RATE * (calibration.novelty.total + 1.0) >= 1.0
+
+
+def describe_certainty(inputs: ReportInputs, rows: np.ndarray, kept: np.ndarray) -> dict[str, Any] | None:
+    """Probability of the prediction for each test object, its possible labels, and whether it is unlike anything seen.
+
+    ``kept`` are the prototypes as columns of ``query_distances``. None where the classifier is not calibrated.
+    """
+    classifier, distances = inputs.classifier, inputs.query_distances
+    calibration = calibration_of(classifier)
+    if classifier is None or distances is None or calibration is None:
+        return None
+    probabilities: list[float] = []
+    possible: list[list[int]] = []
+    novel: list[bool] = []
+    for part in row_slices(len(rows), 8 * len(kept)):
+        block = np.asarray(distances.block(rows[part], kept), float)
+        shares = probabilities_of(classifier._rule, calibration.probabilities, block)
+        codes = shares.argmax(axis=1)
+        sets = label_sets(calibration, shares, codes, COVERAGE, by_class=False)
+        nearest = block.argmin(axis=1)
+        probabilities += shares.max(axis=1).round(PROBABILITY_DIGITS).tolist()
+        possible += [np.flatnonzero(row).tolist() for row in sets]
+        scores = block[np.arange(len(block)), nearest] / calibration.radii[nearest]
+        novel += (calibration.novelty.tail(scores) <= REFUSED_RATE).tolist()
+    return {
+        "probabilities": probabilities,
+        "possible": possible,
+        "coverage": COVERAGE,
+        "novel": novel if tells_novelty(calibration) else None,
+        "rate": REFUSED_RATE,
+    }
