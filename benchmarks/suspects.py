@@ -3,16 +3,16 @@
     python -m benchmarks.suspects FOLDER [WORKERS [SEEDS]]        FOLDER holds keel/*.dat
 
 5 % of the labels are flipped to another class, drawn with each seed; by default 2 workers and 5 seeds. Numeric
-attributes are scaled to [0, 1], mixed ones are compared by HEOM. cleanlab gets probabilities from 5 stratified folds: of
-the same classifier, and of k-NN whose k is chosen by leave-one-out in each training part. Precision and recall are of
-the sets that are found, the average precision is of the ranking of all objects. Only flipped labels count as errors.
+attributes are scaled to [0, 1], mixed ones are compared by HEOM. cleanlab gets the probabilities that ``suspects``
+works with, and those of k-NN from 5 stratified folds, k chosen by leave-one-out in each training part. Precision and
+recall are of the sets that are found, the average precision is of the ranking of all objects. Only flipped labels count
+as errors.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,6 @@ OUR_PROBABILITIES = "cleanlab, prototypes"
 NEIGHBORS = "cleanlab, k-NN"
 METHODS = (OURS, OUR_PROBABILITIES, NEIGHBORS)
 
-Predict = Callable[[np.ndarray, np.ndarray, np.ndarray, dict[str, Any]], np.ndarray]
-"""Maps training objects, their classes, queries and the metric to probabilities of the classes of the training part."""
-
 
 def flip(codes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Classes of which some are flipped to another class, and which ones."""
@@ -63,16 +60,6 @@ def flip(codes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(wrong, return_inverse=True)[1], is_flipped
 
 
-def classifier_for(metric: dict[str, Any]) -> PrototypeClassifier:
-    """The default classifier, with a metric."""
-    return PrototypeClassifier(Refined(REPS(**metric)))
-
-
-def by_prototypes(X: np.ndarray, codes: np.ndarray, queries: np.ndarray, metric: dict[str, Any]) -> np.ndarray:
-    """Probabilities of the default classifier."""
-    return classifier_for(metric).fit(X, codes).predict_proba(queries)
-
-
 def by_neighbors(X: np.ndarray, codes: np.ndarray, queries: np.ndarray, metric: dict[str, Any]) -> np.ndarray:
     """Shares of the classes among the k nearest neighbours."""
     space = make_space(X, **metric)
@@ -81,12 +68,12 @@ def by_neighbors(X: np.ndarray, codes: np.ndarray, queries: np.ndarray, metric: 
     return np.column_stack([(codes[nearest] == code).mean(axis=1) for code in np.unique(codes)])
 
 
-def out_of_fold(predict: Predict, X: np.ndarray, codes: np.ndarray, metric: dict[str, Any], seed: int) -> np.ndarray:
-    """Probabilities of all objects from the other folds."""
+def out_of_fold(X: np.ndarray, codes: np.ndarray, metric: dict[str, Any], seed: int) -> np.ndarray:
+    """Shares of the classes among the nearest neighbours of all objects in the other folds."""
     probabilities = np.zeros((len(codes), int(codes.max()) + 1))
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, codes):
         known = np.unique(codes[train])
-        probabilities[np.ix_(test, known)] = predict(X[train], codes[train], X[test], metric)
+        probabilities[np.ix_(test, known)] = by_neighbors(X[train], codes[train], X[test], metric)
     return probabilities
 
 
@@ -105,11 +92,14 @@ def measure(path: Path, seed: int) -> list[tuple[float, float, float, float]]:
     everything = np.arange(len(y))
     X, _, metric = objects_of_fold(X, categorical, everything, everything[:0])
     codes, is_flipped = flip(np.unique(y, return_inverse=True)[1], seed)
-    result = suspects(X, codes, classifier_for(metric), n_folds=FOLDS, random_state=seed)
-    # The only member of a class is not judged.
-    scores = [scores_of(np.isin(everything, result.indices), np.nan_to_num(result.all_odds), is_flipped)]
-    for predict in (by_prototypes, by_neighbors):
-        probabilities = out_of_fold(predict, X, codes, metric, seed)
+    classifier = PrototypeClassifier(Refined(REPS(**metric)))
+    result = suspects(X, codes, classifier, n_folds=FOLDS, random_state=seed)
+    is_judged = np.isfinite(result.all_odds)
+    scores = [scores_of(np.isin(everything, result.indices), np.where(is_judged, result.all_odds, 0.0), is_flipped)]
+    # The only member of a class is not judged, so its label counts as certain.
+    certain = np.eye(int(codes.max()) + 1)[codes]
+    ours = np.where(is_judged[:, None], result.all_probabilities, certain)
+    for probabilities in (ours, out_of_fold(X, codes, metric, seed)):
         found = find_label_issues(codes, probabilities, n_jobs=1)
         scores.append(scores_of(found, -get_label_quality_scores(codes, probabilities), is_flipped))
     return scores
@@ -120,7 +110,7 @@ def main(folder: str, n_jobs: int = 2, n_seeds: int = SEEDS) -> None:
     cells = [(Path(folder) / "keel" / f"{name}.dat", seed) for name in SETS for seed in range(n_seeds)]
     measured = Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells)
     by_set = np.array(measured).reshape(len(SETS), n_seeds, len(METHODS), 4).mean(axis=1)
-    print(f"{FLIPPED:.0%} of the labels flipped, {n_seeds} seeds: precision, recall, F1, average precision of the ranking")
+    print(f"{FLIPPED:.0%} of the labels flipped, {n_seeds} seeds: precision, recall, F1, average precision")
     print(" " * 14 + "".join(f"{name:>29}" for name in METHODS))
     for name, row in (*zip(SETS, by_set, strict=True), ("mean", by_set.mean(axis=0))):
         print(f"{name:14}" + "".join("  " + "".join(f"{value:6.2f}" for value in method) + "   " for method in row))

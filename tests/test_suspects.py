@@ -75,6 +75,10 @@ def test_the_result_is_consistent(classifier):
     np.testing.assert_array_equal(found.odds, found.all_odds[found.indices])
     assert (found.all_odds >= LEAST_ODDS).sum() == len(found)
     assert found.all_odds.shape == y.shape
+    assert found.classes.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(found.all_probabilities.sum(axis=1), 1)
+    columns = np.searchsorted(found.classes, found.suggested)
+    np.testing.assert_array_equal(found.all_probabilities[found.indices, columns], found.probabilities)
 
 
 def test_the_evidence_is_real_and_does_not_know_the_suspect():
@@ -284,7 +288,11 @@ BAD = [
     ({"classifier": PrototypeClassifier("REPS")}, TypeError, "selector='REPS' is not a protoset selector"),
     ({"classifier": PrototypeClassifier(KMedoids(9)), "sample_weight": np.ones(60)}, ValueError, "is for REPS and"),
     ({"X": make_space(X_BAD)}, TypeError, "X is of the type VectorSpace.*pass the objects themselves"),
-    ({"X": X_BAD[:8], "y": [0, 1] * 4, "classifier": PrototypeClassifier(REPS(2))}, ValueError, "X has 8 objects, too few to calibrate"),
+    (
+        {"X": X_BAD[:8], "y": [0, 1] * 4, "classifier": PrototypeClassifier(REPS(2))},
+        ValueError,
+        "X has 8 objects, too few to calibrate",
+    ),
     (
         {
             "X": kneighbors_graph(X_BAD, 10, mode="distance"),

@@ -67,6 +67,11 @@ class Suspects:
     all_odds : ndarray of float, shape (n_objects,)
         Odds of every row of X: below 1 where its label is the most probable, NaN where an object is not judged. Take it
         to draw the line elsewhere: larger odds give fewer suspects, of which more are errors.
+    all_probabilities : ndarray of float, shape (n_objects, n_classes)
+        Probability of each class for every row of X, by the classifier that does not know the row; NaN where an object
+        is not judged.
+    classes : ndarray
+        The labels, sorted: the columns of ``all_probabilities``.
     """
 
     indices: np.ndarray
@@ -79,6 +84,8 @@ class Suspects:
     evidence_labels: np.ndarray
     evidence_distances: np.ndarray
     all_odds: np.ndarray
+    all_probabilities: np.ndarray
+    classes: np.ndarray
 
     def __len__(self) -> int:
         """Count the suspects."""
@@ -131,6 +138,9 @@ def suspects(
     -----
     A suspect is not always an error: objects where classes overlap are suspects too. Look at the worst ones first, and
     compare each with its evidence.
+
+    Folds depend on the content of the objects, so that the order of the rows changes nothing. A function as metric does
+    not tell the content; there the order of the rows counts.
 
     Examples
     --------
@@ -254,14 +264,15 @@ def _summary(objects: _LabelledObjects, answer: _Answer) -> Suspects:
     """Return the suspects among the objects that were judged, the worst first."""
     codes, labels = objects.codes[answer.held_out], objects.labels
     others, odds = most_probable_others(answer.probabilities, codes)
-    all_odds = np.full(objects.n_rows, np.nan)
-    all_odds[objects.rows[answer.held_out]] = odds
+    judged, n_classes = objects.rows[answer.held_out], len(objects.classes)
+    all_odds, all_probabilities = np.full(objects.n_rows, np.nan), np.full((objects.n_rows, n_classes), np.nan)
+    all_odds[judged], all_probabilities[judged] = odds, answer.probabilities
     doubted = np.flatnonzero(odds >= LEAST_ODDS)
     # Objects are in the order of their content, and a stable sort keeps it where odds are equal.
     worst = doubted[np.argsort(-odds[doubted], kind="stable")]
     evidence = answer.evidence[worst]
     return Suspects(
-        indices=objects.rows[answer.held_out[worst]],
+        indices=judged[worst],
         given=labels[answer.held_out[worst]],
         suggested=objects.classes[others[worst]],
         probabilities=answer.probabilities[worst, others[worst]],
@@ -271,6 +282,8 @@ def _summary(objects: _LabelledObjects, answer: _Answer) -> Suspects:
         evidence_labels=labels[evidence],
         evidence_distances=answer.distances[worst],
         all_odds=all_odds,
+        all_probabilities=all_probabilities,
+        classes=objects.classes,
     )
 
 
