@@ -50,10 +50,20 @@ def drawn_rows(n, n_rows, seed):
 def test_flipped_labels_are_found_and_nothing_else(seed, n_flipped):
     X, y = separated(seed=seed)
     rows = drawn_rows(len(y), n_flipped, seed)
-    found = suspects(X, flipped(y, rows), STILL)
+    found = suspects(X, flipped(y, rows), PrototypeClassifier(adapt=False))
     assert sorted(found.indices) == rows.tolist()
     np.testing.assert_array_equal(found.suggested, y[found.indices])
     np.testing.assert_array_equal(found.given, flipped(y, rows)[found.indices])
+
+
+def test_a_wrong_label_among_the_prototypes_casts_doubt_on_its_neighbours():
+    """A fixed size may keep an error as a prototype; it is the evidence then, and a worse suspect itself."""
+    X, y = separated(seed=1723)
+    rows = drawn_rows(len(y), 4, 1723)
+    found = suspects(X, flipped(y, rows), STILL)
+    assert sorted(found.indices[:4]) == rows.tolist()
+    assert len(found) > 4
+    assert np.isin(found.evidence[4:, 0], rows).all()
 
 
 def test_the_default_classifier_finds_flipped_labels():
@@ -144,9 +154,9 @@ def test_a_matrix_of_the_same_distances_gives_the_same_suspects(seed):
     X, y = separated(seed=seed)
     y = flipped(y, drawn_rows(len(y), 4, seed))
     D = make_space(X).block(slice(None), slice(None))
-    in_matrix = PrototypeClassifier(REPS(12, metric="precomputed"))
+    in_matrix = PrototypeClassifier(Refined(REPS(metric="precomputed")))
     found = suspects(D, y, in_matrix)
-    assert sorted(found.indices) == sorted(suspects(X, y, STILL).indices)
+    assert sorted(found.indices) == sorted(suspects(X, y, PrototypeClassifier(adapt=False)).indices)
     for other in (pd.DataFrame(D), pdist(X)):
         np.testing.assert_array_equal(suspects(other, y, in_matrix).indices, found.indices)
 
