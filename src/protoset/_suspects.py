@@ -137,8 +137,8 @@ def suspects(
     Notes
     -----
     A suspect is not always an error: objects where classes overlap are suspects too. Look at the worst ones first, and
-    compare each with its evidence. Where a selector of fixed size keeps an object with a wrong label as a prototype, its
-    neighbours may be suspects too; their evidence then shows this object.
+    compare each with its evidence. Where a selector of fixed size keeps an object with a wrong label as a prototype,
+    its neighbours may be suspects too; their evidence then shows this object.
 
     Folds depend on the content of the objects, so that the order of the rows changes nothing. A function as metric does
     not tell the content; there the order of the rows counts.
