@@ -29,6 +29,7 @@ WITH_DATA = (
     "adaptation_large",
     "adaptation_series",
     "adaptation_peers",
+    "suspects",
     "scale_covertype",
     "decisions_vectors",
     "decisions_kinds",

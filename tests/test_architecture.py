@@ -38,6 +38,7 @@ FLOORS = [
     {"adaptation"},
     {"decisions"},
     {"classifier"},
+    {"_suspects"},
     {"models"},
     {"_step_values"},
     {"_step_kinds"},

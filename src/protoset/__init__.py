@@ -10,6 +10,7 @@ from protoset._version import __version__
 
 if TYPE_CHECKING:
     from protoset._export import export
+    from protoset._suspects import Suspects, suspects
     from protoset.adaptation import Adaptation, adapt
     from protoset.classifier import Explanation, Predictions, PrototypeClassifier
     from protoset.exceptions import FileFormatError
@@ -30,18 +31,21 @@ __all__ = [
     "PrototypeClassifier",
     "Refined",
     "Refinement",
+    "Suspects",
     "__version__",
     "adapt",
     "export",
     "load",
     "refine",
     "save",
+    "suspects",
 ]
 
 # The names of each module. They are imported when they are first used, so that the help of the command need not wait
 # for scikit-learn.
 _NAMES = {
     "_export": ("export",),
+    "_suspects": ("Suspects", "suspects"),
     "adaptation": ("Adaptation", "adapt"),
     "classifier": ("Explanation", "Predictions", "PrototypeClassifier"),
     "exceptions": ("FileFormatError",),
