@@ -3,8 +3,8 @@
     python -m benchmarks.decisions_kinds FOLDER
     FOLDER holds strings/, dissimilarity/, ucr/ and large/letter.dat
 
-10 % of the objects are kept, by refined sets that do not move; 5 folds, or the default split of series. Letter: 80 % are
-training objects, 2 % of them kept. CPU seconds per query are medians of predictions in turns.
+10 % of the objects are kept, by refined sets that do not move; 5 folds, or the default split of series. Letter: 80 %
+are training objects, 2 % of them kept. CPU seconds per query are medians of predictions in turns.
 """
 
 from __future__ import annotations

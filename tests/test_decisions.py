@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from protoset import REPS, PrototypeClassifier, Refined, load, save
@@ -145,7 +145,7 @@ class TestProbabilities:
 class TestRules:
     @settings(max_examples=20)
     @given(SEEDS)
-    def test_scores_are_those_of_a_ridge_regression(self, seed):
+    def test_scores_are_those_of_a_logistic_regression(self, seed):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(40, 2)), np.arange(40) % 3
         kept, counts = rng.permutation(40)[:6], rng.integers(1, 4, 40).astype(float)
@@ -155,9 +155,29 @@ class TestRules:
         block = cdist(X, X[kept])
         block[kept, np.arange(6)] = np.inf
         features = np.exp(-0.5 * (block / 1.5) ** 2)
-        ridge = Ridge(1e-3 * counts.sum()).fit(features, np.eye(3)[y], sample_weight=counts)
-        np.testing.assert_allclose(learned.scores, ridge.coef_.T, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(learned(block), ridge.predict(features), rtol=1e-6, atol=1e-9)
+        model = LogisticRegression(C=1 / (1e-3 * counts.sum()), max_iter=1000).fit(features, y, sample_weight=counts)
+        shares = np.exp(learned(block))
+        shares /= shares.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(shares, model.predict_proba(features), atol=0.02)
+
+    def test_scores_of_two_classes_and_of_absent_ones(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+        X[:, 0] += 3 * y
+        judged = leave_one_out(make_space(X), y, np.arange(6))
+        learned = learn_scores(judged, 3, Kernel(2, 0.5), (1e-4,), typical=1.0)[0]
+        scores = learned(cdist(X, X[:6]))
+        assert np.mean(scores.argmax(axis=1) == y) > 0.8
+        assert (scores[:, 2] < scores[:, :2].min(axis=1) - 100).all()
+
+    @pytest.mark.parametrize("shift", [0.0, 1e3, 1e30])
+    def test_quick_scores_are_the_exact_ones(self, overlapping, shift):
+        X, queries, y, _ = overlapping
+        X = X + shift if shift < 1e30 else X * shift
+        queries = queries + shift if shift < 1e30 else queries * shift
+        classifier = PrototypeClassifier(REPS(30), rule="scores", adapt=False).fit(X, y)
+        exact = classifier._learned.labels(cdist(queries, X[classifier.sample_indices_]))
+        np.testing.assert_array_equal(classifier.predict(queries), classifier.classes_[exact])
 
     def test_scores_lower_the_error_of_few_prototypes(self):
         X, y = load_digits(return_X_y=True)

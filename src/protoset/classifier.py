@@ -41,6 +41,7 @@ from protoset.decisions import (
     Predictions,
     Rule,
     RuleName,
+    ScoresRule,
     calibrate,
     choose_rule,
     hold_out,
@@ -295,7 +296,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def _refuse_streams(self) -> AdaptSettings:
         """Return the settings of the moves; refuse parameters under which prototypes do not move."""
         settings = AdaptSettings.of(self.adapt, self.rule)
-        if settings is None:
+        if settings is None or self.rule != "nearest":
             given = f"rule={self.rule!r}" if self.rule != "nearest" else f"adapt={self.adapt!r}"
             raise NotMovableError(
                 f"partial_fit moves the prototypes, and with {given} they stay where they are; use rule='nearest' and "
@@ -503,7 +504,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             winners, distances = self._nearest(queries)
             codes = self._codes[winners]
         else:
-            codes = np.concatenate(self._map(queries, rule.labels))
+            codes = self._codes_by(rule, queries)
         labels = self.classes_[codes]
         if rate is None:
             return labels
@@ -512,6 +513,18 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         outlier = outlier_label_for(self.outlier_label, self.classes_, rate)
         is_refused = self._is_novel(distances / self._calibrated().radii[winners], rate)
         return np.where(is_refused, outlier, labels) if labels.dtype != object else _filled(labels, is_refused, outlier)
+
+    def _codes_by(self, rule: Rule, queries: Dissimilarities) -> np.ndarray:
+        """Classes of the queries; by scores of squared distances in a quick way where there is one."""
+
+        def label(rows: slice) -> np.ndarray:
+            if isinstance(rule, ScoresRule) and rule.scores.power == 2:
+                squares, everything = queries.quick_squares(rows), np.arange(queries.shape[0])[rows]
+                if squares is not None:
+                    return rule.scores.labels(squares, lambda some: queries.block(everything[some], slice(None)))
+            return rule.labels(queries.block(rows, slice(None)))
+
+        return np.concatenate(map_blocks(label, *queries.shape, check_jobs(self.n_jobs)))
 
     def _nearest(self, queries: Dissimilarities) -> tuple[np.ndarray, np.ndarray]:
         """Nearest prototype of each query, and its distance."""

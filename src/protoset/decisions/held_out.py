@@ -120,7 +120,11 @@ def hold_out(
     else:
         sets = source.selected_again()
     if sets:
-        return HeldOut(FOLDS if len(sets) > 1 else PART, sets, source.final(), objects.class_counts)
+        how = FOLDS if len(sets) > 1 else PART
+        if select_without(selector, space, source.training, None) is None:
+            # The moves did not see the held-out objects, but the selection did.
+            how = LEAVE_ONE_OUT
+        return HeldOut(how, sets, source.final(), objects.class_counts)
     final = source.final()
     rows = _spread(len(final.known), MOST_HELD_OUT)
     some = _some(final.known, rows)

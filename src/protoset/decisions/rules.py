@@ -128,7 +128,7 @@ class ScoresRule(Rule):
     vote: MajorityVote
     scores: ClassScores
     name = "scores"
-    usual_slopes = (4.0,)
+    usual_slopes = (1.0,)
 
     def evidence(self, block: np.ndarray) -> np.ndarray:
         """Scores of the classes."""

@@ -2,16 +2,21 @@
 
     distances to all prototypes -> exp(-sharpness * distance^power) -> times the scores of the prototypes
 
-The scores come from a ridge regression of the classes on the features, with an intercept that is not penalised.
+The scores come from scikit-learn's logistic regression of the classes on the features. Kernel and penalty are chosen by
+held-out objects.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 
 from protoset.decisions.held_out import JudgedSet, MeasuredObjects
 
@@ -23,11 +28,20 @@ class Kernel(NamedTuple):
     sharpness: float
 
 
-KERNELS = (Kernel(1, 0.5), Kernel(1, 1.0), Kernel(1, 2.0), Kernel(2, 0.25), Kernel(2, 0.5), Kernel(2, 1.0))
+KERNELS = (Kernel(2, 0.25), Kernel(2, 0.5), Kernel(1, 1.0))
 """Kernels that held-out objects choose from."""
 
-PENALTIES = (1e-6, 1e-5, 1e-4)
+PENALTIES = (1e-4, 1e-5, 1e-6)
 """Penalties per training object that held-out objects choose from."""
+
+N_ITERATIONS = 100
+"""Iterations of the logistic regression at most."""
+
+ABSENT = -1e3
+"""Score of a class without training objects."""
+
+QUICK_ROUNDING = 1e-5
+"""Rounding error of a feature in single precision at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +74,24 @@ class ClassScores:
         """Class scores of each row of distances."""
         return self.features(block) @ self.scores + self.intercepts
 
+    def labels(self, squares: np.ndarray, exact: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """Classes with the largest scores, from squared distances in single precision, which are overwritten.
+
+        ``exact`` computes the distances of some rows: of those whose largest scores hardly differ.
+        """
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            squares *= np.float32(-self.sharpness)
+            scores = np.exp(squares, out=squares) @ self.scores.astype(np.float32) + self.intercepts.astype(np.float32)
+        first = scores.argmax(axis=1)
+        rows, largest = np.arange(len(scores)), scores[np.arange(len(scores)), first]
+        scores[rows, first] = -np.inf
+        doubt = 2 * QUICK_ROUNDING * float(np.abs(self.scores).sum(axis=0).max())
+        with np.errstate(invalid="ignore"):
+            close = np.flatnonzero(~(largest - scores.max(axis=1) > doubt))
+        if len(close):
+            first[close] = self(exact(close)).argmax(axis=1)
+        return first
+
 
 def typical_of(objects: MeasuredObjects, n_prototypes: int) -> float:
     """Median distance of objects to their nearest prototype; 1 where all distances are 0."""
@@ -74,49 +106,45 @@ def typical_of(objects: MeasuredObjects, n_prototypes: int) -> float:
 def learn_scores(
     judged: JudgedSet, n_classes: int, kernel: Kernel, penalties: tuple[float, ...], typical: float
 ) -> list[ClassScores]:
-    """Scores by ridge regression on the objects that a set knows, one for each penalty."""
+    """Scores by multinomial logistic regression on the objects that a set knows, one for each penalty."""
     m, known = len(judged.codes), judged.known
     plain = ClassScores(np.empty(0), np.empty(0), kernel.power, kernel.sharpness / typical**kernel.power)
-    products, targets = np.zeros((m, m)), np.zeros((m, n_classes))
-    sums, class_sums, total = np.zeros(m), np.zeros(n_classes), float(known.weights.sum())
-    for part, block in known.blocks(m):
-        features, weights, codes = plain.features(block), known.weights[part], known.codes[part]
-        weighted = features * weights[:, None]
-        products += weighted.T @ features
-        sums += weighted.sum(axis=0)
-        class_sums += np.bincount(codes, weights, minlength=n_classes)
-        one_hot = np.zeros((len(codes), n_classes))
-        one_hot[np.arange(len(codes)), codes] = 1.0
-        targets += weighted.T @ one_hot
-    means, shares = sums / total, class_sums / total
-    products -= total * np.outer(means, means)
-    targets -= total * np.outer(means, shares)
+    features = np.concatenate([plain.features(block) for _, block in known.blocks(m)])
+    is_present = np.bincount(known.codes, known.weights, minlength=n_classes) > 0
+    scores, intercepts = np.zeros((m, n_classes)), np.where(is_present, 0.0, ABSENT)
+    if is_present.sum() < 2:
+        return [replace(plain, scores=scores, intercepts=intercepts) for _ in penalties]
+    model = LogisticRegression(max_iter=N_ITERATIONS, warm_start=True)
     learned = []
     for penalty in penalties:
-        matrix = products + penalty * total * np.eye(m)
-        scores = linalg.solve(matrix, targets, assume_a="pos")
-        learned.append(ClassScores(scores, shares - means @ scores, plain.power, plain.sharpness))
+        model.C = 1.0 / (penalty * float(known.weights.sum()))
+        with warnings.catch_warnings():
+            # Held-out objects judge the result, converged or not.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(features, known.codes, sample_weight=known.weights)
+        scores, intercepts = scores.copy(), intercepts.copy()
+        coefficients, constants = model.coef_, model.intercept_
+        if len(coefficients) == 1:
+            coefficients, constants = np.vstack([-coefficients, coefficients]) / 2, np.append(-constants, constants) / 2
+        scores[:, model.classes_], intercepts[model.classes_] = coefficients.T, constants
+        learned.append(replace(plain, scores=scores, intercepts=intercepts))
     return learned
 
 
 def choose_scores(sets: list[JudgedSet], n_classes: int) -> tuple[Kernel, float]:
-    """Kernel and penalty with the smallest squared errors on held-out objects."""
-    squares = np.zeros((len(KERNELS), len(PENALTIES)))
+    """Kernel and penalty with the smallest log loss on held-out objects."""
+    losses = np.zeros((len(KERNELS), len(PENALTIES)))
     for judged in sets:
         typical = typical_of(judged.known, len(judged.codes))
         for row, kernel in enumerate(KERNELS):
             learned = learn_scores(judged, n_classes, kernel, PENALTIES, typical)
             for part, block in judged.held_out.blocks(len(judged.codes)):
-                squares[row] += [
-                    _squares(scores(block), judged.held_out.codes[part], judged.held_out.weights[part])
-                    for scores in learned
-                ]
-    best = int(squares.argmin())
+                codes, weights = judged.held_out.codes[part], judged.held_out.weights[part]
+                losses[row] += [_log_loss(scores(block), codes, weights) for scores in learned]
+    best = int(losses.argmin())
     return KERNELS[best // len(PENALTIES)], PENALTIES[best % len(PENALTIES)]
 
 
-def _squares(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
-    """Sum of the squared differences between scores and classes, by weight."""
-    rows = np.arange(len(codes))
-    squares = np.einsum("ij,ij->i", scores, scores) - 2 * scores[rows, codes] + 1.0
-    return float(weights @ squares)
+def _log_loss(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
+    """Sum of the log losses of the softmax of scores, by weight."""
+    return float(weights @ (logsumexp(scores, axis=1) - scores[np.arange(len(codes)), codes]))

@@ -115,6 +115,13 @@ class Dissimilarities(ABC):
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns, as float64."""
 
+    def quick_squares(self, rows: Rows) -> np.ndarray | None:
+        """Squared dissimilarities to all columns in single precision, quickly computed; None where no quick way exists.
+
+        Their errors are about 1e-7 of the squared extent of the columns.
+        """
+        return None
+
     def nearest(
         self,
         rows: Rows = slice(None),

@@ -281,6 +281,29 @@ class VectorSpace(Space):
                     positions[part][are_tied] = choose(kernels.euclidean.screened_block(*tied_rows))
         return positions, self._measure(distances)
 
+    def quick_squares(self, rows: Rows) -> np.ndarray | None:
+        """Squared distances by inner products; None for metrics that are squares themselves."""
+        if self.metric in ANGULAR or self.metric == "sqeuclidean":
+            return None
+        centre, right = self._quick_columns
+        left = np.empty((len(self._rows[rows]), right.shape[0]), np.float32)
+        images = self._rows[rows] - centre
+        # Numbers that are too large for single precision become infinite.
+        with np.errstate(over="ignore", invalid="ignore"):
+            left[:, :-2], left[:, -2], left[:, -1] = images, np.einsum("ij,ij->i", images, images), 1.0
+            squares = left @ right
+            return np.maximum(squares, 0.0, out=squares)
+
+    @cached_property
+    def _quick_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Centre of the columns, and what (x, |x|^2, 1) is multiplied by for |x - column|^2."""
+        centre = self._columns.mean(axis=0, dtype=np.float64)
+        images = self._columns - centre
+        right = np.empty((images.shape[1] + 2, len(images)), np.float32)
+        with np.errstate(over="ignore"):
+            right[:-2], right[-2], right[-1] = -2 * images.T, 1.0, np.einsum("ij,ij->i", images, images)
+        return centre, right
+
     def identical(self) -> np.ndarray:
         """Numbers by the content of the images."""
         return number_vectors(self._columns)
