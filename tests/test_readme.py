@@ -78,9 +78,10 @@ def test_the_page_about_experiments(tmp_path):
 
 
 @pytest.mark.parametrize("block", [0, 1])
-def test_the_page_about_adaptation(tmp_path, block):
-    """Its blocks print what they promise."""
-    page = (ROOT / "docs" / "adaptation.md").read_text()
+@pytest.mark.parametrize("name", ["adaptation", "decisions"])
+def test_the_pages_about_adaptation_and_decisions(tmp_path, name, block):
+    """Their blocks print what they promise."""
+    page = (ROOT / "docs" / f"{name}.md").read_text()
     programs = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert len(programs) == 2
     program = programs[block]

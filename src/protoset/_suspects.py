@@ -91,6 +91,18 @@ class Suspects:
         """Count the suspects."""
         return len(self.indices)
 
+    def as_dicts(self) -> list[dict[str, Any]]:
+        """Return the suspects as dicts with row, given and suggested label, probability and rows of evidence."""
+        columns = {
+            "row": self.indices,
+            "given": self.given,
+            "suggested": self.suggested,
+            "probability": self.probabilities,
+            "evidence": self.evidence,
+        }
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
 
 def suspects(
     X: Any,

@@ -20,9 +20,13 @@ from protoset.cli._streams import check_dashes, is_dash, standard_output
 from protoset.cli._work import working
 
 if TYPE_CHECKING:
+    from protoset._suspects import Suspects
     from protoset.datasets import Dataset
     from protoset.models import DataModel
     from protoset.selectors.size import SizeCurve
+
+MOST_SUSPECTS = 20
+"""Labels to check that are printed at most."""
 
 
 def select(
@@ -60,6 +64,10 @@ def select(
     ] = None,
     model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
     report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
+    suspects: Annotated[
+        bool,
+        options.option("List objects whose label looks wrong, on the page of --report too; takes five more fits."),
+    ] = False,
     spreadsheet_safe: options.SpreadsheetSafe = False,
     no_error: Annotated[
         bool, options.option("Do not measure the error, nor what it compares with; saves time.", "--no-error")
@@ -134,6 +142,11 @@ def select(
             is_sized = size != "auto" or getattr(fitted.classifier.selector_, "size_curve_", None) is not None
             added, known = measured_errors(dataset, fitted, document, validating, sized=is_sized)
             document |= added
+    document["suspects"] = None
+    if suspects:
+        with working("checking the labels", quiet):
+            known["suspects"] = _suspects(dataset, fitted)
+        document["suspects"] = [_named(entry, dataset) for entry in known["suspects"].as_dicts()]
     written = _with_safe_texts(dataset) if spreadsheet_safe else dataset
     if output is not None and not is_dash(output):
         write_rows(written, written_rows, output, overwrite=force)
@@ -157,6 +170,39 @@ def select(
         _show(document, dataset.roles)
         if not document["outputs"]:
             note("nothing was written; use --output, --model or --report", quiet)
+
+
+def _suspects(dataset: Dataset, fitted: DataModel) -> Suspects:
+    """Training objects whose label prototypes doubt that do not know them."""
+    from protoset._suspects import suspects
+    from protoset.datasets import take
+    from protoset.models import training_rows
+
+    rows = training_rows(dataset)
+    training = dataset if len(rows) == dataset.n_objects else take(dataset, rows)
+    return suspects(fitted.preparation(training.objects), training.labels, fitted.classifier)
+
+
+def _named(entry: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
+    """Return a suspect with its id, where the data have ids."""
+    return {"id": None if dataset.ids is None else str(dataset.ids[entry["row"]])} | entry
+
+
+def _say_suspects(suspects: list[dict[str, Any]] | None) -> None:
+    """Print the objects whose labels are to be checked, the most doubtful first."""
+    if suspects is None:
+        return
+    say("")
+    if not suspects:
+        say("labels to check: none")
+        return
+    say(f"labels to check: {len(suspects)}" + (f", the first {MOST_SUSPECTS}" if len(suspects) > MOST_SUSPECTS else ""))
+    name = "row" if suspects[0]["id"] is None else "id"
+    rows = [
+        [plain(each[name]), plain(each["given"]), plain(each["suggested"]), f"{each['probability']:.3f}"]
+        for each in suspects[:MOST_SUSPECTS]
+    ]
+    say_table([name, "label", "suggested", "probability"], rows)
 
 
 def _with_safe_texts(dataset: Dataset) -> Dataset:
@@ -310,6 +356,7 @@ def _show(document: dict[str, Any], roles: str) -> None:
     say_references(document["references"])
     say_guessing(document["references"], document["no_better_than_guessing"])
     _say_size_choice(document["size_choice"], len(document["classes"]))
+    _say_suspects(document["suspects"])
     if not document["outputs"]:
         say(_named_prototypes(document))
     for name, written in document["outputs"].items():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._suspects import Suspects
 from protoset._validation import check_callable
 from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier
@@ -96,7 +97,7 @@ def check_inputs(
     test_ids: Sequence[Any] | None,
     cross_validation: CrossValidation | None,
     references: ReferenceErrors | None,
-    suspects: Sequence[Mapping[str, Any]] | None,
+    suspects: Suspects | Sequence[Mapping[str, Any]] | None,
 ) -> ReportInputs:
     """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
     check_dataset(dataset)

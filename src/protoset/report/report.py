@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from protoset._files import is_part_of, write_atomically
+from protoset._suspects import Suspects
 from protoset._validation import check_flag, check_path
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors
@@ -80,7 +81,7 @@ def build_report(
     space: TrainingSpace | None = None,
     cross_validation: CrossValidation | None = None,
     references: ReferenceErrors | None = None,
-    suspects: Sequence[Mapping[str, Any]] | None = None,
+    suspects: Suspects | Sequence[Mapping[str, Any]] | None = None,
 ) -> Report:
     """Build the page about a fitted selector or classifier.
 
@@ -112,7 +113,7 @@ def build_report(
     references : ReferenceErrors, optional
         Errors of guessing, 1-NN and k-NN on the training objects, from :func:`protoset.models.reference_errors`;
         measured by default.
-    suspects : list of dict, optional
+    suspects : Suspects or list of dict, optional
         Training objects whose labels are to be checked, in the order in which the page lists them. Each has ``row``,
         ``given``, ``suggested``, and may have ``probability``, that of the suggested label, and ``evidence``, rows of
         training objects that speak for it.

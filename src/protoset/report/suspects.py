@@ -1,4 +1,4 @@
-"""Labels to check: training objects whose label looks wrong, as a list from elsewhere."""
+"""Labels to check: training objects whose label looks wrong."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from protoset._suspects import Suspects
 from protoset._validation import check_probability, is_count
 from protoset.report.objects import significant
 
@@ -30,12 +31,16 @@ class Suspect:
     evidence: tuple[int, ...]
 
 
-def check_suspects(suspects: Sequence[Mapping[str, Any]] | None, n_objects: int) -> list[Suspect] | None:
+def check_suspects(suspects: Suspects | Sequence[Mapping[str, Any]] | None, n_objects: int) -> list[Suspect] | None:
     """Check the argument ``suspects`` of :func:`protoset.report.build_report`."""
     if suspects is None:
         return None
+    if isinstance(suspects, Suspects):
+        suspects = suspects.as_dicts()
     if isinstance(suspects, (str, Mapping)) or not isinstance(suspects, Sequence):
-        raise TypeError(f"suspects has the type {type(suspects).__name__}; pass a list of dicts, or None")
+        raise TypeError(
+            f"suspects has the type {type(suspects).__name__}; pass what protoset.suspects returns, or dicts in a list"
+        )
     return [_check(entry, position, n_objects) for position, entry in enumerate(suspects)]
 
 
