@@ -25,25 +25,28 @@ def same(a: Any, b: Any) -> bool:
 def ask(classifier: Any, queries: Any) -> np.ndarray:
     """Predict with predict, explain and predict_proba: all agree, or all raise the same error and change nothing."""
     before = dict(vars(classifier))
-    answers = [
-        _answer(classifier.predict, queries),
-        _answer(classifier.explain, queries),
-        _answer(classifier.predict_proba, queries),
-    ]
+    answers = [_answer(classifier.predict, queries), _answer(classifier.explain, queries)]
+    probabilities = _answer(classifier.predict_proba, queries)
+    is_calibrated = not (isinstance(probabilities, ValueError) and "not calibrated" in str(probabilities))
+    if is_calibrated:
+        answers.append(probabilities)
     require(vars(classifier).keys() == before.keys(), "prediction changed the classifier")
     refused = [answer for answer in answers if isinstance(answer, Exception)]
     if refused:
         kinds = {type(answer).__name__ for answer in answers}
         require(len(kinds) == 1, f"predict, explain and predict_proba differ: {sorted(kinds)}")
         raise refused[0]
-    predicted, explanation, shares = answers
+    predicted, explanation = answers[:2]
     require(np.isin(predicted, classifier.classes_).all(), "predictions outside of classes_")
     require(same(explanation.labels[:, 0], predicted), "explain and predict disagree")
     require(not np.isnan(explanation.distances).any(), "NaN among the distances of explain")
     require((explanation.distances >= 0).all(), "negative distances in explain")
     require((explanation.ranks >= 1).all(), "ranks below 1 in explain")
-    require(shares.shape == (len(predicted), len(classifier.classes_)), "shape of predict_proba")
-    require(np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all(), "class shares do not add up to 1")
+    if is_calibrated:
+        require(probabilities.shape == (len(predicted), len(classifier.classes_)), "shape of predict_proba")
+        require(np.allclose(probabilities.sum(axis=1), 1) and (probabilities >= 0).all(), "no sum of 1")
+        best = classifier.classes_[probabilities.argmax(axis=1)]
+        require(same(best, predicted), "predict_proba and predict disagree")
     return np.asarray(predicted)
 
 

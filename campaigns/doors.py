@@ -18,7 +18,7 @@ from campaigns.models import data_model, data_set, example_of, model
 from campaigns.pipelines import PIPELINE_CLASSES, PIPELINE_DOORS
 from campaigns.values import VALUES
 from campaigns.weights import WEIGHT_DOORS
-from protoset import NeighborSearch, PrototypeClassifier, Refined, refine
+from protoset import NeighborSearch, PrototypeClassifier, Refined, refine, suspects
 from protoset.experiments import compare, validate
 from protoset.models import fit_model
 from protoset.selectors import BaseSelector, all_selectors
@@ -52,6 +52,24 @@ def classify(classifier: PrototypeClassifier, X: Any, y: Any, queries: Any) -> N
     """Fit a classifier and ask it."""
     classifier.fit(X, y)
     ask(classifier, queries)
+
+
+def streamed(classifier: PrototypeClassifier, X: Any, y: Any, queries: Any) -> None:
+    """Fit a classifier batch by batch and ask it; a batch that is refused changes nothing."""
+    classifier.partial_fit(X, y, classes=np.unique(y))
+    before = dict(vars(classifier))
+    try:
+        classifier.partial_fit(queries, np.resize(y, len(queries)))
+    except (TypeError, ValueError):
+        require(vars(classifier) == before, "a refused batch changed the classifier")
+    ask(classifier, X)
+
+
+def suspected(X: Any, y: Any, classifier: Any, **options: Any) -> None:
+    """Look for wrong labels."""
+    found = suspects(X, y, classifier, **options)
+    require((np.diff(found.odds) <= 0).all(), "suspects: not the most doubtful first")
+    require((found.given != found.suggested).all(), "suspects: a label that is suggested for itself")
 
 
 def refined(X: Any, y: Any, indices: Any, **options: Any) -> None:
@@ -93,6 +111,7 @@ NAMESPACE: dict[str, Any] = (
     VALUES
     | dict(all_selectors())
     | _by_name([Refined, NeighborSearch, PrototypeClassifier, Decimal])
+    | _by_name([streamed, suspected])
     | _by_name([fit, classify, ask, shown, refined, fitted, validated, compared, model, data_model, data_set, require])
     | _by_name([*MODEL_FILE_DOORS, *DATA_FILE_DOORS, *COMMAND_DOORS, *INVARIANT_DOORS])
     | _by_name([*PIPELINE_CLASSES, *PIPELINE_DOORS, *COLUMN_DOORS, *WEIGHT_DOORS])

@@ -72,10 +72,18 @@ def _some_parameters(kind: type) -> SearchStrategy[dict[str, str]]:
 PARAMETERS = {name: _some_parameters(kind) for name, kind in SELECTORS.items()} | {"Refined": _some_parameters(Refined)}
 SELECTOR_NAMES = pick(*SELECTORS, "Refined")
 INNER_NAMES = pick(*SELECTORS)
-DOORS = pick("fit", "fit", "fit", "fit", "classify", "refined")
+DOORS = pick("fit", "fit", "fit", "fit", "classify", "refined", "streamed", "suspected")
 INDICES = mostly(pick("[0, 1]", "[0, 1, 2]", "np.arange(2)"), pick("[]", "[0]", "[99]", "'a'", "[0.5]", "3"))
 REFINEMENT = some({name: VALUES[name] for name in ("steepness", "max_objects", "n_prototypes", "n_jobs")}, 2)
-RULES = mostly(pick("'nearest'", "'nearest'", "'adjusted'"), SMALL_ODD, 10)
+RULES = mostly(pick("'nearest'", "'nearest'", "'adjusted'", "'scores'", "'auto'"), SMALL_ODD, 10)
+DECISIONS = some(
+    {
+        "rule": RULES,
+        "adapt": mostly(pick("'auto'", "False", "{'n_passes': 2}"), SMALL_ODD, 10),
+        "calibrate": mostly(pick("'auto'", "True", "False"), SMALL_ODD, 10),
+    }
+)
+FOLDS = some({"n_folds": mostly(pick("2", "3"), SMALL_ODD, 10), "n_evidence": mostly(pick("1", "2"), SMALL_ODD, 10)})
 
 
 def _selector(name: str, given: dict[str, str], own: dict[str, str]) -> str:
@@ -97,8 +105,11 @@ def fit_lines(draw: st.DrawFn) -> str:
     selector = _selector(name, given, draw(PARAMETERS[name]))
     if door == "fit":
         return f"fit({selector}, {X}, {y})"
+    classifier = f"PrototypeClassifier({arguments({'selector': selector} | draw(DECISIONS))})"
+    if door == "suspected":
+        return f"suspected({arguments({'X': X, 'y': y, 'classifier': classifier} | draw(FOLDS))})"
     queries = draw(mostly(objects(kind, 5, metric), ODD_OBJECTS, 10))
-    return f"classify(PrototypeClassifier({selector}, rule={draw(RULES)}), {X}, {y}, {queries})"
+    return f"{door}({classifier}, {X}, {y}, {queries})"
 
 
 LINES = fit_lines()

@@ -57,6 +57,11 @@ class MeasuredObjects:
         """Count the objects."""
         return len(self.codes)
 
+    def spread(self, most: int) -> MeasuredObjects:
+        """At most so many of the objects, from everywhere among them."""
+        rows = spread_rows(len(self), most)
+        return MeasuredObjects(self.codes[rows], self.weights[rows], lambda some: self.distances(rows[some]))
+
     def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Distances of all objects, block by block."""
         everything = np.arange(len(self.codes))
@@ -126,8 +131,7 @@ def hold_out(
             how = LEAVE_ONE_OUT
         return HeldOut(how, sets, source.final(), objects.class_counts)
     final = source.final()
-    rows = _spread(len(final.known), MOST_HELD_OUT)
-    some = _some(final.known, rows)
+    some = final.known.spread(MOST_HELD_OUT)
     judged = JudgedSet(final.codes, final.counts, final.known, some, final.degradations)
     return HeldOut(LEAVE_ONE_OUT, [judged], final, objects.class_counts)
 
@@ -208,7 +212,7 @@ class _Source:
     def final(self) -> JudgedSet:
         """Return the set of the classifier, with some of many objects."""
         objects, selector = self.training.objects, self._selector
-        rows = _spread(len(objects), TRIAL_OBJECTS)
+        rows = spread_rows(len(objects), TRIAL_OBJECTS)
         kept = self.training.position[selector.sample_indices_]
         counts: Any = getattr(selector, "sample_counts_", np.ones(len(kept)))
         if self.movable is not None:
@@ -267,10 +271,6 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Call
     return lambda some: taken.movable.measured(taken.distances(inside, some)[0])
 
 
-def _some(objects: MeasuredObjects, rows: np.ndarray) -> MeasuredObjects:
-    return MeasuredObjects(objects.codes[rows], objects.weights[rows], lambda some: objects.distances(rows[some]))
-
-
-def _spread(n_objects: int, most: int) -> np.ndarray:
+def spread_rows(n_objects: int, most: int) -> np.ndarray:
     """At most so many objects, from everywhere among them."""
     return np.arange(n_objects)[:: -(-n_objects // most)]

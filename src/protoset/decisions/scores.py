@@ -40,6 +40,9 @@ N_ITERATIONS = 100
 ABSENT = -1e3
 """Score of a class without training objects."""
 
+FEATURE_BYTES = 2**29
+"""Memory of the features at most; of more objects, some from everywhere among them take part."""
+
 QUICK_ROUNDING = 1e-5
 """Rounding error of a feature in single precision at most."""
 
@@ -107,7 +110,8 @@ def learn_scores(
     judged: JudgedSet, n_classes: int, kernel: Kernel, penalties: tuple[float, ...], typical: float
 ) -> list[ClassScores]:
     """Scores by multinomial logistic regression on the objects that a set knows, one for each penalty."""
-    m, known = len(judged.codes), judged.known
+    m = len(judged.codes)
+    known = judged.known.spread(max(m, FEATURE_BYTES // (8 * m)))
     plain = ClassScores(np.empty(0), np.empty(0), kernel.power, kernel.sharpness / typical**kernel.power)
     features = np.concatenate([plain.features(block) for _, block in known.blocks(m)])
     is_present = np.bincount(known.codes, known.weights, minlength=n_classes) > 0
