@@ -287,7 +287,9 @@ class TestHeldOut:
             space = make_space(X, metric)
             classifier = PrototypeClassifier(Refined(REPS(20)), adapt=True).fit(space, y)
             training = TrainingSet.of(space, y)
-            held_out = hold_out(space, training, classifier.selector_, classifier._place(space, training))
+            held_out = hold_out(
+                space, training, classifier.selector_, classifier._place(space, lambda found=training: found)
+            )
             final, kept = held_out.final, classifier.sample_indices_
             block = np.concatenate([part for _, part in final.known.blocks(len(kept))])
             rows = training.in_content_order().rows

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -234,7 +234,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._beta = selector._rank_base()
             outlier_label_for(plain.outlier_label, plain.classes_, plain.refuse)
-            training = TrainingSet.of(space, gathered_labels(y, getattr(space.cluster, "client", None)), sample_weight)
+            training = lru_cache(partial(_training_set, space, y, sample_weight))
             moved = plain._place(space, training)
             plain._learn_rule(space, training, moved)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
@@ -382,11 +382,11 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         check_is_fitted(self, "classes_")
         return self._counters.error
 
-    def _place(self, space: TrainingSpace, training: TrainingSet) -> MovedSelection | None:
+    def _place(self, space: TrainingSpace, training: Callable[[], TrainingSet]) -> MovedSelection | None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""
         settings, adapted = AdaptSettings.of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
-            adapted = adapt_selected(space, training, self.selector_, settings, n_jobs=self.n_jobs)
+            adapted = adapt_selected(space, training(), self.selector_, settings, n_jobs=self.n_jobs)
         kept = self.sample_indices_
         self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
         self.exemplars_ = kept if adapted is None else adapted.exemplars
@@ -396,7 +396,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self._stream, self._counters = None, Counters(space.shape[0], n_passes * space.shape[0])
         return adapted
 
-    def _learn_rule(self, space: TrainingSpace, training: TrainingSet, moved: MovedSelection | None) -> None:
+    def _learn_rule(
+        self, space: TrainingSpace, training: Callable[[], TrainingSet], moved: MovedSelection | None
+    ) -> None:
         """Learn the rule, and what held-out training objects say about its decisions."""
         has_moved = moved is not None and moved.adaptation.has_moved
         ranked = self.selector_.degradations_ if isinstance(self.selector_, REPS) and not has_moved else None
@@ -404,7 +406,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         is_given = self.rule == "nearest" or (self.rule == "adjusted" and ranked is not None)
         held_out = None
         if self.calibrate is not False or not is_given:
-            held_out = hold_out(space, training, self.selector_, moved)
+            held_out = hold_out(space, training(), self.selector_, moved)
         if held_out is None and (self.calibrate is True or not is_given):
             wanted = "calibrate=True" if is_given else f"rule={self.rule!r}"
             raise ValueError(
@@ -510,9 +512,13 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             return labels
         if rule.name != "nearest":
             winners, distances = self._nearest(queries)
-        outlier = outlier_label_for(self.outlier_label, self.classes_, rate)
         is_refused = self._is_novel(distances / self._calibrated().radii[winners], rate)
-        return np.where(is_refused, outlier, labels) if labels.dtype != object else _filled(labels, is_refused, outlier)
+        return np.where(is_refused, self._outlier(), labels)
+
+    def _outlier(self) -> np.ndarray:
+        """Label of refused queries, as an array of the kind of the labels."""
+        label = outlier_label_for(self.outlier_label, self.classes_, self.refuse)
+        return np.array(label, dtype=object if self.classes_.dtype == object else None)
 
     def _codes_by(self, rule: Rule, queries: Dissimilarities) -> np.ndarray:
         """Classes of the queries; by scores of squared distances in a quick way where there is one."""
@@ -587,7 +593,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
                 self, np.empty((0, rows.shape[1])) if is_dask(columns) else columns, reset=False, skip_check_array=True
             )
         predict = self.predict if names is None else partial(_predict_named, self, list(names))
-        return map_rows(rows, predict, self.classes_.dtype)
+        has_outliers = check_refuse(self.refuse) is not None
+        dtype = np.result_type(self.classes_, self._outlier()) if has_outliers else self.classes_.dtype
+        return map_rows(rows, predict, dtype)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each class.
@@ -796,11 +804,9 @@ def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classe
         )
 
 
-def _filled(labels: np.ndarray, is_refused: np.ndarray, outlier: Any) -> np.ndarray:
-    """Labels with another one where queries are refused."""
-    labels = labels.copy()
-    labels[is_refused] = outlier
-    return labels
+def _training_set(space: TrainingSpace, y: Any, sample_weight: Any) -> TrainingSet:
+    """Return the distinct objects of a training set; the labels come here if they are on workers."""
+    return TrainingSet.of(space, gathered_labels(y, getattr(space.cluster, "client", None)), sample_weight)
 
 
 def _predict_named(classifier: PrototypeClassifier, names: list[str], rows: np.ndarray) -> np.ndarray:

@@ -119,6 +119,8 @@ def hold_out(
     if moved is None:
         training = ordered_for_moves(training)
     source = _Source(space, training, selector, moved)
+    if space.remote and source.movable is None:
+        return None
     objects = source.training.objects
     if moved is not None and moved.tried and not (source.movable is not None and source.movable.is_costly):
         sets = [source.tried(each) for each in moved.tried if len(each.held_out)]
