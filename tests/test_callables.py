@@ -139,7 +139,10 @@ def test_a_function_equals_its_matrix(kind, symmetric):
         np.testing.assert_array_equal(ours.scores_, theirs.scores_)
     ours = PrototypeClassifier(REPS(1.0, metric=KINDS[kind], metric_params=params)).fit(X, y)
     theirs = PrototypeClassifier(REPS(1.0, metric="precomputed")).fit(matrix, y)
-    np.testing.assert_array_equal(ours.predict_proba(queries), theirs.predict_proba(cross[:, distinct]))
+    np.testing.assert_array_equal(ours.predict(queries), theirs.predict(cross[:, distinct]))
+    # Sets of a function are judged by leave-one-out, those of a matrix by folds.
+    assert (ours.calibration_.how, theirs.calibration_.how) == ("leave-one-out", "folds")
+    np.testing.assert_allclose(ours.predict_proba(queries).sum(axis=1), 1)
 
 
 @given(st.lists(st.frozensets(st.integers(0, 5), max_size=4), min_size=3, max_size=12), st.integers(1, 12))

@@ -315,7 +315,7 @@ def test_details_of_predictions_agree_with_the_other_methods(rule, monkeypatch):
     columns = np.searchsorted(classifier.classes_, whole.labels)
     for details in (whole, in_blocks):
         np.testing.assert_array_equal(details.labels, classifier.predict(queries))
-        np.testing.assert_array_equal(details.probabilities, shares[np.arange(len(queries)), columns])
+        np.testing.assert_allclose(details.probabilities, shares[np.arange(len(queries)), columns], rtol=1e-12)
         np.testing.assert_array_equal(details.indices, shown.indices[:, 0])
         np.testing.assert_array_equal(details.distances, shown.distances[:, 0])
 

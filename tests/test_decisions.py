@@ -179,6 +179,7 @@ class TestRules:
         exact = classifier._learned.labels(cdist(queries, X[classifier.sample_indices_]))
         np.testing.assert_array_equal(classifier.predict(queries), classifier.classes_[exact])
 
+    @pytest.mark.slow
     def test_scores_lower_the_error_of_few_prototypes(self):
         X, y = load_digits(return_X_y=True)
         X, queries, y, truth = train_test_split(X, y, random_state=0)

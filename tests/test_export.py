@@ -311,7 +311,7 @@ def test_workers_change_no_prediction(rule):
         one.set_params(n_jobs=0).predict(X)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine", "seuclidean"])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("rule", ["nearest", "adjusted", "scores"])
 @pytest.mark.parametrize("adapt", [False, True])
 @pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")

@@ -370,7 +370,10 @@ def test_a_dask_array_is_refused():
 
 def test_prototypes_that_cannot_move_are_refused(tmp_path):
     for classifier, message in (
-        (PrototypeClassifier(REPS(), rule="adjusted"), "with rule='adjusted' they stay where they are; use rule='nea"),
+        (
+            PrototypeClassifier(REPS(), rule="adjusted"),
+            "works with rule='nearest', not with rule='adjusted'",
+        ),
         (PrototypeClassifier(adapt=False), "with adapt=False they stay where they are"),
         (PrototypeClassifier(REPS(metric="levenshtein")), "objects under metric='levenshtein' cannot move; use fit"),
     ):

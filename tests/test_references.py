@@ -202,7 +202,7 @@ def test_each_reference_is_a_method_of_validate():
         validate(dataset, "kNN", n_prototypes=3)
     with pytest.raises(ValueError, match="method='kn' is not known .did you mean 'kNN'.*'guess', 'NoPS', 'kNN'"):
         validate(dataset, "kn")
-    with pytest.raises(ValueError, match="rule='adjusted' needs degradations"):
+    with pytest.raises(ValueError, match="rule='adjusted' is about prototypes, and kNN has none"):
         validate(dataset, "kNN", rule="adjusted")
 
 

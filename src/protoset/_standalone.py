@@ -171,8 +171,7 @@ def _adjusted(block):
 
 def _scores(block):
     """Class scores: every prototype says something about every class."""
-    power, sharpness = _about["power"], _about["sharpness"]
-    return np.exp(-sharpness * (block * block if power == 2 else block)) @ _arrays["scores"] + _arrays["intercepts"]
+    return np.exp(-((block * _about["scale"]) ** _about["power"])) @ _arrays["scores"] + _arrays["intercepts"]
 
 
 def _codes_in(block):

@@ -316,11 +316,6 @@ def _judge(
     fitted.fit(objects.training(training), objects.labels[training], **options)
     if isinstance(fitted, Pipeline):
         queries, fitted = fitted[:-1].transform(queries), fitted[-1]
-    if fitted.calibration_ is None:
-        raise ValueError(
-            f"X has {len(objects.rows)} objects, too few to calibrate probabilities on the {len(training)} objects "
-            "outside a fold; pass more objects, or a larger n_folds"
-        )
     shown: Explanation = fitted.explain(queries, n_evidence)
     return _Answer(held_out, fitted.predict_proba(queries), training[shown.exemplars], shown.distances)
 

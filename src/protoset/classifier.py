@@ -66,6 +66,9 @@ from protoset.spaces import (
     as_space,
 )
 
+FEW_JUDGED = 100
+"""Objects of a stream up to which the calibration of a fit before it stays."""
+
 LARGEST_COVERAGE = 0.9999
 """Largest coverage of sets of labels."""
 
@@ -95,9 +98,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         out where distances are not known, as with a sparse graph; True refuses such objects. With False a fit of
         prototypes that do not move takes less time.
     refuse : float, optional
-        Part of the known objects, such as 0.01, that ``predict`` may refuse for the sake of unknown ones: queries that
-        are farther from their nearest prototypes, relative to the training objects near these, than all but this part
-        of held-out training objects get ``outlier_label``. By default no query is refused.
+        Part of the known objects that may be refused, such as 0.01. ``predict`` answers ``outlier_label`` where the
+        novelty of a query, see ``novelty_scores``, is above that of all but this part of held-out training objects. By
+        default no query is refused.
     outlier_label : "auto", int or str, default="auto"
         Label of refused queries; by default -1 for numbers as labels and "unknown" for others. It must not be a label
         of the training set.
@@ -237,6 +240,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             training = lru_cache(partial(_training_set, space, y, sample_weight))
             moved = plain._place(space, training)
             plain._learn_rule(space, training, moved)
+            if plain.refuse is not None:
+                plain._is_novel(np.empty(0), plain.refuse)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
                 warn_of_hopeless_classes(plain.degradations_, plain._codes, plain.classes_)
         return self
@@ -297,7 +302,9 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """Return the settings of the moves; refuse parameters under which prototypes do not move."""
         settings = AdaptSettings.of(self.adapt, self.rule)
         if settings is None or self.rule != "nearest":
-            given = f"rule={self.rule!r}" if self.rule != "nearest" else f"adapt={self.adapt!r}"
+            if self.rule != "nearest":
+                raise NotMovableError(f"partial_fit works with rule='nearest', not with rule={self.rule!r}; use fit")
+            given = f"adapt={self.adapt!r}"
             raise NotMovableError(
                 f"partial_fit moves the prototypes, and with {given} they stay where they are; use rule='nearest' and "
                 "adapt='auto' or True"
@@ -325,7 +332,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.prototype_counts_, self.class_counts_ = np.zeros(len(kept)), np.zeros(len(classes))
         self._prototypes = space.prototypes(kept)
         self._stream, self._counters, self.relevances_ = None, Counters(0), None
-        self._judged = JudgedStream.begin(len(classes))
+        self._judged, self._calibration = JudgedStream.begin(len(classes)), None
         own, is_single = np.full(space.shape[0], -1), selector.sample_counts_ <= 1
         own[kept[is_single]] = np.flatnonzero(is_single)
         return own
@@ -361,8 +368,11 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         self.sample_indices_, self.exemplars_, self.degradations_ = known.starts, known.exemplars, None
         self.prototype_counts_, self.class_counts_ = known.counts, known.class_counts
         self.prototype_labels_ = self.classes_[self._codes]
-        self._judged, self._calibration = judged, None
-        self._learned = NearestRule(self._vote, stream.typical or 1.0)
+        self._judged = None if self.calibrate is False else judged
+        known_objects = None if self._calibration is None else len(self._calibration.radii)
+        if len(judged.codes) >= FEW_JUDGED or known_objects != len(self._codes):
+            self._calibration = None
+        self._learned = NearestRule(self._vote, float(movable.measured(np.array(stream.typical))) or 1.0)
         self.adaptation_ = stream.describe(movable, settings, self.classes_)
         if settings.relevances:
             self.relevances_ = self.adaptation_.relevances
@@ -457,8 +467,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         if calibration is None:
             raise ValueError(
                 "this classifier is not calibrated, so it knows no probabilities, refusals or sets of labels: it was "
-                "fitted with calibrate=False or on a sparse graph, or comes from a file of an older version; fit it "
-                "again with calibrate=True"
+                "fitted with calibrate=False or on a sparse graph, has seen one batch of a stream only, or comes from "
+                "a file of an older version; fit it again with calibrate=True, or pass another batch"
             )
         if self._rule.name != self._learned.name:
             raise ValueError(
@@ -619,9 +629,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def predict_set(self, X: Any, coverage: float = 0.9, *, by_class: bool = False) -> np.ndarray:
         """Predict sets of labels that have the true one as often as asked for.
 
-        The sets are conformal: a label remains unless held-out training objects are as sure of their own labels in all
-        but a part 1 - ``coverage`` of the cases. So the coverage holds on average over queries that come from where the
-        training objects came from. With folds it holds approximately, and usually more labels remain than needed.
+        The sets are conformal: a label is left out if at most a part 1 - ``coverage`` of the held-out training objects
+        have such a low probability of their own label. So the coverage holds, approximately and on average, over
+        queries from where the training objects came from. Usually it is higher; by leave-one-out, see
+        ``calibration_.how``, it may be lower.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 sets that do not know some objects -> a rule for each set -> evidence, novelty of the objects it does not know
 evidence, classes                  -> probabilities
-probabilities of the own class     -> sets of labels with a guarantee
+probabilities of the own class     -> sets of labels with a coverage
 novelty                            -> refusals at a given rate
 """
 
@@ -27,8 +27,8 @@ class Calibration:
     Attributes
     ----------
     how : str
-        How objects were held out: in "folds", as one "held-out part", or by "leave-one-out", where the set has been
-        chosen with the objects and only the distance of an object to itself is left out. Then errors look too small.
+        How objects were held out: in "folds", as one "held-out part", or by "leave-one-out", where the selection of the
+        set has seen the objects, and the distance of an object to itself does not count. Then errors look too small.
         "prequential" in streams: objects of the batches, before the prototypes moved on them.
     n_objects : int
         Number of held-out objects.
@@ -57,9 +57,13 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """A rule in each of several sets, with what it says about the objects that the sets do not know."""
+    """A rule in each of several sets, with what it says about the objects that the sets do not know.
+
+    ``ties`` are the factors by which tied classes divide their probabilities.
+    """
 
     evidence: np.ndarray
+    ties: np.ndarray
     error: float
 
 
@@ -78,16 +82,19 @@ def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Ca
     """Learn probabilities, refusals and sets of labels for a rule."""
     codes = np.concatenate([each.held_out.codes for each in held_out.sets])
     weights = np.concatenate([each.held_out.weights for each in held_out.sets])
+    # A query counts as one object, so that objects must not count for less on average.
+    weights = weights / min(1.0, float(weights.mean()))
     novelty = HeldOutScores.of(np.concatenate([held_out_novelty(each) for each in held_out.sets]), weights)
     errors = {name: each.error for name, each in judged.items()}
-    evidence, radii = judged[rule.name].evidence, radii_of(held_out.final)
-    return calibration_by(held_out.how, rule, evidence, codes, weights, errors, radii, novelty)
+    judgement = judged[rule.name]
+    radii = radii_of(held_out.final)
+    return calibration_by(held_out.how, rule, judgement, codes, weights, errors, radii, novelty)
 
 
 def calibration_by(
     how: str,
     rule: Rule,
-    evidence: np.ndarray,
+    judgement: Judgement,
     codes: np.ndarray,
     weights: np.ndarray,
     errors: dict[str, float],
@@ -95,8 +102,9 @@ def calibration_by(
     novelty: HeldOutScores,
 ) -> Calibration:
     """Learn probabilities from the evidence for the classes of held-out objects, and how strange these are then."""
-    probabilities = learn_map(evidence, codes, weights, rule.usual_slopes)
-    strangeness = 1.0 - probabilities(evidence)[np.arange(len(codes)), codes]
+    probabilities = learn_map(judgement.evidence, codes, weights, rule.usual_slopes)
+    shares = probabilities(judgement.evidence) * judgement.ties
+    strangeness = np.maximum(1.0 - shares[np.arange(len(codes)), codes], 0.0)
     order = np.argsort(strangeness, kind="stable")
     strange = HeldOutScores(strangeness[order], weights[order])
     return Calibration(how, len(codes), errors, probabilities, radii, novelty, strange, codes[order])
@@ -104,15 +112,22 @@ def calibration_by(
 
 def _judge(name: str, held_out: HeldOut, beta: float, choice: tuple | None) -> Judgement:
     """Learn a rule in each set, and apply it to the objects that the set does not know."""
-    parts, wrong, total = [], 0.0, 0.0
+    parts, ties, wrong, total = [], [], 0.0, 0.0
     for judged in held_out.sets:
         rule = learn_rule(name, judged, held_out.class_totals, beta=beta, choice=choice)
         for part, block in judged.held_out.blocks(len(judged.codes)):
             parts.append(rule.evidence(block))
+            ties.append(_divided_ties(rule, block))
             weights = judged.held_out.weights[part]
             wrong += float(weights[rule.labels(block) != judged.held_out.codes[part]].sum())
             total += float(weights.sum())
-    return Judgement(np.concatenate(parts, axis=1), wrong / total)
+    return Judgement(np.concatenate(parts, axis=1), np.concatenate(ties), wrong / total)
+
+
+def _divided_ties(rule: Rule, block: np.ndarray) -> np.ndarray:
+    """Factors by which the classes of tied prototypes divide their probabilities."""
+    tied = rule.tied(block)
+    return np.ones((len(block), rule.n_classes)) if tied is None else tied_shares(tied, rule.vote)
 
 
 def probabilities_of(rule: Rule, probabilities: ProbabilityMap, block: np.ndarray) -> np.ndarray:
@@ -121,9 +136,7 @@ def probabilities_of(rule: Rule, probabilities: ProbabilityMap, block: np.ndarra
     The classes of tied prototypes divide their equal probabilities by votes. Among them, the classes with most votes
     divide theirs by their sizes in the training set.
     """
-    shares, tied = probabilities(rule.evidence(block)), rule.tied(block)
-    if tied is not None:
-        shares *= tied_shares(tied, rule.vote)
+    shares = probabilities(rule.evidence(block)) * _divided_ties(rule, block)
     rows, codes = np.arange(len(shares)), rule.labels(block)
     largest = shares.max(axis=1)
     # Evidence that differs by less than its rounding is equal.
@@ -137,9 +150,8 @@ def label_sets(
 ) -> np.ndarray:
     """Labels that remain possible for each query, as a row of bool.
 
-    The predicted ones, ``codes``, are always among them.
-    A label remains where the query with this label would not be stranger than all but a part 1 - ``coverage`` of the
-    held-out objects, of its own class with ``by_class``.
+    The predicted ones, ``codes``, are always among them. A label is left out if at most a part 1 - ``coverage`` of the
+    held-out objects, of this class with ``by_class``, have such a low probability of their own label.
     """
     strangeness, possible = 1.0 - probabilities, np.empty(probabilities.shape, bool)
     known = calibration.strangeness

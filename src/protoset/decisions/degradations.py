@@ -17,10 +17,10 @@ from protoset.selectors.ties import MajorityVote
 from protoset.solvers import solve
 
 SET_C = 1e3
-"""C of the problem of a set: with a small C the weights only count neighbours, which few prototypes cannot afford."""
+"""C of the problem of a set. With a small C weights only count neighbours, which is worse for few prototypes."""
 
 RANK_DIGITS = 53
-"""Binary digits of a feature: ranks whose features are smaller than that are left out."""
+"""Ranks whose feature is below 2^-53 are left out."""
 
 
 def learn_degradations(judged: JudgedSet, vote: MajorityVote, beta: float = 2.0) -> np.ndarray:

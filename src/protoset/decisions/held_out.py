@@ -10,7 +10,7 @@ Every object of a set has a distance to each of its prototypes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,24 @@ from protoset._blocks import row_slices
 from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
 from protoset.adaptation.selected import MovedSelection, select_without
-from protoset.adaptation.validation import FEW_OBJECTS, MOST_HELD_OUT, TRIAL_OBJECTS, TriedSet, held_out_shares
+from protoset.adaptation.validation import (
+    FEW_OBJECTS,
+    MOST_HELD_OUT,
+    N_FOLDS,
+    TRIAL_OBJECTS,
+    TriedSet,
+    held_out_shares,
+)
 from protoset.selectors import REPS, BaseSelector
 from protoset.selectors._distinct import TrainingSet
 from protoset.spaces import DISSIMILARITIES, TrainingSpace
+from protoset.spaces.callables import CallableSpace
 
 FOLDS, PART, LEAVE_ONE_OUT = "folds", "held-out part", "leave-one-out"
 """How objects were held out."""
 
 QUICK_KINDS = ("vectors", "mixed attributes")
-"""Kinds of objects whose distances cost so little that a set of many is selected twice."""
+"""Kinds with cheap distances: a set of more than ``FEW_OBJECTS`` is selected again too."""
 
 
 FEW_SERIES = 512
@@ -57,9 +65,12 @@ class MeasuredObjects:
         """Count the objects."""
         return len(self.codes)
 
-    def spread(self, most: int) -> MeasuredObjects:
-        """At most so many of the objects, from everywhere among them."""
-        rows = spread_rows(len(self), most)
+    def sample(self, most: int) -> MeasuredObjects:
+        """At most so many of the objects, drawn at random."""
+        return self.take(sampled_rows(len(self), most))
+
+    def take(self, rows: np.ndarray) -> MeasuredObjects:
+        """Some of the objects."""
         return MeasuredObjects(self.codes[rows], self.weights[rows], lambda some: self.distances(rows[some]))
 
     def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
@@ -122,7 +133,9 @@ def hold_out(
     if space.remote and source.movable is None:
         return None
     objects = source.training.objects
-    if moved is not None and moved.tried and not (source.movable is not None and source.movable.is_costly):
+    is_stayed_of_many = moved is not None and has_many(objects) and not moved.adaptation.has_moved
+    is_slow = source.movable is not None and source.movable.is_costly
+    if moved is not None and moved.tried and not is_slow and not is_stayed_of_many:
         sets = [source.tried(each) for each in moved.tried if len(each.held_out)]
     else:
         sets = source.selected_again()
@@ -133,15 +146,29 @@ def hold_out(
             how = LEAVE_ONE_OUT
         return HeldOut(how, sets, source.final(), objects.class_counts)
     final = source.final()
-    some = final.known.spread(MOST_HELD_OUT)
-    judged = JudgedSet(final.codes, final.counts, final.known, some, final.degradations)
-    return HeldOut(LEAVE_ONE_OUT, [judged], final, objects.class_counts)
+    return HeldOut(LEAVE_ONE_OUT, _in_parts(final), final, objects.class_counts)
+
+
+def _in_parts(final: JudgedSet) -> list[JudgedSet]:
+    """Return a set several times: rules learn from some of the objects that it knows, and are judged by the others."""
+    parts = np.random.RandomState(0).permutation(len(final.known)) % N_FOLDS
+    sets = []
+    for number in range(min(N_FOLDS, len(parts))):
+        known, others = (
+            final.known.take(np.flatnonzero(parts != number)),
+            final.known.take(np.flatnonzero(parts == number)),
+        )
+        sets.append(replace(final, known=known, held_out=others.sample(MOST_HELD_OUT // N_FOLDS)))
+    return sets
 
 
 def leave_one_out(
     space: TrainingSpace, codes: np.ndarray, kept: np.ndarray, counts: np.ndarray | None = None
 ) -> JudgedSet:
-    """Objects of a space as prototypes, which all objects but themselves know; ``codes`` are the classes of all."""
+    """Some objects of a space as prototypes, judged by all of them; an object is infinitely far from itself.
+
+    ``codes`` are the classes of all objects.
+    """
 
     def distances(rows: np.ndarray) -> np.ndarray:
         block = np.array(space.block(rows, kept))
@@ -177,7 +204,7 @@ class _Source:
     def selected_again(self) -> list[JudgedSet]:
         """Sets that are selected without some objects; none where that would take long."""
         objects, space = self.training.objects, self._space
-        if space.remote or callable(space.metric) or has_many(objects):
+        if space.remote or isinstance(space, CallableSpace) or has_many(objects):
             return []
         record = DISSIMILARITIES.get(space.metric)
         is_quick = record is not None and record.kind in QUICK_KINDS
@@ -203,7 +230,7 @@ class _Source:
             sets.append(
                 JudgedSet(
                     objects.codes[kept],
-                    np.ones(len(kept)),
+                    (objects.counts * (1 - shares))[kept],
                     known_part,
                     self._part(held_out, parts[1], self._between(held_out, kept, known)),
                     degradations,
@@ -214,7 +241,7 @@ class _Source:
     def final(self) -> JudgedSet:
         """Return the set of the classifier, with some of many objects."""
         objects, selector = self.training.objects, self._selector
-        rows = spread_rows(len(objects), TRIAL_OBJECTS)
+        rows = sampled_rows(len(objects), TRIAL_OBJECTS)
         kept = self.training.position[selector.sample_indices_]
         counts: Any = getattr(selector, "sample_counts_", np.ones(len(kept)))
         if self.movable is not None:
@@ -273,6 +300,8 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Call
     return lambda some: taken.movable.measured(taken.distances(inside, some)[0])
 
 
-def spread_rows(n_objects: int, most: int) -> np.ndarray:
-    """At most so many objects, from everywhere among them."""
-    return np.arange(n_objects)[:: -(-n_objects // most)]
+def sampled_rows(n_objects: int, most: int) -> np.ndarray:
+    """Rows of at most so many objects, drawn at random, ascending; always the same ones."""
+    if n_objects <= most:
+        return np.arange(n_objects)
+    return np.sort(np.random.RandomState(0).permutation(n_objects)[:most])

@@ -14,7 +14,7 @@ import numpy as np
 from protoset.decisions.held_out import JudgedSet
 
 FEW_NEIGHBORS = 4.0
-"""Objects near a prototype by which the mean over all objects counts in its own mean."""
+"""Weight of the mean over all objects in the mean of a prototype, in objects."""
 
 
 def radii_of(judged: JudgedSet) -> np.ndarray:

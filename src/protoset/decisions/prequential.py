@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protoset.decisions.calibration import Calibration, calibration_by
+from protoset.decisions.calibration import Calibration, Judgement, calibration_by
+from protoset.decisions.held_out import sampled_rows
 from protoset.decisions.novelty import HeldOutScores
 from protoset.decisions.ranks import nearest_of_classes
 from protoset.decisions.rules import NearestRule
@@ -61,10 +62,10 @@ class JudgedStream:
         error = float(weights[distances.argmin(axis=1) != codes].sum() / weights.sum())
         novelty = HeldOutScores.of(distances.min(axis=1) / rule.typical, weights)
         radii = np.full(len(rule.vote.codes), rule.typical)
-        evidence = rule.evidence_of(distances)
-        return calibration_by(PREQUENTIAL, rule, evidence, codes, weights, {rule.name: error}, radii, novelty)
+        judgement = Judgement(rule.evidence_of(distances), np.ones(distances.shape), error)
+        return calibration_by(PREQUENTIAL, rule, judgement, codes, weights, {rule.name: error}, radii, novelty)
 
 
 def remembered_rows(n_objects: int) -> np.ndarray:
-    """Objects of a batch to remember, from everywhere among them."""
-    return np.arange(n_objects)[:: -(-n_objects // BATCH_OBJECTS)]
+    """Objects of a batch to remember."""
+    return sampled_rows(n_objects, BATCH_OBJECTS)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 LARGEST_EVIDENCE = 1e6
-"""Evidence against a class at most, in size."""
+"""Largest absolute evidence."""
 
 LARGEST_SLOPE = 1e4
 SMALLEST_SLOPE = 1e-4
@@ -49,7 +49,7 @@ def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usua
     """Return the map with the smallest log loss on held-out objects; ``usual`` are slopes for lack of objects."""
     rows, n_kinds, n_classes = np.arange(len(codes)), len(evidence), evidence.shape[2]
     weights, expected = weights / weights.sum(), np.log(usual)
-    # Of n objects at most one more would have been a surprise.
+    # The next object may be the first surprise.
     least = min(LARGEST_SHARE, 1.0 / (len(codes) + 1.0))
 
     def log_loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:

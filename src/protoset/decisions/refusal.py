@@ -26,7 +26,7 @@ def outlier_label_for(label: OutlierLabel, classes: np.ndarray, refuse: float | 
     """Return the label of refused queries; refuse one that training objects have, or that is of another kind."""
     if refuse is None:
         return None
-    is_number = classes.dtype.kind in "iuf"
+    is_number = all(isinstance(value, (int, float)) for value in classes.tolist())
     if isinstance(label, str) and label == "auto":
         label = -1 if is_number else "unknown"
     if isinstance(label, str) == is_number or classes.dtype.kind in "ub":

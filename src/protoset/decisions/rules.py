@@ -159,7 +159,9 @@ def learn_rule(
         given = judged.degradations
         return AdjustedRule(vote, learn_degradations(judged, vote, beta) if given is None else given)
     typical = typical_of(judged.known, len(judged.codes))
-    if name == "scores" and choice is not None:
+    if name == "scores":
+        if choice is None:
+            raise ValueError("scores need a kernel and a penalty")
         kernel, penalty = choice
         return ScoresRule(vote, learn_scores(judged, len(class_totals), kernel, (penalty,), typical)[0])
     return NearestRule(vote, typical)

@@ -1,6 +1,6 @@
 """Class scores: every prototype says something about every class.
 
-    distances to all prototypes -> exp(-sharpness * distance^power) -> times the scores of the prototypes
+    distances to all prototypes -> exp(-(scale * distance)^power) -> times the scores of the prototypes
 
 The scores come from scikit-learn's logistic regression of the classes on the features. Kernel and penalty are chosen by
 held-out objects.
@@ -41,7 +41,10 @@ ABSENT = -1e3
 """Score of a class without training objects."""
 
 FEATURE_BYTES = 2**29
-"""Memory of the features at most; of more objects, some from everywhere among them take part."""
+"""Memory of the features at most, unless that is for fewer than ``FEWEST_OBJECTS``; other objects take no part."""
+
+FEWEST_OBJECTS = 2048
+"""Objects that take part at least, if there are as many."""
 
 QUICK_ROUNDING = 1e-5
 """Rounding error of a feature in single precision at most."""
@@ -58,20 +61,21 @@ class ClassScores:
     intercepts : ndarray of shape (n_classes,)
     power : int
         Power of the distances, 1 or 2.
-    sharpness : float
-        The feature of a distance is exp(-sharpness * distance^power).
+    scale : float
+        The feature of a distance is exp(-(scale * distance)^power).
     """
 
     scores: np.ndarray
     intercepts: np.ndarray
     power: int
-    sharpness: float
+    scale: float
 
     def features(self, block: np.ndarray) -> np.ndarray:
         """Features of distances; 0 for an infinite one."""
-        values = block * block if self.power == 2 else block.copy()
-        values *= -self.sharpness
-        return np.exp(values, out=values)
+        values = block * self.scale
+        if self.power == 2:
+            values *= values
+        return np.exp(np.negative(values, out=values), out=values)
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
         """Class scores of each row of distances."""
@@ -83,7 +87,7 @@ class ClassScores:
         ``exact`` computes the distances of some rows: of those whose largest scores hardly differ.
         """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            squares *= np.float32(-self.sharpness)
+            squares *= -np.square(np.float32(self.scale))
             scores = np.exp(squares, out=squares) @ self.scores.astype(np.float32) + self.intercepts.astype(np.float32)
         first = scores.argmax(axis=1)
         rows, largest = np.arange(len(scores)), scores[np.arange(len(scores)), first]
@@ -97,7 +101,7 @@ class ClassScores:
 
 
 def typical_of(objects: MeasuredObjects, n_prototypes: int) -> float:
-    """Median distance of objects to their nearest prototype; 1 where all distances are 0."""
+    """Median distance of objects to their nearest prototype; 1 where all are 0 or infinite."""
     nearest = np.concatenate([block.min(axis=1) for _, block in objects.blocks(n_prototypes)])
     nearest = nearest[np.isfinite(nearest)]
     if not len(nearest):
@@ -111,9 +115,11 @@ def learn_scores(
 ) -> list[ClassScores]:
     """Scores by multinomial logistic regression on the objects that a set knows, one for each penalty."""
     m = len(judged.codes)
-    known = judged.known.spread(max(m, FEATURE_BYTES // (8 * m)))
-    plain = ClassScores(np.empty(0), np.empty(0), kernel.power, kernel.sharpness / typical**kernel.power)
-    features = np.concatenate([plain.features(block) for _, block in known.blocks(m)])
+    known = judged.known.sample(max(FEWEST_OBJECTS, FEATURE_BYTES // (8 * m)))
+    plain = ClassScores(np.empty(0), np.empty(0), kernel.power, kernel.sharpness ** (1 / kernel.power) / typical)
+    features = np.empty((len(known), m))
+    for part, block in known.blocks(m):
+        features[part] = plain.features(block)
     is_present = np.bincount(known.codes, known.weights, minlength=n_classes) > 0
     scores, intercepts = np.zeros((m, n_classes)), np.where(is_present, 0.0, ABSENT)
     if is_present.sum() < 2:

@@ -54,9 +54,12 @@ class Selection:
 
     def predict(self, fold: Fold, rule: RankRule = "nearest") -> np.ndarray:
         """Predict the classes of the test objects."""
-        if rule == "nearest" and self.answer is not None:
+        if rule != "nearest" and (self.answer is not None or self.n_neighbors is not None):
+            name = "kNN" if self.answer is None else "guess"
+            raise ValueError(f"rule={rule!r} is about prototypes, and {name} has none; use rule='nearest'")
+        if self.answer is not None:
             return np.full(len(fold.test), self.answer)
-        if rule == "nearest" and self.n_neighbors is not None:
+        if self.n_neighbors is not None:
             return vote_of_neighbors(fold.queries, fold.labels, self.n_neighbors)
         counts = np.ones(len(self.kept)) if self.counts is None else self.counts
         sizes = np.bincount(fold.labels, minlength=len(fold.classes)).astype(float)

@@ -12,7 +12,8 @@ from protoset.decisions.held_out import FOLDS, LEAVE_ONE_OUT, PART
 from protoset.decisions.novelty import HeldOutScores
 from protoset.decisions.prequential import PREQUENTIAL
 from protoset.decisions.probabilities import ProbabilityMap
-from protoset.decisions.rules import RANK_RULES, ClassScores
+from protoset.decisions.rules import RANK_RULES
+from protoset.decisions.scores import ClassScores
 from protoset.persistence.archive import native
 from protoset.selectors.ties import MajorityVote
 
@@ -24,7 +25,7 @@ def describe_rule(rule: Rule) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if isinstance(rule, ScoresRule):
         scores = rule.scores
         arrays = {"scores": scores.scores, "intercepts": scores.intercepts}
-        return {"name": rule.name, "power": scores.power, "sharpness": scores.sharpness}, arrays
+        return {"name": rule.name, "power": scores.power, "scale": scores.scale}, arrays
     return {"name": rule.name} | ({"typical": rule.typical} if isinstance(rule, NearestRule) else {}), {}
 
 
@@ -47,8 +48,8 @@ def restore_rule(
     power = check_count("power", values["power"], least=1, remedy=REMEDY)
     if power > 2:
         raise ValueError(f"power={power} must be 1 or 2")
-    sharpness = check_real("sharpness", values["sharpness"], above=0, remedy=REMEDY)
-    return ScoresRule(vote, ClassScores(scores, intercepts, power, sharpness))
+    scale = check_real("scale", values["scale"], above=0, remedy=REMEDY)
+    return ScoresRule(vote, ClassScores(scores, intercepts, power, scale))
 
 
 def describe_calibration(calibration: Calibration) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -72,7 +73,7 @@ def restore_calibration(values: dict[str, Any], arrays: dict[str, np.ndarray], r
     n_objects = check_count("n_objects", values["n_objects"], least=1, remedy=REMEDY)
     errors = {str(name): check_probability("error", error) for name, error in values["errors"].items()}
     slopes = np.array(values["slopes"], float)
-    if slopes.shape != (2 if rule.name == "nearest" else 1,) or not (np.isfinite(slopes) & (slopes > 0)).all():
+    if slopes.shape != (len(rule.usual_slopes),) or not (np.isfinite(slopes) & (slopes > 0)).all():
         raise ValueError("slopes of the probabilities must be positive, one for each kind of evidence")
     shared = check_real("shared", values["shared"], above=0, most=1, remedy=REMEDY)
     radii, codes = native(arrays["radii"]), native(arrays["codes"])
