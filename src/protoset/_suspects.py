@@ -9,7 +9,7 @@ The only member of a class is never held out, so that every fold knows all class
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class Suspects:
     evidence_labels : ndarray, shape (n_suspects, n_shown)
         Their labels in y.
     evidence_distances : ndarray of float, shape (n_suspects, n_shown)
-        Dissimilarities of each suspect to these prototypes.
+        Dissimilarities of each suspect to these prototypes, where they moved to.
     all_odds : ndarray of float, shape (n_objects,)
         Odds of every row of X: below 1 where its label is the most probable, NaN where an object is not judged. Take it
         to draw the line elsewhere: larger odds give fewer suspects, of which more are errors.
@@ -83,8 +83,8 @@ class Suspects:
     evidence: np.ndarray
     evidence_labels: np.ndarray
     evidence_distances: np.ndarray
-    all_odds: np.ndarray
-    all_probabilities: np.ndarray
+    all_odds: np.ndarray = field(repr=False)
+    all_probabilities: np.ndarray = field(repr=False)
     classes: np.ndarray
 
     def __len__(self) -> int:

@@ -8,7 +8,7 @@ novelty                            -> refusals at a given rate
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -49,10 +49,10 @@ class Calibration:
     n_objects: int
     errors: dict[str, float]
     probabilities: ProbabilityMap
-    radii: np.ndarray
-    novelty: HeldOutScores
-    strangeness: HeldOutScores
-    codes: np.ndarray
+    radii: np.ndarray = field(repr=False)
+    novelty: HeldOutScores = field(repr=False)
+    strangeness: HeldOutScores = field(repr=False)
+    codes: np.ndarray = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
