@@ -213,6 +213,7 @@ def share_of_memory(tmp_path, *arguments):
     return float(subprocess.run(program, capture_output=True, text=True, check=True).stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_moves_among_a_mapped_array_hold_a_chunk_of_it(tmp_path, dtype):
     assert share_of_memory(tmp_path, 40_000, 200, dtype, "small") < 0.4

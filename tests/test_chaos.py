@@ -20,7 +20,7 @@ from protoset.cli._options import connected
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="no signals that kill on this system")
 
-SHARE = [("save", "KILL"), ("experiment", "INT"), ("lists", "TERM"), ("download", TWO)]
+SHARE = [("lists", "TERM"), ("download", TWO)]
 """Cases that are not slow."""
 
 CASES = [(name, attack) for name, scenario in SCENARIOS.items() for attack in scenario.attacks]

@@ -193,6 +193,7 @@ def test_unknown_rule(folder, capsys):
     assert "--rule='score' is not known (did you mean 'scores'" in err
 
 
+@pytest.mark.slow
 def test_the_error_of_moved_prototypes_is_that_of_their_rule(folder, capsys):
     words = ["select", "wine.csv", "--target", "class", "--n-prototypes", "6", "--rule", "scores", "--json"]
     document = json.loads(answer(capsys, *words)[1])
@@ -217,6 +218,7 @@ def test_the_error_of_moved_prototypes_is_that_of_their_rule(folder, capsys):
         error_of(uncalibrated, space, WINE.labels)
 
 
+@pytest.mark.slow
 def test_a_rule_that_the_curve_does_not_know_is_measured(folder, capsys):
     words = ["select", "wine.csv", "--target", "class", "--method", "reps", "--json"]
     nearest = json.loads(answer(capsys, *words)[1])

@@ -91,7 +91,7 @@ class TestProbabilities:
         np.testing.assert_allclose(details.probabilities, probabilities.max(axis=1))
         np.testing.assert_array_equal(classifier.explain(queries).labels[:, 0], predicted)
 
-    @settings(max_examples=20)
+    @settings(max_examples=8)
     @given(SEEDS, st.sampled_from(RULES))
     def test_ties_agree_with_predict_too(self, seed, rule):
         rng = np.random.default_rng(seed)

@@ -183,6 +183,7 @@ def test_a_worker_with_several_threads(alone, path):
     assert ["stopped at max_time" in row["warnings"] for row in alone["small"]] == [False, True, False] * 6
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_survived(client, alone, path):
     killed = []
 

@@ -125,6 +125,7 @@ def is_running(pid):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc to see processes in")
 def test_killed_with_workers(tmp_path):
     """Workers end with the run, and what they sent before is there."""

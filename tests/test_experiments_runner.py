@@ -376,6 +376,7 @@ def check_only_whole_rows(path):
     assert all(row.warnings == "[]" and json.loads(row.counters)["n_evaluations"] >= 100 for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_leaves_what_is_done(n_jobs, tmp_path):
     """A search that an interruption ends early is no result."""

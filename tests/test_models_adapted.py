@@ -346,6 +346,7 @@ PLAN = {
 
 
 class TestPlans:
+    @pytest.mark.slow
     def test_results(self, tmp_path):
         """The same numbers alone and in several processes, and those of a validation."""
         data = {"it": without_constant_pixels(digits(120))}

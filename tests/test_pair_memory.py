@@ -278,6 +278,7 @@ def stored(folder):
         connection.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_a_killed_run_goes_on_where_it_was(program, tmp_path):
     """In other processes, in which sets of strings have another order."""

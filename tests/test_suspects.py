@@ -117,6 +117,7 @@ def test_no_suspects_are_an_empty_result():
     assert found.suggested.dtype == found.given.dtype == np.arange(1).dtype
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(seed=seeds)
 def test_the_order_of_rows_changes_nothing(seed):
@@ -162,6 +163,7 @@ def test_a_matrix_of_the_same_distances_gives_the_same_suspects(seed):
         np.testing.assert_array_equal(suspects(other, y, in_matrix).indices, found.indices)
 
 
+@pytest.mark.slow
 def test_the_result_is_deterministic_and_does_not_depend_on_jobs():
     X, y = overlapping(100)
     found = suspects(X, y, random_state=3)
