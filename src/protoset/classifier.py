@@ -301,13 +301,12 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def _refuse_streams(self) -> AdaptSettings:
         """Return the settings of the moves; refuse parameters under which prototypes do not move."""
         settings = AdaptSettings.of(self.adapt, self.rule)
-        if settings is None or self.rule != "nearest":
-            if self.rule != "nearest":
-                raise NotMovableError(f"partial_fit works with rule='nearest', not with rule={self.rule!r}; use fit")
-            given = f"adapt={self.adapt!r}"
+        if self.rule != "nearest":
+            raise NotMovableError(f"partial_fit works with rule='nearest', not with rule={self.rule!r}; use fit")
+        if settings is None:
             raise NotMovableError(
-                f"partial_fit moves the prototypes, and with {given} they stay where they are; use rule='nearest' and "
-                "adapt='auto' or True"
+                f"partial_fit moves the prototypes, and with adapt={self.adapt!r} they stay where they are; use "
+                "rule='nearest' and adapt='auto' or True"
             )
         record = DISSIMILARITIES.get(self.metric) if isinstance(self.metric, str) else None
         if record is not None and not record.moves:
@@ -522,7 +521,7 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             return labels
         if rule.name != "nearest":
             winners, distances = self._nearest(queries)
-        is_refused = self._is_novel(distances / self._calibrated().radii[winners], rate)
+        is_refused = self._is_novel(self._calibrated().novelty_of(winners, distances), rate)
         return np.where(is_refused, self._outlier(), labels)
 
     def _outlier(self) -> np.ndarray:
@@ -560,9 +559,8 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             Distance to the nearest prototype, divided by the mean distance of the training objects near this prototype.
         """
         queries = self._cross(X)
-        radii = self._calibrated().radii
-        winners, distances = self._nearest(queries)
-        return distances / radii[winners]
+        calibration = self._calibrated()
+        return calibration.novelty_of(*self._nearest(queries))
 
     def is_novel(self, X: Any, refuse: float = 0.01) -> np.ndarray:
         """Say which queries are unlike anything seen.
@@ -586,10 +584,10 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
     def _is_novel(self, scores: np.ndarray, rate: float) -> np.ndarray:
         """Whether scores are among the largest of held-out objects."""
         novelty = self._calibrated().novelty
-        if rate * (novelty.total + 1.0) < 1.0:
+        if rate < novelty.smallest_tail:
             raise ValueError(
                 f"refuse={rate:g} cannot be told from 0 by {novelty.total:g} held-out training objects; use at least "
-                f"refuse={np.ceil(1000 / (novelty.total + 1.0)) / 1000:g}, or fit on more objects"
+                f"refuse={np.ceil(1000 * novelty.smallest_tail) / 1000:g}, or fit on more objects"
             )
         return scores > novelty.limit(rate)
 

@@ -179,6 +179,11 @@ def class_weight_of(selector: Any) -> Any:
     return getattr(selector, "class_weight", None)
 
 
+def selects_again(selector: Any) -> bool:
+    """Whether a method selects again without held-out objects: REPS and refined REPS; others may take long."""
+    return isinstance(selector.selector_ if isinstance(selector, Refined) else selector, REPS)
+
+
 def select_without(
     selector: Any, space: TrainingSpace, training: TrainingSet, known: np.ndarray | None
 ) -> SelectWithout | None:
@@ -189,7 +194,7 @@ def select_without(
     """
     objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
-    if not isinstance(ranking, REPS):
+    if not selects_again(selector):
         return None
     rate = len(selector.sample_indices_) / len(objects)
     rows = training.rows

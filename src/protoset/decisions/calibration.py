@@ -54,6 +54,10 @@ class Calibration:
     strangeness: HeldOutScores = field(repr=False)
     codes: np.ndarray = field(repr=False)
 
+    def novelty_of(self, nearest: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        """Novelty of queries, from their nearest prototypes and the distances to these."""
+        return distances / self.radii[nearest]
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:

@@ -18,7 +18,7 @@ import numpy as np
 from protoset._blocks import row_slices
 from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
-from protoset.adaptation.selected import MovedSelection, select_without
+from protoset.adaptation.selected import MovedSelection, select_without, selects_again
 from protoset.adaptation.validation import (
     FEW_OBJECTS,
     MOST_HELD_OUT,
@@ -141,7 +141,7 @@ def hold_out(
         sets = source.selected_again()
     if sets:
         how = FOLDS if len(sets) > 1 else PART
-        if select_without(selector, space, source.training, None) is None:
+        if not selects_again(selector):
             # The moves did not see the held-out objects, but the selection did.
             how = LEAVE_ONE_OUT
         return HeldOut(how, sets, source.final(), objects.class_counts)

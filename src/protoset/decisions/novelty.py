@@ -59,6 +59,11 @@ class HeldOutScores:
         """Weight of all objects."""
         return float(self.weights.sum())
 
+    @property
+    def smallest_tail(self) -> float:
+        """Tail of a number beyond all others."""
+        return 1.0 / (self.total + 1.0)
+
     def limit(self, rate: float) -> float:
         """Largest number whose tail is above a rate: numbers beyond it are among that part of the objects."""
         tails = self.tail(self.values)

@@ -25,7 +25,7 @@ from protoset.decisions import RULES, RuleName
 from protoset.decisions.held_out import LEAVE_ONE_OUT
 from protoset.models.known_distances import KnownDistances
 from protoset.neighbors import NeighborSearch
-from protoset.selectors import REPS, BaseSelector, Refined
+from protoset.selectors import BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors._improving import HASTY
 from protoset.selectors.allocation import cut
@@ -154,9 +154,7 @@ def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.n
             "classifier has none; fit it with calibrate=True, or measure the error on test objects"
         )
     error, n = calibration.errors[classifier.rule_], calibration.n_objects
-    # Other methods than REPS do not select again without the held-out objects.
-    is_selected_again = isinstance(getattr(classifier.selector_, "selector_", classifier.selector_), REPS)
-    is_seen = calibration.how == LEAVE_ONE_OUT or not is_selected_again
+    is_seen = calibration.how == LEAVE_ONE_OUT
     deviation = float(np.sqrt(error * (1.0 - error) / n))
     return CrossValidation(error, deviation, n, "seen objects" if is_seen else "held-out objects")
 

@@ -30,7 +30,7 @@ def calibration_of(classifier: PrototypeClassifier | None) -> Calibration | None
 
 def tells_novelty(calibration: Calibration) -> bool:
     """Whether enough objects were held out to say which ones are unlike anything seen."""
-    return REFUSED_RATE * (calibration.novelty.total + 1.0) >= 1.0
+    return calibration.novelty.smallest_tail <= REFUSED_RATE
 
 
 def describe_certainty(inputs: ReportInputs, rows: np.ndarray, kept: np.ndarray) -> dict[str, Any] | None:
@@ -50,11 +50,11 @@ def describe_certainty(inputs: ReportInputs, rows: np.ndarray, kept: np.ndarray)
         shares = probabilities_of(classifier._rule, calibration.probabilities, block)
         codes = shares.argmax(axis=1)
         sets = label_sets(calibration, shares, codes, COVERAGE, by_class=False)
-        nearest = block.argmin(axis=1)
+        nearest = classifier._vote(block)
         probabilities += shares.max(axis=1).round(PROBABILITY_DIGITS).tolist()
         possible += [np.flatnonzero(row).tolist() for row in sets]
-        scores = block[np.arange(len(block)), nearest] / calibration.radii[nearest]
-        novel += (calibration.novelty.tail(scores) <= REFUSED_RATE).tolist()
+        scores = calibration.novelty_of(nearest, block[np.arange(len(block)), nearest])
+        novel += (scores > calibration.novelty.limit(REFUSED_RATE)).tolist()
     return {
         "probabilities": probabilities,
         "possible": possible,
