@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --quiet
 
-.PHONY: demo test test-all lint types mutants fuzz chaos bench figures clean
+.PHONY: demo test test-all test-minimum dist lint types mutants fuzz chaos bench figures docs clean
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m protoset demo --output demo-output
@@ -49,8 +49,30 @@ bench: .venv-bench/.ready
 figures: $(VENV)/.dev
 	$(BIN)/python docs/make_figures.py
 
+# With the lowest versions that pyproject.toml declares: a part of the tests that reaches every room; FULL=1 runs all quick ones.
+# Old libraries have no files for new Pythons, so the oldest Python is used.
+MINIMUM_PYTHON ?= python3.11
+MINIMUM_TESTS := $(addprefix tests/test_,worked_example.py reps.py classifier.py refined.py adaptation.py series.py mixed.py \
+	strings.py measures.py persistence.py export.py plots.py report.py polars.py datasets_reading.py cli_select.py release.py)
+test-minimum: .venv-minimum/.ready
+	.venv-minimum/bin/python -m pytest $(PARALLEL) -m "not slow" $(if $(FULL),,$(MINIMUM_TESTS))
+
+# Source distribution and wheel in dist/, checked; then the wheel is installed in a fresh environment and tried there.
+dist: .venv-dist/.ready
+	rm -rf dist
+	.venv-dist/bin/python -m build --no-isolation --outdir dist .
+	.venv-dist/bin/python -m twine check --strict dist/*
+	.venv-dist/bin/check-wheel-contents dist/*.whl
+	$(PYTHON) tools/check_dist.py dist
+
+# The site, without a network: warnings are errors, doctests run, links inside are checked. Open docs/_build/html/index.html
+docs: .venv-docs/.ready
+	.venv-docs/bin/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	.venv-docs/bin/python -m sphinx -W --keep-going -b doctest docs docs/_build/doctest
+	.venv-docs/bin/python docs/check_links.py docs/_build/html
+
 clean:
-	rm -rf $(VENV) .venv-bench demo-output mutants
+	rm -rf docs/_build docs/reference/generated docs/gallery dist $(VENV) .venv-bench .venv-dist .venv-docs .venv-minimum demo-output mutants
 
 # pip of the calling Python installs into the environment, so that a Python without ensurepip works too.
 $(BIN)/python:
@@ -68,4 +90,22 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 .venv-bench/.ready: pyproject.toml
 	$(PYTHON) -m venv --without-pip .venv-bench
 	$(PYTHON) -m pip --python .venv-bench/bin/python --disable-pip-version-check --quiet install --editable '.[peers]'
+	@touch $@
+
+.venv-minimum/.ready: pyproject.toml tools/minimum_versions.py
+	$(MINIMUM_PYTHON) -m venv --without-pip .venv-minimum
+	$(MINIMUM_PYTHON) tools/minimum_versions.py > .venv-minimum/requirements.txt
+	$(MINIMUM_PYTHON) -m pip --python .venv-minimum/bin/python --disable-pip-version-check --quiet install \
+		--requirement .venv-minimum/requirements.txt --editable .
+	@touch $@
+
+.venv-dist/.ready:
+	$(PYTHON) -m venv --without-pip .venv-dist
+	$(PYTHON) -m pip --python .venv-dist/bin/python --disable-pip-version-check --quiet install \
+		build check-wheel-contents 'hatchling>=1.27' twine
+	@touch $@
+
+.venv-docs/.ready: pyproject.toml
+	$(PYTHON) -m venv --without-pip .venv-docs
+	$(PYTHON) -m pip --python .venv-docs/bin/python --disable-pip-version-check --quiet install --editable '.[docs]'
 	@touch $@

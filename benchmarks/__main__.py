@@ -8,6 +8,7 @@ from pathlib import Path
 
 WITHOUT_DATA = (
     "import_time",
+    "compile_time",
     "fit",
     "solver",
     "high_dimensional",

@@ -1,17 +1,24 @@
 """Prototypes that move: lower errors, a guard, and results that depend on nothing but the data and the seed."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
 from protoset.adaptation import AdaptSettings, descent
+from protoset.adaptation.adapting import starting_set
+from protoset.adaptation.descent import Course, WeightedObjects
+from protoset.adaptation.validation import Trial, n_trial_passes, try_courses
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
 from protoset.selectors import refined
+from protoset.selectors._distinct import DistinctObjects
 from protoset.spaces import make_space
 
 
@@ -297,7 +304,8 @@ def test_the_automatic_size_is_that_of_moved_sets(blobs):
 def test_few_objects_have_more_courses_to_choose_among():
     movable = make_space(np.zeros((4, 2))).movable
     few, many = (AdaptSettings().courses(movable, n) for n in (500, 5_000))
-    assert [course.loss for course in few] == ["relative", "softmax", "relative", "relative"]
+    assert [course.loss for course in few] == ["relative", "softmax", "relative", "relative", "relative"]
+    assert [course.from_means for course in few] == [False, False, False, True, False]
     assert [course.loss for course in many] == ["relative", "softmax"]
     assert min(course.n_passes for course in few) < max(course.n_passes for course in few)
     assert {course.loss for course in AdaptSettings(loss="softmax").courses(movable, 500)} == {"softmax"}
@@ -305,13 +313,65 @@ def test_few_objects_have_more_courses_to_choose_among():
     assert {(course.n_passes, course.step) for course in given} == {(7, 0.3)}
 
 
-def test_the_softmax_goes_on_among_many_objects():
-    movable, settings = make_space(np.zeros((4, 2))).movable, AdaptSettings()
-    relative, softmax = settings.courses(movable, 5_000)
-    assert settings.after_trial(relative, 5_000) == relative
-    assert settings.after_trial(softmax, 5_000).n_passes > softmax.n_passes
-    assert settings.after_trial(softmax, 500) == softmax
-    assert AdaptSettings(n_passes=3).after_trial(softmax, 5_000) == softmax
+def test_means_are_those_of_lloyds_algorithm_within_each_class(blobs):
+    X, y, _, _ = blobs
+    movable, objects = make_space(X).movable, DistinctObjects.once_each(y)
+    kept = np.concatenate([np.flatnonzero(y == code)[:4] for code in np.unique(y)])
+    start = starting_set(movable, objects, kept)
+    weighted = WeightedObjects(movable, objects.codes, np.ones(len(y)))
+    moved = start.copy()
+    descent.move_to_means(weighted, moved, np.arange(len(y)))
+    for code in np.unique(y):
+        lloyd = KMeans(4, init=X[kept][y[kept] == code], n_init=1, max_iter=descent.MEAN_ROUNDS, tol=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            centres = lloyd.fit(X[y == code]).cluster_centers_
+        np.testing.assert_allclose(moved.moved.points[y[kept] == code], centres)
+
+
+@pytest.mark.parametrize("metric", ["heom", "cosine", "gower"])
+def test_means_are_where_objects_can_be(metric):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(40, 3)), np.arange(40) % 2
+    if metric != "cosine":
+        X[generator.random(X.shape) < 0.2] = np.nan
+    movable, objects = make_space(X, metric, y=y).movable, DistinctObjects.once_each(y)
+    start = starting_set(movable, objects, np.arange(6))
+    moved = start.copy()
+    descent.move_to_means(WeightedObjects(movable, y, np.ones(40)), moved, np.arange(40))
+    assert np.isfinite(moved.moved.points).all()
+    assert not np.allclose(moved.moved.points, start.moved.points)
+    if metric == "cosine":
+        np.testing.assert_allclose(np.linalg.norm(moved.moved.points, axis=1), 1)
+
+
+def test_the_best_course_of_some_folds_goes_on_to_the_others(blobs):
+    X, y, _, _ = blobs
+    movable, objects = make_space(X).movable, DistinctObjects.once_each(y)
+    weighted = WeightedObjects(movable, objects.codes, np.ones(len(y)))
+    trials = [
+        Trial(starting_set(movable, objects, np.flatnonzero(np.arange(len(y)) % 5 != fold)[:12]), *parts)
+        for fold in range(5)
+        for parts in [(np.flatnonzero(np.arange(len(y)) % 5 != fold), np.flatnonzero(np.arange(len(y)) % 5 == fold))]
+    ]
+    courses = [Course(n_passes=4, step=1e-9), Course(n_passes=4)]
+    passes = []
+    best, before, after = try_courses(
+        weighted, trials, courses, np.random.RandomState(0), watch=lambda _, share: passes.append(share)
+    )
+    assert best == courses[1]
+    assert len(before.sets) == len(after.sets) == 5
+    assert after.errors.weight == len(y)
+    assert len(passes) == n_trial_passes(courses, 5) == 4 * (2 * 3 + 2)
+    for attempt, trial in zip(after.sets, trials, strict=True):
+        np.testing.assert_array_equal(attempt.trial.held_out, trial.held_out)
+
+
+def test_the_softmax_takes_longer_among_many_objects():
+    movable = make_space(np.zeros((4, 2))).movable
+    relative, softmax = AdaptSettings().courses(movable, 5_000)
+    assert softmax.n_passes > relative.n_passes
+    assert {course.n_passes for course in AdaptSettings(n_passes=7).courses(movable, 5_000)} == {7}
 
 
 def test_objects_pass_in_chunks_from_everywhere(monkeypatch, blobs):

@@ -63,7 +63,8 @@ def test_without_its_libraries_it_says_what_to_install(missing):
     program = f"import sys; sys.modules[{missing!r}] = None; from protoset.cli import main; sys.exit(main(['demo']))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    assert result.stderr == f"protoset: the command needs {missing}; run: pip install 'protoset[cli]'\n"
+    way_out = "run pip install 'protoset[cli]' (in a clone: pip install '.[cli]')"
+    assert result.stderr == f"protoset: the command needs {missing}; {way_out}\n"
 
 
 def test_shell_completion(tmp_path):

@@ -233,3 +233,28 @@ def test_formulas_are_no_matter_in_formats_that_spreadsheets_do_not_open(folder)
     ((code, _, error),) = run_many([command], folder)
     assert code == 2
     assert "--spreadsheet-safe is for CSV files and strings" in error
+
+
+def test_the_shape_of_images(tmp_path):
+    rows = np.random.default_rng(0).integers(0, 9, (40, 4))
+    lines = [",".join(map(str, [*row, "ab"[number % 2]])) for number, row in enumerate(rows)]
+    (tmp_path / "pixels.csv").write_text("\n".join(["p1,p2,p3,p4,class", *lines]) + "\n")
+    words = ["select", "pixels.csv", "--no-error", "--quiet", "--n-prototypes", "4"]
+    answers = run_many(
+        [
+            [*words, "--report", "page.html", "--image-shape", "2x2"],
+            [*words, "--report", "none.html", "--image-shape", "none"],
+            [*words, "--image-shape", "2x2"],
+            [*words, "--report", "wrong.html", "--image-shape", "3x2"],
+            [*words, "--report", "wrong.html", "--image-shape", "2"],
+        ],
+        tmp_path,
+    )
+    assert [code for code, _, _ in answers[:2]] == [0, 0]
+    assert (tmp_path / "page.html").exists()
+    assert (tmp_path / "none.html").exists()
+    expected = ["is for the page of --report", "has 6 values, and the objects have 4", "must be HEIGHTxWIDTH"]
+    for (code, out, error), message in zip(answers[2:], expected, strict=True):
+        assert (code, out) == (2, "")
+        assert message in error
+    assert not (tmp_path / "wrong.html").exists()

@@ -92,6 +92,7 @@ def test_the_share_of_each_part():
         assert count == -(-5000 * PARTS[part].weight // total)
 
 
+@pytest.mark.slow
 def test_a_share_of_the_campaign():
     tally = Tally()
     for report in run_batches(batches(list(PARTS), 0, 1000), 1):

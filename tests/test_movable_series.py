@@ -179,7 +179,7 @@ def test_objects_have_the_form_that_users_give(form):
 
 def test_what_moves():
     X = np.random.default_rng(0).normal(size=(4, 6))
-    assert make_space(X, "erp", {}).movable is None
+    assert all(make_space(X, metric, {}).movable is None for metric in ("erp", "msm", "twe"))
     with pytest.raises(ValueError, match="channels"):
         make_space(X, "dtw", {}).movable.read(np.zeros((2, 3, 6)))
 

@@ -1,141 +1,85 @@
-"""Plots: what is drawn agrees with the data; labels from data stay text; nothing global is touched."""
+"""Plots: one form for all of them. Labels from data stay text; nothing global is touched; notebooks show them once."""
 
-import io
-import itertools
+import inspect
 import re
 import subprocess
 import sys
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
-from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from protoset import REPS, PrototypeClassifier, Refined
-from protoset.evaluation import critical_difference, estimate_error, pareto_ranks
-from protoset.models import reference_errors
-from protoset.plots import __all__ as public_names
+from protoset import REPS, PrototypeClassifier, plots
 from protoset.plots import (
-    plot_confusion,
-    plot_critical_difference,
-    plot_front,
+    FrontDisplay,
+    PrototypeMapDisplay,
+    SizeCurveDisplay,
     plot_map,
-    plot_neighbor_graph,
+    plot_prototypes,
     plot_relevances,
-    plot_reliability,
-    plot_sensitivity,
-    plot_series,
     plot_size_curve,
-    plot_tradeoff,
-    plot_weights,
     write_figure,
 )
-from protoset.plots._checks import CheckedDissimilarities, mark_objects
 from protoset.plots._style import CLASS_COLOURS, clean_text, colour_and_shape
-from protoset.plots.layout import classical_scaling, plane_coordinates, untangle
-from protoset.plots.neighbor_graph import misclassified, nearest_edges
-from protoset.plots.reliability import equal_bins
-from protoset.selectors import SizeCurve
-from protoset.spaces import make_space
 
-matplotlib = pytest.importorskip("matplotlib", reason="no matplotlib: pip install 'protoset[plots]'")
+from conftest import ROOT
+from plot_cases import CURVE, PLOTS, legend_of, matplotlib, pixels, texts_of
+
 pyplot = pytest.importorskip("matplotlib.pyplot")
-RNG = np.random.default_rng(0)
 HOSTILE = ["$x_{", "<b>&amp;", "_hidden", "a$b$c", "\\frac{", "50 %"]
-X, Y = load_iris(return_X_y=True)
-X, Y = X[::3], Y[::3]
-MATRIX = cdist(X, X)
-KEPT = np.array([0, 1, 20, 21, 40, 41, 42])
-SERIES = np.cumsum(RNG.normal(size=(len(Y), 30)), axis=1)
-CURVE = SizeCurve(
-    np.array([0.1, 0.2, 0.5]), np.array([5, 10, 25]), np.array([0.3, 0.2, 0.1]), np.array([0.05, 0.04, 0.11]), 2, 1
-)
-ERRORS, RATES = RNG.random((9, 6)), RNG.uniform(0.01, 1, (9, 6))
-
-
-def confuse(names, ax):
-    true = np.array(names)[np.arange(60) % len(names)]
-    return plot_confusion(true, true, np.roll(true, 1), ax=ax)
-
-
-def labels(names):
-    return np.array(names)[Y]
-
-
-class Known:
-    """A classifier that returns the probabilities that it is asked for."""
-
-    def __init__(self, classes):
-        self.classes_ = np.array(list(classes))[:3]
-
-    def predict_proba(self, probabilities):
-        return np.asarray(probabilities)
-
-
-KNOWN = np.random.default_rng(1).dirichlet(np.ones(3), len(Y))
-
-
-# Each plot as a function of (names of classes or methods, axes).
-PLOT_NAMES = set(public_names) - {"write_figure"}
-
-PLOTS = {
-    "plot_confusion": confuse,
-    "plot_critical_difference": lambda names, ax: plot_critical_difference(
-        critical_difference(ERRORS[:, : len(names)], names=names), ax=ax
-    ),
-    "plot_front": lambda names, ax: plot_front(ERRORS[0, : len(names)], RATES[0, : len(names)], names, ax=ax),
-    "plot_map": lambda names, ax: plot_map(MATRIX, labels(names), KEPT, ax=ax),
-    "plot_neighbor_graph": lambda names, ax: plot_neighbor_graph(MATRIX, labels(names), KEPT, ax=ax),
-    "plot_neighbor_graph of series": lambda names, ax: plot_neighbor_graph(
-        MATRIX, labels(names), KEPT, series=SERIES, ax=ax
-    ),
-    "plot_relevances": lambda names, ax: plot_relevances(ERRORS[0, : len(names)], names=names, ax=ax),
-    "plot_reliability": lambda names, ax: plot_reliability(Known(names), KNOWN, labels(names), ax=ax),
-    "plot_sensitivity": lambda names, ax: plot_sensitivity(
-        dict(zip(names, ERRORS.T, strict=False)), parameter=names[0], ax=ax
-    ),
-    "plot_series": lambda names, ax: plot_series(SERIES, labels(names), KEPT, ax=ax),
-    "plot_size_curve": lambda names, ax: plot_size_curve(CURVE, ax=ax),
-    "plot_tradeoff": lambda names, ax: plot_tradeoff(ERRORS[:, : len(names)], RATES[:, : len(names)], names, ax=ax),
-    "plot_weights": lambda names, ax: plot_weights(Y + 1.0, 2.0 - Y, labels(names), KEPT, ax=ax),
-}
-NAMELESS = ("plot_reliability", "plot_size_curve")
+DISPLAYS = sorted(name for name in plots.__all__ if name.endswith("Display"))
+DOORS = sorted(name for name in plots.__all__ if name.startswith("plot_"))
+NAMELESS = ("ReliabilityDisplay", "SizeCurveDisplay")
 # Only these draw as many names as there are.
-N_NAMES = {name: 3 if "labels" in str(plot.__code__.co_names) else 6 for name, plot in PLOTS.items()}
+N_NAMES = {
+    name: 3 if {"labels", "draw_prototypes"} & set(plot.__code__.co_names) else 6 for name, plot in PLOTS.items()
+}
+NAMED = [name for name in PLOTS if name not in NAMELESS]
 
 
-def texts_of(figure):
-    """Texts as a reader of the picture sees them."""
-    with matplotlib.rc_context({"svg.fonttype": "none"}):
-        file = io.BytesIO()
-        figure.savefig(file, format="svg")
-    tree = ElementTree.fromstring(file.getvalue())
-    return ["".join(node.itertext()) for node in tree.iter("{http://www.w3.org/2000/svg}text")]
+def test_every_display_is_tested_here():
+    assert {name.split()[0] for name in PLOTS} == set(DISPLAYS)
 
 
-def pixels(figure):
-    file = io.BytesIO()
-    figure.savefig(file, format="raw", dpi=60)
-    return file.getvalue()
-
-
-def test_every_plot_is_tested_here():
-    assert {name.split()[0] for name in PLOTS} == PLOT_NAMES
+def test_every_display_has_a_door_and_the_form_of_scikit_learn():
+    sources = {getattr(plots, door).__self__.__name__: getattr(plots, door).__name__ for door in DOORS}
+    assert sorted(sources) == DISPLAYS
+    for name in DISPLAYS:
+        display = getattr(plots, name)
+        makers = [made for made in dir(display) if made.startswith("from_")]
+        assert "from_estimator" in makers or "from_results" in makers or "from_result" in makers
+        assert len(makers) > 1 or name in ("SensitivityDisplay", "TradeoffDisplay"), name
+        for maker in makers:
+            parameters = inspect.signature(getattr(display, maker)).parameters
+            assert parameters["ax"].default is None
+            assert inspect.getdoc(getattr(display, maker)), maker
+        if "from_estimator" in makers:
+            assert sources[name] == "from_estimator"
+            assert list(inspect.signature(display.from_estimator).parameters)[:3] == ["estimator", "X", "y"]
 
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_a_figure_of_its_own_or_axes_that_are_given(name):
     names = ["setosa", "versicolor", "virginica"]
     own = PLOTS[name](names, None)
-    assert isinstance(own, matplotlib.figure.Figure)
-    assert pixels(own) == pixels(PLOTS[name](names, None)), "drawn differently the second time"
+    assert isinstance(own, getattr(plots, name.split()[0]))
+    assert isinstance(own.figure_, matplotlib.figure.Figure)
+    assert own.ax_.figure is own.figure_
+    before = pixels(own)
+    assert before == pixels(PLOTS[name](names, None)), "drawn differently the second time"
+    first = own.figure_
+    assert own.plot() is own
+    assert own.figure_ is not first
+    assert pixels(own) == before, "the data of a Display changed while it was drawn"
     figure = matplotlib.figure.Figure(figsize=(10, 5))
     part, _ = figure.subfigures(1, 2)
     left, right = part.subplots(1, 2)
-    assert PLOTS[name](names, left) is figure
+    display = PLOTS[name](names, left)
+    assert (display.figure_, display.ax_) == (figure, left)
     assert not right.lines
     assert not right.texts
     assert not right.collections
@@ -143,7 +87,7 @@ def test_a_figure_of_its_own_or_axes_that_are_given(name):
     assert {text for text in texts_of(own) if not re.fullmatch(r"[\d.−]+( %)?", text)} <= set(texts_of(figure))
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name not in NAMELESS])
+@pytest.mark.parametrize("name", NAMED)
 def test_labels_from_data_stay_text(name):
     for start in (0, 3):
         names = (HOSTILE[start:] + HOSTILE[:start])[: N_NAMES[name]]
@@ -152,19 +96,17 @@ def test_labels_from_data_stay_text(name):
             assert hostile in written, hostile
 
 
-@pytest.mark.parametrize("name", [name for name in PLOTS if name not in NAMELESS])
+@pytest.mark.parametrize("name", NAMED)
 def test_long_labels_and_lines_are_cut(name):
-    names = ["long " * 40, "a\nb\tc\x00\ud800", "ordinary"]
-    figure = PLOTS[name](names, None)
-    texts = texts_of(figure)
-    assert max(map(len, texts)) < 75
+    texts = texts_of(PLOTS[name](["long " * 40, "a\nb\tc\x00\ud800", "ordinary"], None))
+    assert max(map(len, texts)) < 85
     assert any("a b c\ufffd\ufffd" in text for text in texts)
 
 
 @pytest.mark.parametrize("names", [["a", "b", "c"], ["long name of a class", "another long name, too", "the third"]])
 @pytest.mark.parametrize("name", PLOTS)
 def test_nothing_is_cut_at_the_edge(name, names):
-    figure = PLOTS[name](names, None)
+    figure = PLOTS[name](names, None).figure_
     figure.draw_without_rendering()
     drawn = figure.get_tightbbox()
     width, height = figure.get_size_inches()
@@ -177,7 +119,7 @@ def test_nothing_is_cut_at_the_edge(name, names):
 def test_nothing_stays_open_and_no_setting_changes():
     settings_before = dict(matplotlib.rcParams)
     for plot in PLOTS.values():
-        plot(["a", "b", "c"], None)
+        plot(["a", "b", "c"], None)._repr_png_()
     assert not pyplot.get_fignums()
     assert dict(matplotlib.rcParams) == settings_before
 
@@ -188,30 +130,30 @@ import sys
 for name in ("matplotlib", "matplotlib.figure", "matplotlib.lines", "matplotlib.patches"):
     sys.modules[name] = None
 import numpy as np
-from protoset import plots
-from protoset.selectors import SizeCurve
+from protoset import REPS, PrototypeClassifier
+from protoset.plots import *
 from protoset.evaluation import critical_difference
-matrix, two = np.ones((2, 2)) - np.eye(2), ["a", "b"]
-curve = SizeCurve(np.ones(1), np.ones(1, int), np.ones(1), np.ones(1), 0, 0)
-class Known:
-    classes_ = np.array(two)
-    def predict_proba(self, X):
-        return np.eye(2)
+rng = np.random.default_rng(0)
+X, y = rng.random((60, 3)), np.repeat(["a", "b"], 30)
+selector, two = REPS(random_state=0).fit(X, y), ["a", "b"]
+classifier = PrototypeClassifier(REPS(4), adapt={"relevances": True}).fit(X, y)
+class Comparison:
+    methods, errors, selection_rates, standard_errors = two, np.ones((3, 2)), np.ones((3, 2)), np.ones(2)
 calls = [
-    lambda: plots.plot_confusion(two, two, two),
-    lambda: plots.plot_critical_difference(critical_difference(matrix)),
-    lambda: plots.plot_front([0.1], [0.2], ["a"]),
-    lambda: plots.plot_map(matrix, two, [0]),
-    lambda: plots.plot_neighbor_graph(matrix, two, [0]),
-    lambda: plots.plot_relevances([1, 1]),
-    lambda: plots.plot_reliability(Known(), None, two),
-    lambda: plots.plot_sensitivity({1: [1, 2]}),
-    lambda: plots.plot_series([[1, 2], [2, 3]], two, [0]),
-    lambda: plots.plot_size_curve(curve),
-    lambda: plots.plot_tradeoff([[0.1]], [[0.2]], ["a"]),
-    lambda: plots.plot_weights([1, 1], [0, 0], two, [0]),
+    lambda: plot_confusion(classifier, X, y),
+    lambda: plot_critical_difference(critical_difference(np.ones((2, 2)))),
+    lambda: plot_front(Comparison()),
+    lambda: plot_map(selector, X, y),
+    lambda: plot_neighbor_graph(selector, X, y),
+    lambda: plot_prototypes(selector, X, y),
+    lambda: plot_relevances(classifier),
+    lambda: plot_reliability(classifier, X, y),
+    lambda: plot_sensitivity({1: [1, 2]}),
+    lambda: plot_series(selector, X, y),
+    lambda: plot_size_curve(selector),
+    lambda: plot_tradeoff([[0.1]], [[0.2]], ["a"]),
+    lambda: plot_weights(selector, X, y),
 ]
-assert len(calls) == sum(name.startswith("plot_") for name in plots.__all__)
 for call in calls:
     try:
         call()
@@ -219,8 +161,108 @@ for call in calls:
         print(error)
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    expected = "plots need matplotlib, which is not installed; pip install 'protoset[plots]'"
-    assert result.stdout.splitlines() == [expected] * len(PLOT_NAMES)
+    way_out = "run pip install 'protoset[plots]' (in a clone: pip install '.[plots]')"
+    expected = f"plots need matplotlib, which is not installed; {way_out}"
+    assert result.stdout.splitlines() == [expected] * len(DOORS)
+
+
+# Notebooks
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_notebook_shows_every_display(name):
+    display = PLOTS[name](["a", "b", "c"], None)
+    picture, size = display._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(picture[start : start + 4], "big") for start in (16, 20))
+    assert width > size["width"] > 250, "fewer pixels than the screen has"
+    assert width / height == pytest.approx(size["width"] / size["height"], rel=0.02)
+
+
+def test_a_display_that_is_not_drawn_yet_shows_itself():
+    display = SizeCurveDisplay(CURVE)
+    assert not hasattr(display, "figure_")
+    assert display._repr_png_()[0].startswith(b"\x89PNG")
+    assert not pyplot.get_fignums()
+
+
+def test_figures_of_pyplot_are_shown_by_pyplot_alone():
+    figure, ax = pyplot.subplots()
+    try:
+        assert SizeCurveDisplay.from_curve(CURVE, ax=ax)._repr_png_() is None
+    finally:
+        pyplot.close(figure)
+
+
+def test_ipython_shows_a_picture_once():
+    """Without %matplotlib inline, and with it: the formatter of figures does not know Displays."""
+    formatters = pytest.importorskip("IPython.core.formatters")
+    shown, sizes = formatters.DisplayFormatter().format(SizeCurveDisplay.from_curve(CURVE))
+    assert set(shown) == {"text/plain", "image/png"}
+    assert set(sizes["image/png"]) == {"width", "height"}
+
+
+# Estimators
+
+
+@pytest.fixture(scope="module")
+def digits():
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    return data.data[:120], data.target[:120]
+
+
+def fitted_estimators(X, y):
+    """The same prototypes, as a selector, a classifier, in pipelines and in a search."""
+    selector = REPS(20)
+    classifier = PrototypeClassifier(selector, adapt=False)
+    search = GridSearchCV(
+        PrototypeClassifier(REPS(), adapt=False, calibrate=False), {"selector__n_prototypes": [20]}, cv=2
+    )
+    return {
+        "selector": selector.fit(X, y),
+        "classifier": classifier.fit(X, y),
+        "pipeline of a selector": make_pipeline(StandardScaler(with_std=False), REPS(20)).fit(X, y),
+        "pipeline": make_pipeline(StandardScaler(with_std=False), PrototypeClassifier(REPS(20), adapt=False)).fit(X, y),
+        "search": search.fit(X, y),
+    }
+
+
+def test_maps_and_pictures_of_all_estimators_agree(digits):
+    X, y = digits
+    maps, pictures = {}, {}
+    for name, estimator in fitted_estimators(X, y).items():
+        maps[name] = plot_map(estimator, X, y, errors=False)
+        pictures[name] = plot_prototypes(estimator, X, y, image_shape=(8, 8))
+    one, picture = maps["selector"], pictures["selector"]
+    for name in maps:
+        assert np.allclose(maps[name].points, one.points, atol=1e-6), name
+        assert np.allclose(maps[name].prototypes, one.prototypes, atol=1e-6), name
+        assert legend_of(maps[name]) == legend_of(one), name
+        assert np.array_equal(pictures[name].objects, picture.objects), name
+        assert np.array_equal(pictures[name].sizes, picture.sizes), name
+        assert texts_of(pictures[name]) == texts_of(picture), name
+
+
+def test_what_is_no_estimator(digits):
+    X, y = digits
+    for wrong in (StandardScaler(), make_pipeline(StandardScaler()), "REPS"):
+        with pytest.raises(TypeError, match="estimator is of the type .*; pass a fitted PrototypeClassifier, selector"):
+            plot_map(wrong, X, y)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        plot_map(REPS(), X, y)
+    with pytest.raises(ValueError, match="X has 5 objects, but the estimator keeps the training object"):
+        plot_map(REPS(20).fit(X, y), X[:5], y[:5])
+    with pytest.raises(ValueError, match="y has 119 labels for 120 objects"):
+        plot_map(REPS(20).fit(X, y), X, y[:119])
+    with pytest.raises(TypeError, match="ax=3 must be matplotlib axes; pass None"):
+        plot_size_curve(REPS(random_state=0).fit(X, y), ax=3)
+    with pytest.raises(ValueError, match="no scales were learned"):
+        plot_relevances(REPS(20).fit(X, y))
+
+
+# Style and files
 
 
 @given(st.text(max_size=60))
@@ -237,465 +279,43 @@ def test_colours_and_shapes_differ():
     looks = [colour_and_shape(position) for position in range(64)]
     assert len(set(looks)) == 64
     assert len({colour for colour, _ in looks[:8]}) == len({shape for _, shape in looks[:8]}) == 8
+    # Circle and pentagon, and square and diamond, are alike where they are small.
+    for colour in CLASS_COLOURS:
+        shapes = {shape for own, shape in looks[:32] if own == colour}
+        assert len(shapes) == 4
+        assert not {"o", "p"} <= shapes
+        assert not {"s", "D"} <= shapes
 
 
-# Critical differences
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_diagram_shows_the_numbers(seed):
-    rng = np.random.default_rng(seed)
-    result = critical_difference(rng.random((30, 7)) + np.arange(7) / 4 * rng.random(), names=list("ABCDEFG"))
-    figure = plot_critical_difference(result)
-    (ax,) = figure.axes
-    bars = [line for line in ax.lines if line.get_gid() == "group"]
-    ends = [tuple(result.average_ranks[[group[0], group[-1]]]) for group in result.groups]
-    assert [tuple(bar.get_xdata()) for bar in bars] == ends
-    for bar, other in itertools.combinations(bars, 2):
-        if bar.get_ydata()[0] == other.get_ydata()[0]:
-            assert bar.get_xdata()[1] < other.get_xdata()[0] or other.get_xdata()[1] < bar.get_xdata()[0]
-    written = texts_of(figure)
-    for name, rank in zip(result.names, result.average_ranks, strict=True):
-        assert any(re.fullmatch(rf"({name}\s+{rank:.2f})|({rank:.2f}\s+{name})", text) for text in written)
-    assert any(text.startswith(f"critical difference {result.critical_difference:.2f}") for text in written)
-    scale = [line for line in ax.lines if line.get_color() == CLASS_COLOURS[1]]
-    assert np.ptp(scale[0].get_xdata()) == pytest.approx(result.critical_difference)
-
-
-# Error against selection rate
-
-
-def test_a_numbered_marker_for_every_result():
-    errors = ERRORS.copy()
-    errors[2, 3] = np.nan
-    figure = plot_tradeoff(errors, RATES, list("abcdef"), numbers=range(11, 20))
-    (ax,) = figure.axes
-    drawn = {(float(line.get_xdata()[0]), float(line.get_ydata()[0])): line for line in ax.lines}
-    assert len(ax.lines) == len(ax.texts) == 53
-    numbers = {tuple(map(float, text.xy)): text.get_text() for text in ax.texts}
-    for row, column in np.argwhere(np.isfinite(errors)):
-        at = (RATES[row, column], errors[row, column])
-        assert (drawn[at].get_color(), drawn[at].get_marker()) == colour_and_shape(column)
-        assert numbers[at] == str(row + 11)
-    assert ax.get_xscale() == "log"
-
-
-@pytest.mark.parametrize("rates", [[0.3, 0.33], [0.1, 0.9], [0.004, 0.9], [0.3, 0.3]])
-def test_rates_are_written_as_percentages(rates):
-    figure = plot_front([0.1, 0.2], rates, ["a", "b"])
-    (ax,) = figure.axes
-    figure.draw_without_rendering()
-    low, high = ax.get_xlim()
-    labels = [*ax.get_xticklabels(), *ax.get_xticklabels(minor=True)]
-    shown = [label for label in labels if label.get_text() and low <= label.get_position()[0] <= high]
-    assert len(shown) >= 2
-    assert all(label.get_text() == f"{100 * label.get_position()[0]:.6g} %" for label in shown)
-
-
-def test_a_rate_of_0_is_shown():
-    (ax,) = plot_tradeoff([[0.1, 0.2]], [[0.0, 0.5]], ["a", "b"]).axes
-    assert ax.get_xscale() == "linear"
-    assert len(ax.lines) == 2
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_front_is_that_of_the_ranks(seed):
-    rng = np.random.default_rng(seed)
-    errors, rates = rng.random(9), rng.uniform(0.01, 1, 9)
-    errors[4] = np.nan
-    figure = plot_front(errors, rates, [f"method {position}" for position in range(9)])
-    (ax,) = figure.axes
-    front = pareto_ranks(np.column_stack([errors, rates])) == 1
-    steps, *markers = ax.lines
-    assert set(steps.get_xdata()) == set(rates[front])
-    assert np.all(np.diff(steps.get_xdata()) > 0)
-    assert np.all(np.diff(steps.get_ydata()) < 0)
-    filled = {float(line.get_xdata()[0]) for line in markers if line.get_markerfacecolor() == line.get_color()}
-    assert filled == set(rates[front])
-    assert sorted(text.get_text() for text in ax.texts) == [
-        f"method {position}" for position in range(9) if position != 4
+@pytest.mark.parametrize("n_classes", [2, 12, 32])
+def test_a_legend_names_up_to_32_classes_and_does_not_cover_the_map(n_classes):
+    points = np.random.default_rng(0).random((640, 2))
+    labels = np.arange(640) % n_classes
+    display = PrototypeMapDisplay(points, labels, points[:64], labels[:64], labels == 1).plot()
+    entries = legend_of(display)
+    assert len(entries) == n_classes + 3
+    handles = [
+        handle
+        for legend in (display.ax_.get_children())
+        if hasattr(legend, "legend_handles")
+        for handle in legend.legend_handles
     ]
-    figure.draw_without_rendering()
-    boxes = [text.get_window_extent() for text in ax.texts]
-    assert sum(one.overlaps(other) for one, other in itertools.combinations(boxes, 2)) <= 1
+    looks = {(handle.get_color(), handle.get_marker()) for handle in handles if hasattr(handle, "get_marker")}
+    assert len(looks) == n_classes + 1, "classes, and the circle of objects and prototypes"
+    display.figure_.draw_without_rendering()
+    box = display.ax_.get_window_extent()
+    assert box.height > 0.45 * display.figure_.bbox.height
+    for legend in display.ax_.get_children():
+        if hasattr(legend, "legend_handles"):
+            drawn = legend.get_window_extent()
+            assert drawn.y0 >= box.y1 - 1 or drawn.y1 <= box.y0 + 1
+            assert drawn.x1 <= display.figure_.bbox.x1
+            assert display.figure_.bbox.y0 <= drawn.y0 < drawn.y1 <= display.figure_.bbox.y1
 
 
-# Sensitivity and sizes
-
-
-def test_boxes_have_the_medians():
-    values = {1.5: [1.0, 2, 9], 2: [4.0, np.nan, 5], 3: [7.0]}
-    figure = plot_sensitivity(values, parameter="β", measure="error")
-    (ax,) = figure.axes
-    medians = [line.get_ydata() for line in ax.lines if line.get_color() == CLASS_COLOURS[1]]
-    assert [float(median[0]) for median in medians] == [2, 4.5, 7]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["1.5", "2", "3"]
-    assert [text.get_text() for text in ax.texts] == ["n = 2"]
-
-
-def test_the_curve_has_the_chosen_size():
-    curve = REPS(random_state=0).fit(X, Y).size_curve_
-    figure = plot_size_curve(curve)
-    (ax,) = figure.axes
-    line, best, chosen = ax.lines[:3]
-    assert np.array_equal(line.get_xdata(), curve.sizes)
-    assert np.array_equal(line.get_ydata(), curve.errors)
-    assert (best.get_xdata()[0], best.get_ydata()[0]) == (curve.sizes[curve.best], curve.errors[curve.best])
-    assert (chosen.get_xdata()[0], chosen.get_ydata()[0]) == (curve.sizes[curve.chosen], curve.errors[curve.chosen])
-    size = curve.sizes[curve.chosen]
-    assert any(text.startswith(f"chosen: {size} prototypes") for text in texts_of(figure))
-    assert str(size) in [label.get_text() for label in ax.get_xticklabels()]
-
-
-@pytest.mark.parametrize(
-    ("fitted", "name"),
-    [
-        (REPS(random_state=0), "error of REPS ± standard error"),
-        (PrototypeClassifier(Refined()), "error of refined REPS ± standard error"),
-    ],
-)
-def test_the_curve_of_a_fit_names_the_method_and_the_references(fitted, name):
-    fitted.fit(X, Y)
-    references = reference_errors(make_space(X), Y)
-    figure = plot_size_curve(fitted, references=references)
-    curve = getattr(fitted, "selector_", fitted).size_curve_
-    assert np.array_equal(figure.axes[0].lines[0].get_ydata(), curve.errors)
-    lines = {float(line.get_ydata()[0]) for line in figure.axes[0].lines if len(set(line.get_ydata())) == 1}
-    assert {references.guess, references.nearest, references.knn} <= lines
-    texts = texts_of(figure)
-    assert name in texts
-    assert f"k-NN on everything, k = {references.k}: {references.knn:.3f}" in texts
-    # The error of guessing is far above the curve.
-    assert f"always guessing: {references.guess:.3f} (above)" in texts
-    assert figure.axes[0].get_ylim()[1] < references.guess
-    with pytest.raises(ValueError, match="size_curve_ is None for a fixed size"):
-        plot_size_curve(REPS(9).fit(X, Y))
-
-
-# Series
-
-
-def test_small_multiples_show_the_series():
-    figure = plot_series(SERIES, Y, KEPT)
-    panels = figure.axes[0].child_axes
-    drawn = {tuple(panel.lines[0].get_ydata()): panel for panel in panels}
-    assert len(panels) == len(drawn) == len(Y)
-    for position, one in enumerate(SERIES):
-        panel = drawn[tuple(one)]
-        is_kept = position in KEPT
-        assert panel.get_gid() == ("kept" if is_kept else "dropped")
-        assert all(spine.get_visible() != is_kept for spine in panel.spines.values())
-        assert (panel.lines[0].get_alpha() == 1) == is_kept
-        assert panel.lines[0].get_color() == CLASS_COLOURS[Y[position]]
-    assert len({panel.get_ylim() for panel in panels}) == 1
-    headings = [text.get_text() for text in figure.axes[0].texts]
-    assert headings == ["class 0: 2 kept of 17", "class 1: 2 kept of 17", "class 2: 3 kept of 16"]
-
-
-def test_panels_are_limited_and_counted():
-    figure = plot_series(SERIES, Y, np.arange(25), max_panels=8, max_classes=2)
-    assert len(figure.axes[0].child_axes) == 16
-    headings = [text.get_text() for text in figure.axes[0].texts]
-    assert headings == [
-        "class 0: 17 kept of 17, 9 more not shown",
-        "class 1: 8 kept of 17, 9 more not shown",
-        "and 1 more classes",
-    ]
-    marks = [panel.get_gid() for panel in figure.axes[0].child_axes]
-    assert marks == ["kept"] * 8 + ["kept"] * 6 + ["dropped"] * 2
-    chosen = plot_series(SERIES, Y, KEPT, classes=[2])
-    assert [text.get_text() for text in chosen.axes[0].texts] == ["class 2: 3 kept of 16"]
-
-
-def test_series_of_channels_and_of_unequal_lengths():
-    series = [np.ones((5, 2)), np.arange(7.0), [1, np.nan, 2]]
-    panels = plot_series(series, ["a", "a", "b"], [0]).axes[0].child_axes
-    assert [len(panel.lines) for panel in panels] == [2, 1, 1]
-
-
-def test_panels_do_not_overlap():
-    figure = plot_series(SERIES, Y, KEPT)
-    figure.draw_without_rendering()
-    boxes = [panel.get_window_extent() for panel in figure.axes[0].child_axes]
-    boxes += [text.get_window_extent() for text in figure.axes[0].texts]
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-
-
-# Graphs and maps
-
-
-@given(st.integers(1, 25), st.integers(0, 2**32 - 1))
-def test_edges_and_errors_by_brute_force(n, seed):
-    rng = np.random.default_rng(seed)
-    matrix = rng.integers(0, 9, (n, n)).astype(float)
-    objects = mark_objects(rng.integers(0, 3, n), rng.random(n) < 0.5)
-    edges, wrong = set(), []
-    for own in range(n):
-        others = sorted((matrix[own, other], other) for other in range(n) if other != own)
-        if others:
-            edges.add(tuple(sorted((own, others[0][1]))))
-        kept = [other for _, other in others if objects.kept[other]]
-        wrong.append(bool(kept) and objects.codes[kept[0]] != objects.codes[own])
-    assert set(map(tuple, nearest_edges(matrix).tolist())) == edges
-    assert misclassified(matrix, objects).tolist() == wrong
-
-
-def test_the_graph_marks_kept_dropped_and_misclassified():
-    figure = plot_neighbor_graph(MATRIX, Y, KEPT)
-    (ax,) = figure.axes
-    assert sum(line.get_gid() == "edge" for line in ax.lines) == len(nearest_edges(MATRIX))
-    *groups, crosses = ax.collections
-    wrong = misclassified(MATRIX, mark_objects(Y, KEPT))
-    assert len(crosses.get_offsets()) == wrong.sum() > 0
-    for code, (dropped, kept) in enumerate(zip(groups[::2], groups[1::2], strict=True)):
-        assert len(kept.get_offsets()) == (Y[KEPT] == code).sum()
-        assert len(dropped.get_offsets()) == (code == Y).sum() - (Y[KEPT] == code).sum()
-        assert matplotlib.colors.to_hex(kept.get_facecolor()[0]) == CLASS_COLOURS[code].lower()
-        assert matplotlib.colors.to_hex(dropped.get_facecolor()[0]) == "#ffffff"
-        assert dropped.get_linestyles() != kept.get_linestyles()
-    places = np.concatenate([group.get_offsets() for group in groups])
-    crossed = {tuple(place) for place in crosses.get_offsets()}
-    assert crossed <= {tuple(place) for place in places}
-
-
-def test_series_in_a_graph_do_not_cover_each_other():
-    figure = plot_neighbor_graph(MATRIX, Y, KEPT, series=SERIES)
-    (ax,) = figure.axes
-    assert [patch.get_gid() for patch in ax.patches] == ["kept" if i in KEPT else "dropped" for i in range(len(Y))]
-    boxes = [patch.get_bbox() for patch in ax.patches]
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
-    curves = [line for line in ax.lines if line.get_gid() != "edge"]
-    for curve, one in zip(curves, SERIES, strict=True):
-        assert np.corrcoef(curve.get_ydata(), one)[0, 1] == pytest.approx(1)
-
-
-@settings(max_examples=20)
-@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.booleans())
-def test_untangled_boxes_are_apart(n, seed, on_one_spot):
-    points = np.zeros((n, 2)) if on_one_spot else np.random.default_rng(seed).random((n, 2))
-    edges = np.column_stack([np.arange(n - 1), np.arange(1, n)]) if n > 1 else np.empty((0, 2), int)
-    places = untangle(points, edges, (0.05, 0.05))
-    apart = np.abs(places[:, None] - places[None]).max(axis=2)[np.triu_indices(n, 1)]
-    assert len(apart) == 0 or apart.min() > 0.95
-
-
-@given(st.integers(1, 30), st.integers(0, 2**32 - 1))
-def test_points_of_a_plane_keep_their_distances(n, seed):
-    points = np.random.default_rng(seed).normal(size=(n, 2))
-    matrix = cdist(points, points)
-    placed = classical_scaling(matrix)
-    assert placed.shape == (n, 2)
-    assert np.allclose(cdist(placed, placed), matrix, atol=1e-6)
-
-
-def test_landmarks_place_points_of_a_plane_exactly():
-    points = RNG.normal(size=(1100, 2))
-    placed = plane_coordinates(CheckedDissimilarities(make_space(points), len(points)))
-    assert np.allclose(cdist(placed, placed), cdist(points, points), atol=1e-6)
-
-
-def test_maps_of_what_has_no_extent():
-    for matrix in (np.zeros((1, 1)), np.zeros((4, 4)), np.ones((2, 2)) - np.eye(2)):
-        names = ["a"] * len(matrix)
-        figure = plot_map(matrix, names, [0])
-        places = np.concatenate([group.get_offsets() for group in figure.axes[0].collections])
-        assert places.shape == (len(matrix), 2)
-        assert np.isfinite(places).all()
-        for drawn in (
-            figure,
-            plot_neighbor_graph(matrix, names, [0]),
-            plot_neighbor_graph(matrix, names, [], series=[[1.0]] * len(matrix)),
-        ):
-            assert len(set(pixels(drawn))) > 1, "something is on the page"
-
-
-def test_a_map_has_every_object_and_takes_spaces():
-    figure = plot_map(MATRIX, Y, KEPT)
-    groups = figure.axes[0].collections
-    assert [len(group.get_offsets()) for group in groups] == [15, 15, 13, 2, 2, 3]
-    from_space = plot_map(make_space(X), Y, KEPT).axes[0].collections
-    for ours, theirs in zip(groups, from_space, strict=True):
-        assert np.allclose(ours.get_offsets(), theirs.get_offsets(), atol=1e-6)
-
-
-def test_many_classes_are_counted_in_the_legend():
-    figure = plot_map(MATRIX, np.arange(len(Y)) % 20, KEPT)
-    assert "and 8 more classes" in texts_of(figure)
-
-
-# Weights and confusions
-
-
-def test_bars_are_weights_and_points_degradations():
-    weights = np.linspace(1, 0, len(Y))
-    degradations = np.where(weights > 0.3, -np.log2(np.maximum(weights, 0.3)), np.inf)
-    figure = plot_weights(weights, degradations, Y, KEPT, names=[f"id {position}" for position in range(len(Y))])
-    upper, lower = figure.axes[0].child_axes
-    assert [bar.get_height() for bar in upper.patches] == pytest.approx(weights[KEPT])
-    drawn = {float(x): float(y) for line in lower.lines for x, y in zip(*line.get_data(), strict=True)}
-    finite = np.isfinite(degradations[KEPT])
-    assert drawn == pytest.approx(dict(zip(np.flatnonzero(finite), degradations[KEPT][finite], strict=True)))
-    infinite = [group for group in lower.collections if group.get_gid() == "infinite"]
-    assert sum(len(group.get_offsets()) for group in infinite) == (~finite).sum() > 0
-    assert [label.get_text() for label in lower.get_xticklabels()] == [f"id {position}" for position in KEPT]
-    few = plot_weights(weights, degradations, Y, KEPT, max_prototypes=3)
-    assert len(few.axes[0].child_axes[0].patches) == 3
-    assert "prototype; 4 more prototypes not shown" in texts_of(few)
-
-
-def test_bars_are_relevances_largest_first():
-    rng = np.random.default_rng(0)
-    scales = rng.permutation(np.linspace(0, 2, 25))
-    names = [f"column {position}" for position in range(25)]
-    (ax,) = plot_relevances(scales, names=names, n_shown=10).axes
-    order = np.argsort(-scales)[:10]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx(scales[order])
-    assert [label.get_text() for label in ax.get_yticklabels()] == [names[position] for position in order]
-    heights = [bar.get_y() for bar in ax.patches]
-    assert heights == sorted(heights, reverse=True)
-    assert [set(line.get_xdata()) for line in ax.lines] == [{1}]
-    assert "15 more attributes not shown" in ax.get_xlabel()
-    assert "more" not in plot_relevances(scales, n_shown=25).axes[0].get_xlabel()
-    figure = plot_relevances(scales, names=["a long name of an attribute " * 3] * 25)
-    figure.draw_without_rendering()
-    assert figure.get_tightbbox().x1 < figure.get_size_inches()[0] + 0.02
-
-
-@given(st.lists(st.integers(0, 8), min_size=1, max_size=60), st.integers(1, 12))
-def test_bins_have_equal_counts_but_for_equal_values(values, n_bins):
-    values = np.array(values) / 10
-    bins = equal_bins(values, n_bins)
-    assert sorted(np.concatenate(bins).tolist()) == list(range(len(values)))
-    assert 1 <= len(bins) <= n_bins
-    assert all(len(rows) for rows in bins)
-    for before, after in itertools.pairwise(bins):
-        assert values[before].max() < values[after].min()
-    if len(set(values.tolist())) == len(values):
-        assert len(bins) == min(n_bins, len(values))
-        assert max(map(len, bins)) <= min(map(len, bins)) + 1
-
-
-def test_points_are_shares_of_right_predictions():
-    rng = np.random.default_rng(0)
-    probabilities, y = rng.dirichlet(np.ones(3), 203), rng.integers(0, 3, 203)
-    (ax,) = plot_reliability(Known([0, 1, 2]), probabilities, y, n_bins=4).axes
-    certainty, is_right = probabilities.max(axis=1), probabilities.argmax(axis=1) == y
-    parts = np.array_split(np.argsort(certainty), [51, 102, 152])
-    points, diagonal = ax.containers[0].lines[0], ax.lines[0]
-    np.testing.assert_allclose(points.get_xdata(), [certainty[rows].mean() for rows in parts])
-    np.testing.assert_allclose(points.get_ydata(), [is_right[rows].mean() for rows in parts])
-    (bars,) = ax.containers[0].lines[2]
-    for segment, rows in zip(bars.get_segments(), parts, strict=True):
-        estimate = estimate_error(int((~is_right[rows]).sum()), len(rows))
-        np.testing.assert_allclose(segment[:, 1], [1 - estimate.upper, 1 - estimate.lower])
-    assert list(diagonal.get_xdata()) == list(diagonal.get_ydata())
-    assert "4 bins of 50 to 51 objects, 95 % interval" in texts_of(ax.figure)
-
-
-def test_bins_that_differ_have_numbers():
-    probabilities = np.repeat([[0.6, 0.4], [0.9, 0.1]], [30, 12], axis=0)
-    figure = plot_reliability(Known([0, 1]), probabilities, np.zeros(42, int))
-    assert {"30", "12", "2 bins of 12 to 30 objects, 95 % interval"} <= set(texts_of(figure))
-    one = plot_reliability(Known(["a", "b"]), probabilities[:1], ["unknown label"])
-    assert one.axes[0].containers[0].lines[0].get_ydata() == [0]
-    assert "1 bin of 1 object, 95 % interval" in texts_of(one)
-
-
-def test_reliability_of_a_classifier():
-    classifier = PrototypeClassifier(REPS(6), adapt=False).fit(X[::2], Y[::2])
-    (ax,) = plot_reliability(classifier, X[1::2], Y[1::2], n_bins=3).axes
-    assert len(ax.containers[0].lines[0].get_xdata()) == 3
-    with pytest.raises(ValueError, match="not calibrated"):
-        plot_reliability(PrototypeClassifier(REPS(6), calibrate=False).fit(X, Y), X, Y)
-    with pytest.raises(TypeError, match="classifier=3 has no predict_proba; pass a fitted PrototypeClassifier"):
-        plot_reliability(3, X, Y)
-
-
-def test_relevances_of_a_classifier_and_of_an_adaptation():
-    frame = pytest.importorskip("pandas").DataFrame(X, columns=["a", "b", "c", "d"])
-    classifier = PrototypeClassifier(REPS(6), adapt={"relevances": True}).fit(frame, Y)
-    order = np.argsort(-classifier.relevances_, kind="stable")
-    for source, names in ((classifier, list("abcd")), (classifier.adaptation_, [f"attribute {at}" for at in range(4)])):
-        (ax,) = plot_relevances(source).axes
-        assert [bar.get_width() for bar in ax.patches] == pytest.approx(classifier.relevances_[order])
-        assert [label.get_text() for label in ax.get_yticklabels()] == [names[position] for position in order]
-    with pytest.raises(ValueError, match="no scales were learned"):
-        plot_relevances(PrototypeClassifier(REPS(6)).fit(X, Y))
-
-
-def test_confusions_count_all_objects():
-    true = np.array(["a", "b", "b", "c", "c", "c"])
-    figure = plot_confusion(true, true, np.array(["a", "b", "c", "c", "c", "d"]))
-    before, after = figure.axes[0].child_axes
-    assert [text.get_text() for text in before.texts] == ["1", "2", "3"]
-    assert [text.get_text() for text in after.texts] == ["1", "1", "1", "2", "1"]
-    assert (before.get_title(loc="left"), after.get_title(loc="left")) == (
-        "everything\nerror 0.000",
-        "prototypes\nerror 0.333",
-    )
-    assert after.images[0].get_array()[1].tolist() == [0, 0.5, 0.5, 0]
-
-
-# Bad input
-
-
-@pytest.mark.parametrize(
-    ("plot", "message"),
-    [
-        (
-            lambda: plot_map(MATRIX[:3], Y, KEPT),
-            r"dissimilarities has the shape \(3, 50\) for 50 labels; pass a square",
-        ),
-        (
-            lambda: plot_map(MATRIX * np.nan, Y, KEPT),
-            "dissimilarities are infinite or missing in rows 0, 1, 2, 3, 4, ...",
-        ),
-        (lambda: plot_map(MATRIX, [], KEPT), r"labels has the shape \(0,\)"),
-        (lambda: plot_map(MATRIX, Y, [50]), "kept has the position 50; pass positions from 0 to 49"),
-        (lambda: plot_map(MATRIX, Y, [-1]), "kept has the position -1"),
-        (lambda: plot_map(MATRIX, Y, [0.5]), r"kept=\[0.5\] must be positions"),
-        (lambda: plot_map(MATRIX, Y, [True]), r"kept=\[True\] must be positions"),
-        (lambda: plot_neighbor_graph(MATRIX, Y, KEPT, series=SERIES[:2]), "series has 2 entries for 50 labels"),
-        (
-            lambda: plot_neighbor_graph(np.zeros((1001, 1001)), np.zeros(1001), [0]),
-            "has 1001 objects, but a graph of more than 1000 is not readable; .*plot_map",
-        ),
-        (lambda: plot_series(SERIES[:2], Y, KEPT), "series has 2 entries for 50 labels"),
-        (
-            lambda: plot_series(SERIES, Y, KEPT, classes=[7]),
-            r"classes has 7, which is not a label; choose from \[0, 1, 2\]",
-        ),
-        (lambda: plot_series(SERIES, Y, KEPT, max_panels=0), "max_panels=0 must be a whole number of at least 1"),
-        (lambda: plot_relevances(None), "relevances are None: no scales were learned; fit .*'relevances': True"),
-        (lambda: plot_relevances([1, -1]), r"relevances has the shape \(2,\), or numbers that are negative"),
-        (lambda: plot_relevances([1, np.nan]), r"relevances has the shape \(2,\), or .* missing; pass one scale"),
-        (lambda: plot_relevances([[1]]), r"relevances has the shape \(1, 1\)"),
-        (lambda: plot_relevances([1, 1], names=["a"]), "names has 1 entries for 2 relevances; pass one name per"),
-        (lambda: plot_relevances([1, 1], n_shown=0), "n_shown=0 must be a whole number of at least 1"),
-        (
-            lambda: plot_reliability(Known("abc"), KNOWN, Y[:3]),
-            r"y has the shape \(3,\) for 50 objects; pass one label",
-        ),
-        (lambda: plot_reliability(Known("abc"), KNOWN[:0], []), "pass one label per object, and at least one object"),
-        (lambda: plot_reliability(Known("abc"), KNOWN, Y, n_bins=0), "n_bins=0 must be a whole number of at least 1"),
-        (lambda: plot_sensitivity({}), r"values=\{\} must be a dict"),
-        (lambda: plot_sensitivity({2: ["x"]}), r"values\[2\]=\['x'\] must be numbers"),
-        (lambda: plot_tradeoff(ERRORS, RATES, ["a"]), r"errors has the shape \(9, 6\), .* there are 1 methods"),
-        (lambda: plot_tradeoff(ERRORS, RATES, list("abcdef"), numbers=[1]), "numbers has 1 entries for 9 data sets"),
-        (lambda: plot_front([0.1], [0.1], ["a"], scale="logs"), "scale='logs' is not known.*did you mean 'log'"),
-        (lambda: plot_size_curve(None), "curve=None: size_curve_ is None for a fixed size; .*n_prototypes='auto'"),
-        (lambda: plot_weights([1], [1], Y, KEPT), r"weights has the shape \(1,\) or holds NaN, for 50 labels"),
-        (lambda: plot_confusion(Y, Y, Y[:3]), r"y_true has the shape \(50,\) and y_pred \(3,\)"),
-    ],
-)
-def test_what_cannot_be_drawn(plot, message):
-    with pytest.raises(ValueError, match=message):
-        plot()
-
-
-def test_axes_are_axes():
-    with pytest.raises(TypeError, match="ax=3 must be matplotlib axes; pass None"):
-        plot_size_curve(CURVE, ax=3)
+def test_more_than_32_classes_are_counted():
+    points = np.random.default_rng(0).random((40, 2))
+    assert "and 8 more classes" in legend_of(PrototypeMapDisplay(points, np.arange(40), points[:1], [0]).plot())
 
 
 def test_figures_as_files(tmp_path):
@@ -703,10 +323,26 @@ def test_figures_as_files(tmp_path):
     for name, beginning in (("a.png", b"\x89PNG"), ("a.SVG", b"<?xml"), ("a.pdf", b"%PDF")):
         contents = []
         for _ in range(2):
-            figure = plot_front([0.1, 0.2], [0.3, 0.1], ["a", "b"])
-            write_figure(figure, tmp_path / name)
+            display = FrontDisplay.from_results([0.1, 0.2], [0.3, 0.1], ["a", "b"])
+            write_figure(display, tmp_path / name)
             contents.append((tmp_path / name).read_bytes())
         assert contents[0].startswith(beginning)
         assert contents[0] == contents[1]
+        write_figure(display.figure_, tmp_path / f"figure {name}")
+        assert (tmp_path / f"figure {name}").read_bytes().startswith(beginning)
     with pytest.raises(ValueError, match="must end with .png, .svg or .pdf"):
-        write_figure(figure, tmp_path / "a.gif")
+        write_figure(display, tmp_path / "a.gif")
+    with pytest.raises(TypeError, match=r"is no figure; pass a Display after its plot\(\)"):
+        write_figure(FrontDisplay([0.1], [0.3], ["a"]), tmp_path / "a.png")
+
+
+@pytest.mark.slow
+def test_the_page_about_plots(tmp_path):
+    """Its blocks work, and its table names every plot."""
+    page = (ROOT / "docs" / "plots.md").read_text()
+    program = "".join(re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
+    subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=tmp_path, check=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"prototypes.png", "map.svg", "sizes.png"}
+    for door in DOORS:
+        display = getattr(plots, door).__self__.__name__
+        assert f"| `{display}` | `{door}` |" in page

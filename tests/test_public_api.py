@@ -61,13 +61,13 @@ def test_the_names_that_users_need():
     """A name that leaves this list is a change for users: it needs a line in CHANGELOG.md."""
     wanted = {
         "protoset": {"REPS", "Refined", "NeighborSearch", "NeighborLists", "PrototypeClassifier", "refine", "save"}
-        | {"Suspects", "suspects"},
+        | {"Report", "Suspects", "report", "suspects"},
         "protoset.datasets": {"read", "read_queries", "write_rows", "load_dataset", "Dataset", "Attribute", "LeftOut"},
         "protoset.experiments": {"run", "resume", "compare", "validate", "read_plan", "export_results", "merge"},
         "protoset.models": {"fit_model", "DataModel"},
         "protoset.paper": {"run_paper", "write_paper_report"},
-        "protoset.plots": {"plot_map", "plot_relevances", "plot_size_curve"},
-        "protoset.report": {"write_report"},
+        "protoset.plots": {"plot_front", "plot_map", "plot_prototypes", "plot_relevances", "plot_size_curve"}
+        | {"PrototypeMapDisplay", "PrototypesDisplay", "SizeCurveDisplay", "write_figure"},
         "protoset.selectors": {"all_selectors", "BaseSelector", "SearchProgress", "REPS", "Refined"},
         "protoset.spaces": {"make_space", "as_space", "Space", "TrainingSpace", "PrototypeSpace", "DISSIMILARITIES"}
         | {"PairComparison", "Contributions", "Alignment", "EditScript"},

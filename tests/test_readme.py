@@ -13,30 +13,57 @@ from protoset.experiments import parsing
 
 from conftest import ROOT
 
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "README.md").read_text(), re.DOTALL | re.MULTILINE)
-PYTHON = [code for language, code in BLOCKS if language == "python"]
-SHELL = [code for language, code in BLOCKS if language in ("sh", "bash", "console")]
+README = (ROOT / "README.md").read_text()
 
 
-def test_the_readme_has_examples():
-    assert len(PYTHON) >= 3
-    assert len(BLOCKS) == len(PYTHON) + len(SHELL), "a block in a language that no test runs"
+def blocks_of(text):
+    """Pairs of a language and a block of code."""
+    return re.findall(r"^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("number", range(len(PYTHON)))
-def test_python_block(number, tmp_path):
+PROGRAM_PAGES = ["adaptation", "baselines", "decisions", "notebooks", "objects", "refinement", "scaling"]
+"""Pages whose Python blocks are programs of their own."""
+
+PROGRAMS = {
+    f"{path.stem}-{number}": program
+    for path in [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in PROGRAM_PAGES)]
+    for number, program in enumerate(code for language, code in blocks_of(path.read_text()) if language == "python")
+}
+SHELL = [
+    code
+    for text in (README, (ROOT / "docs" / "benchmarks.md").read_text())
+    for language, code in blocks_of(text)
+    if language == "sh"
+]
+
+
+def test_the_readme_is_short_and_has_an_example():
+    assert len(README.splitlines()) <= 200
+    assert {language for language, _ in blocks_of(README)} == {"python", "sh"}, "a language that no test runs"
+    assert "README-0" in PROGRAMS
+
+
+def test_every_page_of_programs_has_one():
+    assert {name.split("-")[0] for name in PROGRAMS} == {"README", *PROGRAM_PAGES}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name, tmp_path):
     """Each block in a fresh interpreter and folder; a comment after a print is what it prints."""
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PYTHON[number]],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
+    program = PROGRAMS[name]
+    command = [sys.executable, "-W", "error", "-c", program]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert result.returncode == 0, result.stderr
-    promised = re.findall(r"^print\(.*\)  # (.*)$", PYTHON[number], re.MULTILINE)
-    assert len(promised) == PYTHON[number].count("print(")
+    promised = re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
+    assert len(promised) == program.count("print(")
     assert result.stdout.splitlines() == promised
+
+
+def test_measured_commands_are_benchmarks():
+    commands = re.findall(r"\| `(\w+)(?: FOLDER)?` \|$", README, re.MULTILINE)
+    assert len(commands) == 10
+    for command in commands:
+        assert (ROOT / "benchmarks" / f"{command}.py").exists(), command
 
 
 def test_shell_blocks_name_only_commands_that_exist():
@@ -77,20 +104,6 @@ def test_the_page_about_experiments(tmp_path):
     assert result.stdout.splitlines() == promised
 
 
-@pytest.mark.parametrize("block", [0, 1])
-@pytest.mark.parametrize("name", ["adaptation", "decisions"])
-def test_the_pages_about_adaptation_and_decisions(tmp_path, name, block):
-    """Their blocks print what they promise."""
-    page = (ROOT / "docs" / f"{name}.md").read_text()
-    programs = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    assert len(programs) == 2
-    program = programs[block]
-    command = [sys.executable, "-W", "error", "-c", program]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
-
-
 EXAMPLES = [
     classifier,
     selectors,
@@ -110,11 +123,20 @@ def test_the_version_is_in_the_changelog():
     assert f"## {protoset.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+def anchors(page):
+    """Names of the headings of a page, as GitHub and Sphinx make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        target, _, anchor = link.partition("#")
         if "://" not in target:
-            assert (page.parent / target).exists(), target
+            other = page.parent / target if target else page
+            assert other.exists(), link
+            assert not anchor or anchor in anchors(other), link

@@ -21,16 +21,17 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+import protoset
 from protoset import REPS, PrototypeClassifier, Refined, load, save
 from protoset.adaptation import adapting
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, fit_model, reference_errors
 from protoset.models.preparation import shares_text
-from protoset.report import build_report, write_report
 from protoset.report.inputs import split
 from protoset.report.objects import DIGITS, describe_objects, encode_series
 from protoset.report.render import SCRIPTS, as_safe_json
+from protoset.report.report import build_report
 from protoset.selectors import FCNN, KMedoids
 from protoset.spaces import make_space
 
@@ -137,7 +138,7 @@ def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selecto
     classifier = PrototypeClassifier(selector).fit(objects, labels)
     measured = cross_validated_error(classifier.selector_, make_space(objects), labels)
     dataset = Dataset("d", "vectors", objects, labels)
-    model = build_report(dataset, classifier, created=DAY, cross_validation=measured).model
+    model = build_report(dataset, classifier, created=DAY, cross_validation=measured, suspects=False).model
     curve = getattr(classifier.selector_, "size_curve_", None)
     expected = [measured.error, measured.standard_error]
     if curve is not None:
@@ -145,8 +146,14 @@ def test_no_error_on_objects_of_the_selection_is_in_the_model(load_data, selecto
     references = model["summary"]["references"]["leave_one_out"]
     expected += [model["summary"]["selection_rate"], *(references[name] for name in ("guess", "nearest", "knn"))]
     # All shares on the page are these. Its other numbers are counts, parameters, and values of objects.
-    said = {name: value for name, value in model.items() if name not in ("objects", "moved")}
+    said = {
+        name: value
+        for name, value in model.items()
+        if name not in ("objects", "moved", "unlike", "confusion", "layouts")
+    }
     assert {number for number in numbers_in(said) if 0 < number < 1} <= set(expected)
+    assert model["confusion"]["measured_on"] == "cross-validation"
+    assert model["confusion"]["n_wrong"] == int((measured.predicted != labels[measured.rows]).sum())
     names = {"size", "chosen", "moved", "error", "standard_error", "n_kept", "kept", "members", "degradations"}
     assert set(model["stops"][0]) == names
     names = {name for part in model["facts"] for name, _ in part["rows"] if not name.startswith("held-out error")}
@@ -388,11 +395,9 @@ def test_the_space_of_the_fit_serves_the_report():
     expected = build_report(TRAIN, named, test=TEST, created=DAY).model
     for key in ("summary", "stops", "objects", "queries"):
         assert model[key] == expected[key]
-    with pytest.raises(
-        ValueError, match="fitted with the metric 'minkowski', and dataset gives 'euclidean'; pass space="
-    ):
+    with pytest.raises(ValueError, match="fitted with the metric 'minkowski', and X gives 'euclidean'; pass space="):
         build_report(TRAIN, selector)
-    with pytest.raises(ValueError, match="space has 60 objects and dataset 120"):
+    with pytest.raises(ValueError, match="space has 60 objects and X 120"):
         build_report(TRAIN, selector, space=make_space(X_TEST, "minkowski", {"p": 3}))
 
 
@@ -448,14 +453,21 @@ def test_mixed_rows_strings_and_matrices():
 
 
 def test_long_objects_are_cut_and_the_page_says_so():
-    texts = Dataset("s", "strings", ["a", "b" * 400_000], np.array([0, 1]))
+    texts = Dataset("s", "strings", ["a", "b" * 800_000], np.array([0, 1]))
     values, notes = describe_objects(texts, np.arange(2))
-    assert values["values"] == ["a", "b" * 299_999 + "…"]
-    assert notes == ["Strings are shown up to 300,000 characters."]
-    wide = Dataset("v", "vectors", np.arange(200_000.0).reshape(1000, 200), np.arange(1000) % 2)
-    values, notes = describe_objects(wide, np.arange(1000))
-    assert {len(row) for row in values["values"]} == {len(values["names"])} == {120}
-    assert notes == ["Of 200 attributes the first 120 are shown."]
+    assert values["values"] == ["a", "b" * 749_999 + "…"]
+    assert notes == ["Strings are shown up to 750,000 characters."]
+    wide = Dataset("v", "vectors", np.arange(900_000.0).reshape(300, 3000), np.arange(300) % 2)
+    values, notes = describe_objects(wide, np.arange(300), first=np.array([7, 290]))
+    held = [row for row in values["values"] if row is not None]
+    assert {len(row) for row in held} == {len(values["names"])} == {1800}
+    assert len(held) == 250
+    assert values["values"][7][:2] == [21_000, 21_000]
+    assert values["values"][290] is not None
+    assert notes == [
+        "Of 3,000 attributes the first 1,800 are shown.",
+        "The page holds the values of 250 of 300 objects: the prototypes first, then a random sample.",
+    ]
     channels = Dataset("c", "series", [np.ones((500, 6)), np.zeros((3, 6))], np.array([0, 1]))
     values, notes = describe_objects(channels, np.arange(2))
     assert [[len(text) // 2 for text in one] for one in values["values"]] == [[40] * 4, [3] * 4]
@@ -585,7 +597,9 @@ def test_the_error_of_a_moved_set_is_never_that_of_another_set():
 
 
 def facts_about_moves(*arguments):
-    facts = build_report(*arguments, created=DAY, cross_validation=CrossValidation(0.1, 0.1, 9)).model["facts"]
+    facts = build_report(*arguments, created=DAY, cross_validation=CrossValidation(0.1, 0.1, 9), suspects=False).model[
+        "facts"
+    ]
     return next((dict(part["rows"]) for part in facts if part["heading"] == "Moves"), None)
 
 
@@ -625,7 +639,7 @@ def test_moved_values_are_shown_before_the_transform():
     scaler = StandardScaler().fit(BELLS)
     classifier = moved_classifier(scaler.transform(BELLS), BELL_LABELS)
     expected = scaler.inverse_transform(classifier.adaptation_.prototypes)
-    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY, "suspects": False}
     model = build_report(BELL_TRAIN, classifier, transform=scaler.transform, **known).model
     assert np.allclose(model["moved"]["values"]["values"], expected, rtol=1e-3, atol=1e-3)
     # Without an inverse, or with one that is none, the page says that it shows no values.
@@ -648,7 +662,7 @@ def test_moved_values_are_shown_before_the_transform():
 
 @pytest.mark.parametrize("scaling", ["z", "minmax", "raw"])
 def test_moved_values_of_a_model_are_in_the_units_of_the_data(scaling):
-    model = fit_model(BELL_TRAIN, n_prototypes=6, scaling=scaling)
+    model = fit_model(BELL_TRAIN, n_prototypes=5, scaling=scaling)
     assert model.classifier.adaptation_.has_moved
     page = build_report(
         BELL_TRAIN,
@@ -674,7 +688,9 @@ def test_mixtures_of_categories_are_shares(metric):
     dataset = mixed_data(120)
     selector = REPS(n_prototypes=10, metric=metric, metric_params={"categorical": [1]})
     classifier = moved_classifier(dataset.objects, dataset.labels, selector, relevances=True)
-    model = build_report(dataset, classifier, created=DAY, cross_validation=CrossValidation(0.1, 0.1, 9)).model
+    model = build_report(
+        dataset, classifier, created=DAY, cross_validation=CrossValidation(0.1, 0.1, 9), suspects=False
+    ).model
     mixtures = [row[1] for row in classifier.adaptation_.prototypes if isinstance(row[1], dict)]
     assert mixtures
     shown = [row[1].replace("\xa0", " ") for row in model["moved"]["values"]["values"]]
@@ -696,9 +712,9 @@ def test_moved_series_are_drawn_beside_real_ones():
     classifier = model.classifier
     assert classifier.adaptation_.has_moved
     dataset = Dataset("waves", "series", objects, labels)
-    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY, "suspects": False}
     page = build_report(dataset, classifier, transform=model.preparation, **known).model
-    values, (low, high) = page["moved"]["values"], page["moved"]["values"]["limits"]
+    values, ((low, high),) = page["moved"]["values"], page["moved"]["values"]["limits"]
     for texts, prototype in zip(values["values"], classifier.adaptation_.prototypes, strict=True):
         assert np.allclose(decode(texts[0], low, high), np.ravel(prototype), atol=(high - low) / 4000)
     assert page["objects"]["codes"] == np.unique(labels, return_inverse=True)[1].tolist()
@@ -709,13 +725,13 @@ def test_the_space_of_the_fit_serves_the_report_of_a_moved_set():
     dataset = replace(BELL_TRAIN, objects=10 * BELLS)
     space = make_space(scaler.transform(10 * BELLS))
     classifier = moved_classifier(space, BELL_LABELS)
-    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY, "suspects": False}
     pages = [
         build_report(dataset, classifier, transform=scaler.transform, space=given, **known).model
         for given in (space, None)
     ]
     assert pages[0] == pages[1]
-    with pytest.raises(ValueError, match="dataset has other objects than space; pass transform="):
+    with pytest.raises(ValueError, match="X has other objects than space; pass transform="):
         build_report(dataset, classifier, space=space, **known)
 
 
@@ -724,7 +740,7 @@ def test_relevances_have_names():
     objects, labels = rng.normal(size=(150, 120)), np.arange(150) % 2
     objects[:, 7] += 4 * labels
     classifier = PrototypeClassifier(REPS(10), adapt={"relevances": True}).fit(objects, labels)
-    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY}
+    known = {"cross_validation": CrossValidation(0.1, 0.1, 9), "created": DAY, "suspects": False}
     dataset = Dataset("wide", "vectors", objects, labels)
     relevances = build_report(dataset, classifier, **known).model["relevances"]
     assert relevances["n_all"] == 120
@@ -852,34 +868,33 @@ def test_the_same_report_is_the_same_to_the_byte():
 
 def test_nothing_is_overwritten_unasked(tmp_path):
     selector, path = REPS(9).fit(X, Y), tmp_path / "report.html"
-    assert write_report(path, TRAIN, selector, created=DAY) == path
+    made = protoset.report(selector, TRAIN, path=path, created=DAY)
+    assert path.read_text() == made.html
     first = path.read_bytes()
     with pytest.raises(FileExistsError, match="exists; choose another name or pass overwrite=True"):
-        write_report(path, TRAIN, selector, test=TEST)
+        protoset.report(selector, TRAIN, path=path, X_test=TEST)
     assert path.read_bytes() == first
-    write_report(path, TRAIN, selector, test=TEST, overwrite=True)
+    protoset.report(selector, TRAIN, path=path, X_test=TEST, overwrite=True)
     assert path.read_bytes() != first
     data = tmp_path / "data.csv"
     data.write_text("1,2")
     with pytest.raises(ValueError, match="is a file of the data; choose another name"):
-        write_report(data, Dataset("d", "vectors", X, Y, path=data), selector, overwrite=True)
+        protoset.report(selector, Dataset("d", "vectors", X, Y, path=data), path=data, overwrite=True)
     assert data.read_text() == "1,2"
     with pytest.raises(FileNotFoundError, match="in a folder that does not exist; create it first"):
-        write_report(tmp_path / "no" / "report.html", TRAIN, selector)
+        protoset.report(selector, TRAIN, path=tmp_path / "no" / "report.html")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["data.csv", "report.html"]
 
 
 def test_wrong_arguments(tmp_path):
     selector = REPS(9).fit(X, Y)
-    with pytest.raises(TypeError, match="dataset has the type ndarray; pass a protoset.datasets.Dataset"):
-        build_report(X, selector)
-    with pytest.raises(TypeError, match="is no protoset selector"):
-        build_report(TRAIN, "REPS")
+    with pytest.raises(TypeError, match="estimator is of the type str; pass a fitted PrototypeClassifier"):
+        protoset.report("REPS", TRAIN)
     with pytest.raises(NotFittedError):
         build_report(TRAIN, REPS(9))
-    with pytest.raises(ValueError, match="was not fitted on the 60 objects of dataset"):
+    with pytest.raises(ValueError, match="was not fitted on the 60 objects of X"):
         build_report(TEST, selector)
-    with pytest.raises(ValueError, match="test holds strings and dataset vectors"):
+    with pytest.raises(ValueError, match="X_test holds strings and X vectors"):
         build_report(TRAIN, selector, test=Dataset("t", "strings", ["a"], np.array(["b"])))
     with pytest.raises(ValueError, match="ids has 1 entries for 120 objects"):
         build_report(TRAIN, selector, ids=["a"])
@@ -909,6 +924,6 @@ def test_the_example_of_the_documentation_runs(tmp_path):
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.split() == ["wine.html"]
+    assert result.stdout.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", "".join(blocks), re.MULTILINE)
     for name in ("wine.html", "checked.html"):
         assert (tmp_path / name).read_text().startswith("<!DOCTYPE html>")

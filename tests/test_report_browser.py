@@ -9,12 +9,13 @@ import tarfile
 import numpy as np
 import pytest
 
+from map_in_browser import apart, colours_at, drawn_as_kept, is_close, page_colours, picture, positions, settle
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.datasets import Attribute, Dataset
-from protoset.report import write_report
 from protoset.selectors import FCNN
 
 from conftest import overlapping
+from report_pages import write_report
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="no Selenium: pip install 'protoset[dev]'")
 
@@ -244,6 +245,13 @@ def find(browser, selector):
     return browser.find_element(By.CSS_SELECTOR, selector)
 
 
+def click(browser, selector):
+    """Click an element in the middle of the window, where the row of links does not cover it."""
+    element = find(browser, selector)
+    browser.execute_script("arguments[0].scrollIntoView({ block: 'center' })", element)
+    element.click()
+
+
 def count(browser, selector):
     return len(browser.find_elements(By.CSS_SELECTOR, selector))
 
@@ -258,6 +266,12 @@ def model_of(browser):
 
 def column(browser, place):
     return [cell.text for cell in browser.find_elements(By.CSS_SELECTOR, f"#table tbody tr > :nth-child({place})")]
+
+
+def show_all(browser):
+    """Show all prototypes in the table."""
+    if find(browser, "#show-all").is_displayed():
+        find(browser, "#show-all").click()
 
 
 @pytest.mark.parametrize("name", [make.__name__ for make in MAKERS])
@@ -286,7 +300,9 @@ def test_the_slider_changes_prototypes_and_error(browser, pages):
     chosen = model["summary"]["chosen_stop"]
     size = f"{model['summary']['n_prototypes']} prototypes"
     assert text_of(browser, "#now-size") == size
-    assert count(browser, "#map g.kept path") == model["summary"]["n_prototypes"]
+    alone = apart(positions(browser, model), 9)
+    assert len(alone) > 20
+    assert drawn_as_kept(browser, model) & alone == set(model["stops"][chosen]["kept"]) & alone
     assert f"error {percent(model['summary']['error']['error'])} on the test objects" in text_of(browser, "#now")
     slider = find(browser, "#slider")
     assert int(slider.get_attribute("max")) == len(model["stops"]) - 1 == count(browser, "#curve .curve-dot") - 1
@@ -298,13 +314,14 @@ def test_the_slider_changes_prototypes_and_error(browser, pages):
         error = text_of(browser, "#now-error")
         assert error == percent(expected["error"])
         assert f"± {percent(expected['standard_error'])} by cross-validation" in text_of(browser, "#now")
-        assert count(browser, "#map g.kept path") == expected["n_kept"]
+        assert drawn_as_kept(browser, model) & alone == set(expected["kept"]) & alone
         assert sorted(map(int, column(browser, 1)))[:5] == expected["kept"][:5]
         assert f"error {error}" in slider.get_attribute("aria-valuetext").replace("\u00a0", " ")
-        assert sum(map(int, column(browser, 5))) == 90
+        show_all(browser)
+        assert sum(map(int, column(browser, 3))) == 90
         seen.add(error)
     assert len(seen) > 1
-    find(browser, "#to-chosen").click()
+    click(browser, "#to-chosen")
     assert int(slider.get_attribute("value")) == chosen
     assert text_of(browser, "#now-size") == size
 
@@ -367,12 +384,12 @@ def test_sets_that_are_too_large_for_the_page(browser, pages):
     assert text_of(browser, "#now-size") == "700 prototypes"
     assert text_of(browser, "#now-error") == percent(last["error"])
     assert "those below are of the chosen set" in text_of(browser, "#now")
-    assert count(browser, "#map g.kept path") == chosen["n_kept"]
+    alone = apart(positions(browser, model), 9)
+    assert drawn_as_kept(browser, model) & alone == set(chosen["kept"]) & alone != set()
     # All training objects are counted, not only those on the page.
-    find(browser, "#to-chosen").click()
-    if find(browser, "#show-all").is_displayed():
-        find(browser, "#show-all").click()
-    assert sum(map(int, column(browser, 5))) == 700
+    click(browser, "#to-chosen")
+    show_all(browser)
+    assert sum(map(int, column(browser, 3))) == 700
     assert "The page holds 150 of 700 training objects" in text_of(browser, "#notes")
 
 
@@ -395,32 +412,24 @@ def test_ids_name_the_objects_and_are_found(browser, pages):
     assert count(browser, "img, iframe, b, object, main script") == 0
 
 
-def mark_of(browser, place):
-    """Where the script drew an object: by its place on the map."""
-    return browser.execute_script(
-        """const marks = [...document.querySelectorAll('#map g.kept path, #map g.dropped path')];
-        const frame = document.querySelector('#map svg').getBoundingClientRect();
-        const box = marks[arguments[0]].getBoundingClientRect();
-        return [box.left + box.width / 2 - frame.left - frame.width / 2,
-                box.top + box.height / 2 - frame.top - frame.height / 2]""",
-        place,
-    )
+def hover(browser, point):
+    """Move the mouse to a pixel of the map."""
+    drawing = find(browser, "#map .marks")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", drawing)
+    box = drawing.rect
+    x, y = point[0] - box["width"] / 2, point[1] - box["height"] / 2
+    ActionChains(browser).move_to_element_with_offset(drawing, round(x), round(y)).perform()
+    settle(browser)
 
 
 def test_hovering_shows_the_object(browser, pages):
     open_page(browser, pages["vector_report"])
     model = model_of(browser)
     kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
-    drawing = find(browser, "#map svg")
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", drawing)
     assert "Point at an object" in text_of(browser, "#details")
-    # Prototypes are drawn after the dropped objects.
-    n_dropped = count(browser, "#map g.dropped path")
-    assert n_dropped == 90 - len(kept)
-    shown = set()
-    for place in (0, len(kept) // 2, len(kept) - 1):
-        x, y = mark_of(browser, n_dropped + place)
-        ActionChains(browser).move_to_element_with_offset(drawing, round(x), round(y)).perform()
+    points, shown = positions(browser, model), set()
+    for index in (kept[0], kept[len(kept) // 2], kept[-1]):
+        hover(browser, points[index])
         heading = text_of(browser, "#details h3")
         shown.add(heading)
         row = int(heading.removeprefix("Object "))
@@ -478,18 +487,25 @@ def test_filter_search_and_sort(browser, pages):
     model = model_of(browser)
     ash = [place for place in range(90) if model["objects"]["codes"][place] == 0]
     find(browser, "input[data-class='0']").click()
-    assert count(browser, "#map g.kept path, #map g.dropped path") == 90 - len(ash)
+    points, paper = positions(browser, model), page_colours(browser)["paper"]
+    kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
+    hidden = [points[index] for index in apart(points, 9) & set(ash) & set(kept)]
+    assert len(hidden) > 0
+    assert all(is_close(colour, paper) for colour in colours_at(browser, hidden))
     assert "ash" not in column(browser, 2)
     find(browser, "input[data-class='0']").click()
     assert "ash" in column(browser, 2)
+    assert not any(is_close(colour, paper) for colour in colours_at(browser, hidden))
 
+    whole = picture(browser)
     find(browser, "#find").send_keys("17")
     assert text_of(browser, "#match-count") == "1 of 90 objects match"
     assert text_of(browser, "#details h3") == "Object 17"
-    assert count(browser, "#map path.dimmed") == 89
+    assert drawn_as_kept(browser, model) <= {17}
     find(browser, "#find").send_keys(Keys.BACKSPACE, Keys.BACKSPACE)
-    assert count(browser, "#map path.dimmed") == 0
+    assert picture(browser) == whole
 
+    find(browser, "#table-method summary").click()
     for key, place, falling in (("stands", 5, True), ("degradation", 4, True), ("id", 1, False)):
         for descending in (falling, not falling):
             find(browser, f"[data-key={key}]").click()
@@ -565,7 +581,7 @@ def test_only_the_chosen_set_is_calibrated(browser, pages):
     find(browser, "#slider").send_keys(Keys.HOME)
     assert not find(browser, "#query-doubtful").is_displayed()
     assert count(browser, "#answer .certainty") == 0
-    find(browser, "#to-chosen").click()
+    click(browser, "#to-chosen")
     assert count(browser, "#answer .certainty") == 1
 
 
@@ -583,12 +599,14 @@ def test_learned_degradations_are_those_that_decide(browser, pages):
     model = model_of(browser)
     stop = model["stops"][0]
     find(browser, "#query option[value='5']").click()
-    row = find(browser, "#answer tr.deciding")
+    assert "degradation" not in text_of(browser, "#answer")
+    find(browser, "#answer .method summary").click()
+    row = find(browser, "#answer .method tr.deciding")
     winner = model["queries"]["winners"][0][5]
     cells = [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
     degradation = stop["degradations"][stop["kept"].index(winner)]
-    assert float(cells[3]) == pytest.approx(degradation, rel=1e-3)
-    assert float(cells[4]) == pytest.approx(int(cells[0]) + degradation, rel=1e-3)
+    assert float(cells[1]) == pytest.approx(degradation, rel=1e-3)
+    assert float(cells[2]) == pytest.approx(int(cells[0]) + degradation, rel=1e-3)
 
 
 def test_labels_to_check_lead_to_their_objects(browser, pages):
@@ -603,17 +621,18 @@ def test_labels_to_check_lead_to_their_objects(browser, pages):
     assert "90 %" in rows[0].text.replace("\u00a0", " ")
     link = rows[2].find_element(By.TAG_NAME, "button")
     name = link.text
-    link.click()
+    # The bar of sections may cover it.
+    browser.execute_script("arguments[0].click()", link)
     assert text_of(browser, "#details h3") == f"Object {name}"
     assert browser.execute_script("return window.hacked") is None
 
 
 def test_series_are_drawn(browser, pages):
     open_page(browser, pages["series_report"])
-    assert count(browser, "#multiples svg.series path.line") == 9
-    find(browser, "#multiples button").click()
+    assert count(browser, "#gallery .proto svg.series path.line") == 9
+    find(browser, "#gallery .proto").click()
     assert count(browser, "#details svg.series path.line") == 1
-    assert count(browser, "#answer svg.series path.line") == 2
+    assert count(browser, "#answer svg.axes path.line") == 2
     path = find(browser, "#details svg.series path.line").get_attribute("d")
     assert len(re.findall("[ML]", path)) == 40
 
@@ -624,7 +643,8 @@ def test_a_moved_set_is_shown_by_its_real_cases(browser, pages):
     chosen, moved, n = model["summary"]["chosen_stop"], model["moved"], len(model["objects"]["ids"])
     winners, codes = model["objects"]["winners"][chosen], model["objects"]["codes"]
     assert "the chosen set, refined and moved" in text_of(browser, "#now")
-    assert count(browser, "#map g.kept path") == len(set(moved["exemplars"]))
+    alone = apart(positions(browser, model), 9)
+    assert drawn_as_kept(browser, model) & alone == set(moved["exemplars"]) & alone != set()
     assert "nearest real case of a prototype" in text_of(browser, "#map-legend")
     assert text_of(browser, "#table thead").startswith("nearest real case")
     assert sorted(map(int, column(browser, 1))) == sorted(moved["exemplars"])
@@ -669,7 +689,7 @@ def test_other_sizes_are_shown_before_the_moves(browser, pages):
     assert text_of(browser, "#table thead").startswith("id")
     assert text_of(browser, "#map-legend").startswith("kept")
     assert "moved" not in text_of(browser, "#details")
-    find(browser, "#to-chosen").click()
+    click(browser, "#to-chosen")
     assert text_of(browser, "#table thead").startswith("nearest real case")
     assert ", with moves, at each size" in text_of(browser, "#curve-legend")
     facts = text_of(browser, "#fact-lists")
@@ -716,8 +736,10 @@ def test_moved_categories_and_relevances_stay_texts(browser, pages):
     exemplar = model["objects"]["ids"][moved["exemplars"][slot]]
     answer = " ".join(text_of(browser, "#answer").split())
     assert f"The prototype whose nearest real case is object {' '.join(exemplar.split())} has moved; it is" in answer
-    cells = browser.find_elements(By.CSS_SELECTOR, "#answer .values tbody tr:nth-child(2) td")
-    shown = [" ".join(cell.text.split()) for cell in cells]
+    attributes = browser.find_elements(By.CSS_SELECTOR, "#answer .values tbody tr")
+    colour = " ".join(model["objects"]["values"]["names"][1].split())
+    row = next(row for row in attributes if row.find_element(By.TAG_NAME, "th").text == colour)
+    shown = [" ".join(cell.text.split()) for cell in row.find_elements(By.CSS_SELECTOR, "td:not(.share)")]
     rows = (
         model["queries"]["values"]["values"][3],
         moved["values"]["values"][slot],
@@ -735,11 +757,11 @@ def test_moved_categories_and_relevances_stay_texts(browser, pages):
 
 def test_moved_series_are_drawn_beside_the_real_ones(browser, pages):
     open_page(browser, pages["moved_series_report"])
-    assert count(browser, "#multiples svg.series path.line") == 12
-    assert count(browser, "#multiples svg.series path.line.faint") == 6
-    find(browser, "#multiples button").click()
+    assert count(browser, "#gallery .proto svg.series path.line") == 12
+    assert count(browser, "#gallery .proto svg.series path.line.thin") == 6
+    find(browser, "#gallery .proto").click()
     assert count(browser, "#details svg.series path.line") == 2
-    assert count(browser, "#answer svg.series path.line") == 3
+    assert count(browser, "#answer svg.axes path.line") == 3
     assert "the prototype that decided (dashed), and its nearest real case (dotted)" in text_of(browser, "#answer")
     assert not find(browser, "#relevances").is_displayed()
 
@@ -749,6 +771,7 @@ def test_hostile_texts_stay_texts(browser, pages):
     model = model_of(browser)
     assert text_of(browser, "#title") == " ".join(" ".join(HOSTILE).split())
     kept = model["stops"][0]["kept"]
+    show_all(browser)
     assert sorted(column(browser, 1)) == sorted(model["objects"]["ids"][place] for place in kept)
     find(browser, "#find").send_keys("onerror")
     assert text_of(browser, "#details .string") == HOSTILE[1] + " 1"

@@ -157,7 +157,7 @@ def test_pynndescent_serves_where_faiss_is_not_installed(monkeypatch):
 def test_without_a_library_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None)
     X, y = overlapping(50)
-    with pytest.raises(ImportError, match=r"needs faiss or pynndescent; pip install 'protoset\[approximate\]'"):
+    with pytest.raises(ImportError, match=r"needs faiss or pynndescent; run pip install 'protoset\[approximate\]'"):
         REPS(5, search="approximate").fit(X, y)
     assert REPS(5, search="auto").fit(X, y).neighbor_search_ == "exact"
 

@@ -13,7 +13,7 @@ from protoset import REPS, PrototypeClassifier, _blocks, kernels
 from protoset.neighbors import build_lists
 from protoset.spaces import SearchCounters, make_space
 
-METRICS = ("dtw", "ddtw", "erp", "series_euclidean")
+METRICS = ("dtw", "ddtw", "series_euclidean")
 EVERYTHING = slice(None)
 
 
@@ -26,20 +26,6 @@ def naive_dtw(a, b, radius):
             if abs(i - j) <= radius:
                 cost = ((a[i - 1] - b[j - 1]) ** 2).sum()
                 table[i, j] = cost + min(table[i - 1, j - 1], table[i - 1, j], table[i, j - 1])
-    return table[-1, -1]
-
-
-def naive_erp(a, b, gap):
-    table = np.zeros((len(a) + 1, len(b) + 1))
-    table[1:, 0] = np.cumsum([np.linalg.norm(x - gap) for x in a])
-    table[0, 1:] = np.cumsum([np.linalg.norm(x - gap) for x in b])
-    for i in range(1, len(a) + 1):
-        for j in range(1, len(b) + 1):
-            table[i, j] = min(
-                table[i - 1, j - 1] + np.linalg.norm(a[i - 1] - b[j - 1]),
-                table[i - 1, j] + np.linalg.norm(a[i - 1] - gap),
-                table[i, j - 1] + np.linalg.norm(b[j - 1] - gap),
-            )
     return table[-1, -1]
 
 
@@ -71,15 +57,6 @@ def test_dtw_against_the_recursion(series, window, squared):
             expected = naive_dtw(a.T, b.T, radius_of(a.T, b.T, window))
             assert block[i, j] == pytest.approx(expected if squared else np.sqrt(expected), rel=1e-12, abs=1e-12)
     np.testing.assert_array_equal(block, block.T)
-
-
-@given(series_lists(), st.floats(-2, 2))
-def test_erp_against_the_recursion(series, gap):
-    block = make_space(series, "erp", {"gap": gap}).block(EVERYTHING, EVERYTHING)
-    for i, a in enumerate(series):
-        for j, b in enumerate(series):
-            assert block[i, j] == pytest.approx(naive_erp(a.T, b.T, gap), rel=1e-9, abs=1e-12)
-    np.testing.assert_allclose(block, block.T, rtol=1e-12)
 
 
 def test_agreement_with_dtaidistance():
@@ -155,9 +132,7 @@ def test_every_bound_is_below_the_distance(series, radius, seed):
 def test_the_search_finds_what_whole_rows_hold(metric, series, equal, window, k, squared):
     for given_series in (equal,) if metric == "series_euclidean" else (series, equal):
         objects = [np.pad(one, ((0, 0), (0, 3)), mode="edge") for one in given_series]
-        parameters = {"erp": {"window": window}, "series_euclidean": {"squared": squared}}.get(
-            metric, {"window": window, "squared": squared}
-        )
+        parameters = {"squared": squared} | ({} if metric == "series_euclidean" else {"window": window})
         space = make_space(objects, metric, parameters)
         expected = space.kneighbors_by_block(np.arange(len(objects)), k, limit=len(objects))
         for n_jobs in (1, 2):
@@ -218,7 +193,8 @@ def test_a_larger_search_and_its_counters(normalize, smooth):
     counters = lists.counters
     assert counters.pairs == 150 * 149 // 2
     assert counters.bounded + counters.abandoned + counters.computed == counters.pairs
-    assert counters.computed < (0.2 if smooth else 0.7) * counters.pairs
+    # Pairs are computed in batches, to the end if one of a batch is near enough.
+    assert counters.computed < (0.4 if smooth else 1.0) * counters.pairs
     if smooth:
         assert counters.bounded > 0.5 * counters.pairs
     ragged = make_space([*X[:-1], X[-1][:30]], "dtw", {"window": 0.1}).kneighbors(5, limit=150).counters
@@ -351,8 +327,6 @@ def test_bad_input_of_the_others():
         make_space(np.zeros((3, 3)), "series_euclidean").cross(np.zeros((1, 2)))
     with pytest.raises(ValueError, match="series of 1 channels, but the series in fit had 2"):
         make_space(np.zeros((3, 2, 4)), "dtw").cross(np.zeros((1, 4)))
-    with pytest.raises(ValueError, match="gap=.* must be a number, or one for each of the 2 channels"):
-        make_space(np.zeros((3, 2, 4)), "erp", {"gap": [1, 2, 3]})
 
 
 def test_a_radius_below_the_difference_of_lengths_is_widened_to_it():

@@ -285,7 +285,7 @@ BAD = [
     ({"n_jobs": 0}, ValueError, "n_jobs=0 must be"),
     ({"random_state": "seed"}, ValueError, "random_state='seed' must be"),
     ({"y": Y_BAD[:50]}, ValueError, "y has 50 labels for 60 objects in X"),
-    ({"y": np.arange(60)}, ValueError, "y has 60 labels, each of one object.*pass classes of several objects"),
+    ({"y": np.arange(60)}, ValueError, "y has 60 classes of one object each.*pass classes of several objects"),
     ({"y": np.zeros(60)}, ValueError, "y has only 1 class"),
     ({"y": None}, ValueError, "target y is None"),
     ({"sample_weight": [1, 2]}, ValueError, r"sample_weight=\[1, 2\] has the shape"),

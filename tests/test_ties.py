@@ -44,6 +44,8 @@ KINDS = {
     "levenshtein": (strings, {}),
     "dtw": (integers, {"window": 1}),
     "erp": (integers, {}),
+    "msm": (integers, {"window": 1}),
+    "twe": (integers, {"lmbda": 0.5}),
     "series_euclidean": (integers, {"squared": True}),
     "callable": (integers, {}),
 }

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+import protoset
 from protoset import REPS
 from protoset.datasets import Attribute, Dataset
 from protoset.experiments import compare, export_results, merge, resume, run, status, table, validate
 from protoset.models import fit_model, prepare
-from protoset.report import build_report, write_report
 
 from cli_cases import run_many
 from conftest import overlapping
@@ -76,13 +76,16 @@ CALLS = {
     "export_results(path)": (lambda journal: export_results(journal, 3), "path=3 must be a path"),
     "merge(sources)": (lambda journal: merge(journal, 3), "sources=3 must be a list of journals"),
     "merge(source)": (lambda journal: merge(journal, [3]), "sources=3 must be a path"),
-    "report(test)": (lambda journal: build_report(BLOBS, FITTED, test=3), "test has the type int"),
-    "report(space)": (lambda journal: build_report(BLOBS, FITTED, space=3), "space=3 must be the space of the fit"),
-    "report(ids)": (lambda journal: build_report(BLOBS, FITTED, ids=3), "ids=3 must be a list"),
-    "report(title)": (lambda journal: build_report(BLOBS, FITTED, title=3), "title=3 must be a text"),
-    "report(created)": (lambda journal: build_report(BLOBS, FITTED, created=3), "created=3 must be a date"),
-    "report(transform)": (lambda journal: build_report(BLOBS, FITTED, transform=3), "transform=3 must be a function"),
-    "write_report(path)": (lambda journal: write_report(None, BLOBS, FITTED), "path=None must be a path"),
+    "report(test)": (lambda journal: protoset.report(FITTED, BLOBS, X_test=3), "X_test has the type int"),
+    "report(space)": (lambda journal: protoset.report(FITTED, BLOBS, space=3), "space=3 must be the space of the fit"),
+    "report(ids)": (lambda journal: protoset.report(FITTED, BLOBS, ids=3), "ids=3 must be a list"),
+    "report(title)": (lambda journal: protoset.report(FITTED, BLOBS, title=3), "title=3 must be a text"),
+    "report(created)": (lambda journal: protoset.report(FITTED, BLOBS, created=3), "created=3 must be a date"),
+    "report(transform)": (
+        lambda journal: protoset.report(FITTED, BLOBS, transform=3),
+        "transform=3 must be",
+    ),
+    "report(path)": (lambda journal: protoset.report(FITTED, BLOBS, path=3), "path=3 must be a path"),
 }
 
 

@@ -11,12 +11,14 @@ from protoset._version import __version__
 if TYPE_CHECKING:
     from protoset._export import export
     from protoset._suspects import Suspects, suspects
+    from protoset._warmup import WarmUp, warmup
     from protoset.adaptation import Adaptation, adapt
     from protoset.classifier import Explanation, Predictions, PrototypeClassifier
     from protoset.exceptions import FileFormatError
     from protoset.models import DataModel
     from protoset.neighbors import NeighborLists, NeighborSearch
     from protoset.persistence import load, save
+    from protoset.report.report import Report, report
     from protoset.selectors import REPS, Refined, Refinement, refine
 
 __all__ = [
@@ -31,14 +33,18 @@ __all__ = [
     "PrototypeClassifier",
     "Refined",
     "Refinement",
+    "Report",
     "Suspects",
+    "WarmUp",
     "__version__",
     "adapt",
     "export",
     "load",
     "refine",
+    "report",
     "save",
     "suspects",
+    "warmup",
 ]
 
 # The names of each module. They are imported when they are first used, so that the help of the command need not wait
@@ -46,12 +52,14 @@ __all__ = [
 _NAMES = {
     "_export": ("export",),
     "_suspects": ("Suspects", "suspects"),
+    "_warmup": ("WarmUp", "warmup"),
     "adaptation": ("Adaptation", "adapt"),
     "classifier": ("Explanation", "Predictions", "PrototypeClassifier"),
     "exceptions": ("FileFormatError",),
     "models": ("DataModel",),
     "neighbors": ("NeighborLists", "NeighborSearch"),
     "persistence": ("load", "save"),
+    "report": ("Report",),
     "selectors": ("REPS", "Refined", "Refinement", "refine"),
 }
 

@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from protoset._extras import how_to_install
+
 WAIT_FOR_SCHEDULER = 9.0
 """Seconds to wait for the scheduler to answer."""
 
@@ -79,7 +81,9 @@ def connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as error:
-        raise ImportError("a Dask cluster needs distributed; run pip install 'protoset[dask]'") from error
+        raise ImportError(
+            f"a Dask cluster needs distributed, which is not installed; {how_to_install('dask')}"
+        ) from error
     # Try the connection first: a client that cannot connect takes long to close, and logs errors.
     outcomes: list[Exception | None] = []
     attempt = Thread(target=lambda: outcomes.append(_try_connection(address)), daemon=True)

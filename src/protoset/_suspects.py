@@ -9,7 +9,7 @@ The only member of a class is never held out, so that every fold knows all class
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from protoset._cluster import is_dask
+from protoset._display import MOST_ROWS, Displayed, Table
 from protoset._frames import is_polars, take_rows
 from protoset._validation import check_count, check_jobs, check_labels, check_seed
 from protoset.classifier import PrototypeClassifier
@@ -38,8 +39,8 @@ FOLD_SEED = 0
 """Seed of the folds with ``random_state=None``."""
 
 
-@dataclass(frozen=True, eq=False)
-class Suspects:
+@dataclass(frozen=True, eq=False, repr=False)
+class Suspects(Displayed):
     """Training objects whose label is doubted, the most doubtful first.
 
     Attributes
@@ -83,8 +84,8 @@ class Suspects:
     evidence: np.ndarray
     evidence_labels: np.ndarray
     evidence_distances: np.ndarray
-    all_odds: np.ndarray = field(repr=False)
-    all_probabilities: np.ndarray = field(repr=False)
+    all_odds: np.ndarray
+    all_probabilities: np.ndarray
     classes: np.ndarray
 
     def __len__(self) -> int:
@@ -102,6 +103,16 @@ class Suspects:
         }
         rows = zip(*(column.tolist() for column in columns.values()), strict=True)
         return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def _summary(self) -> str:
+        return f"{len(self):,} of {len(self.all_odds):,} objects"
+
+    def _table(self) -> Table:
+        columns = (self.indices, self.given, self.suggested, self.probabilities, self.odds)
+        first = zip(*(column[:MOST_ROWS].tolist() for column in columns), strict=True)
+        evidence = (", ".join(map(str, rows)) for rows in self.evidence[:MOST_ROWS].tolist())
+        headings = ["row", "label", "suggested", "probability", "odds", "evidence (rows)"]
+        return Table(headings, ([*row, rows] for row, rows in zip(first, evidence, strict=True)), len(self))
 
 
 def suspects(
@@ -324,7 +335,7 @@ def _deal(codes: np.ndarray, n_folds: int, random_state: Any) -> np.ndarray:
     """Deal the members of each class to the folds in turn; the only member of a class gets -1."""
     if (np.bincount(codes) < 2).all():
         raise ValueError(
-            f"y has {len(codes)} labels, each of one object, and no label of which others could judge an object; pass "
+            f"y has {len(codes)} classes of one object each, and a label is judged by other objects of its class; pass "
             "classes of several objects"
         )
     seed = FOLD_SEED if random_state is None else random_state

@@ -249,14 +249,18 @@ def check_width(n_features: int, expected: int | None, metric: str) -> None:
         )
 
 
-def check_labels(y: Any, n_objects: int, *, fewest: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes, of which there are two at least, and the position of each object's class in them."""
+def check_labels(y: Any, n_objects: int, *, fewest: int = 2, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes, of which there are two at least, and the position of each object's class in them.
+
+    ``name`` is the argument with the labels, "y" or "y_test".
+    """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; pass one label per object")
     y = column_or_1d(_unconverted(y), warn=True)
     if len(y) != n_objects:
         raise ValueError(
-            f"y has {len(y)} labels for {n_objects} objects in X (inconsistent numbers of samples); "
+            f"{name} has {len(y)} labels for {n_objects} objects in {name.replace('y', 'X')} (inconsistent numbers of "
+            "samples); "
             "pass one label per object"
         )
     _refuse_missing_labels(y)

@@ -25,7 +25,7 @@ from protoset.datasets import Attribute, Dataset
 from protoset.experiments import validate, validate_model
 from protoset.models import DataModel, fit_model
 from protoset.persistence import load, save
-from protoset.report import write_report
+from protoset.report.report import report
 
 HELD_OUT = 0.3
 """Share of the objects that errors are measured on."""
@@ -81,7 +81,7 @@ def _run(name: str, dataset: Dataset, output: Path) -> str:
     if not np.array_equal(load(path).predict(queries), model.predict(queries)):
         raise RuntimeError(f"{path} predicts other labels than the saved model")
     _write_prototypes(output / f"{name}_prototypes.csv", model)
-    write_report(output / f"{name}.html", dataset, model.classifier, transform=model.preparation, overwrite=True)
+    report(model, dataset, path=output / f"{name}.html", overwrite=True)
     error = validate_model(model, queries, truth).estimate.error
     beside = validate(dataset, "guess").references
     assert beside is not None

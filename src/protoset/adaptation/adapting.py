@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from protoset._blocks import row_slices
 from protoset._cluster import gathered_labels, is_dask, resolve_client
+from protoset._display import Brief
 from protoset._validation import check_jobs
 from protoset.adaptation.checks import (
     check_labels,
@@ -36,9 +37,9 @@ from protoset.adaptation.validation import (
     Attempts,
     Trial,
     TriedSet,
-    best_of,
     held_out_shares,
     measure,
+    n_trial_passes,
     should_move,
     try_courses,
 )
@@ -57,8 +58,8 @@ SelectWithout = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray 
 Degradations are those of a ranking: None where the prototypes were not chosen by the ranking alone."""
 
 
-@dataclass(frozen=True, eq=False)
-class Adaptation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Adaptation(Brief):
     """Prototypes that moved.
 
     Attributes
@@ -250,12 +251,10 @@ def adapt_set(
     course: Course | None = None
     with limits.interruptible():
         trials = _trials(objects, movable, start, select, random_state)
-        watch.most = sum(each.n_passes for each in courses) * len(trials) + courses[0].n_passes
-        before, tried = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
-        best = best_of([each.errors for each in tried], len(objects))
-        after = tried[best]
+        watch.most = n_trial_passes(courses, len(trials)) + courses[0].n_passes
+        best, before, after = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
         if should_move(after.errors, before.errors, movable):
-            course = settings.after_trial(courses[best], len(objects))
+            course = best
         if course is not None and limits.reason is None:
             watch.begin(course.n_passes)
             rows = _left(objects, trials)

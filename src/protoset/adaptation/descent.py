@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from protoset import kernels
@@ -45,6 +46,9 @@ SCALE_PENALTY = 0.01
 
 FAINT_GRADIENT = 1e-6
 """Size of a gradient, in units of the typical distance, below which steps become shorter."""
+
+MEAN_ROUNDS = 3
+"""Rounds in which prototypes move to means."""
 
 BATCHES_PER_PASS = 20
 SMALLEST_BATCH = 16
@@ -93,6 +97,9 @@ class Course:
         prototypes do not learn single objects by heart. For vectors only; constant coordinates get none.
     relevances : bool
         Whether the scales are learned too.
+    from_means : bool
+        Whether the prototypes first move to the means of objects of their class, see ``move_to_means``. For vectors
+        only.
     """
 
     loss: str = "relative"
@@ -101,6 +108,7 @@ class Course:
     steepness: tuple[float, float] = (10.0, 20.0)
     noise: float = 0.0
     relevances: bool = False
+    from_means: bool = False
 
 
 @dataclass(eq=False)
@@ -200,10 +208,32 @@ def descend(
 ) -> MovingSet:
     """Move prototypes to lower the loss on some objects; ``n_jobs`` changes no result."""
     prototypes = start.copy()
+    if course.from_means:
+        move_to_means(objects, prototypes, rows)
     typical = typical_distance(objects, prototypes, rows)
     if typical > 0.0:
         _Descent(objects, prototypes, rows, course, typical, generator, n_jobs).run(watch)
     return prototypes
+
+
+def move_to_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> None:
+    """Move each prototype to the mean of the objects of its class that are nearest to it, several times.
+
+    Of a coordinate that an object lacks, the prototype's value counts.
+    """
+    movable, points = objects.movable, prototypes.moved.points
+    if movable.coordinates is None:
+        return
+    images, weights = movable.coordinates.images[rows].astype(np.float64), objects.weights[rows]
+    for _ in range(MEAN_ROUNDS):
+        distances = movable.distances(rows, prototypes.moved)
+        is_same = prototypes.labels == objects.codes[rows][:, None]
+        nearest = np.where(is_same, distances, np.inf).argmin(axis=1)
+        members = sparse.csr_array((weights, (nearest, np.arange(len(rows)))), (len(points), len(rows)))
+        sizes = members.sum(axis=1)
+        sums = members @ np.where(np.isnan(images), points[nearest], images)
+        points[sizes > 0] = sums[sizes > 0] / sizes[sizes > 0, None]
+        kernels.moving.put_back(points, movable.surface)
 
 
 def batch_size(n_objects: int, n_prototypes: int) -> int:
@@ -269,6 +299,7 @@ class _Descent:
         self._steps = steps_of(course, typical, movable, batch, n_steps)
         self._moving = begin_moving(prototypes, typical, movable.attribute_of)
         self._noise = course.noise * typical / np.sqrt(movable.n_coordinates)
+        self._noises = np.random.Generator(np.random.SFC64(generator.randint(2**31)))
         self._lists = np.empty((len(rows), list_length(movable, len(prototypes.labels))), np.int32)
         self._whole = self._take(np.arange(len(rows))) if len(sizes) == 1 else None
 
@@ -306,7 +337,7 @@ class _Descent:
             # No noise on constant coordinates.
             lengths = self._noise * (np.fmax.reduce(images) > np.fmin.reduce(images))
             for part in row_slices(len(images), images.shape[1] * 64):
-                images[part] += lengths * self._generator.normal(size=images[part].shape)
+                images[part] += lengths * self._noises.standard_normal(images[part].shape)
             coordinates = coordinates._replace(images=images)
         take_steps(objects, prototypes, rows, order, lists, self._moving, self._steps, coordinates)
 

@@ -36,7 +36,7 @@ SHORT_PASSES, SHORT_STEP = 0.25, 0.5
 """Passes and first step of a short course, as a part of those of a long one."""
 
 LONG_SOFTMAX = 2.5
-"""Passes of the softmax among many objects, as a multiple of those of its trial: it goes on to gain."""
+"""Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +97,17 @@ class AdaptSettings:
         if has_many:
             longer = max(step, MANY_STEP) if self.step is None else step
             relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
-            softmax = replace(softmax, noise=MANY_NOISE)
+            longer_course = passes if self.n_passes is not None else round(LONG_SOFTMAX * passes)
+            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course)
         if movable.is_costly:
             return [replace(softmax if self.loss == "softmax" else relative, noise=0.0)]
         courses = [relative, softmax]
         if not has_many:
             courses.append(replace(relative, noise=FEW_NOISE))
+            courses.append(replace(relative, from_means=True))
             if self.step is None and self.n_passes is None:
                 courses.append(replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step))
         return [course for course in courses if self.loss in ("auto", course.loss)]
-
-    def after_trial(self, course: Course, n_objects: int) -> Course:
-        """Return the course for the objects of the result, which may be longer than that of a trial."""
-        if course.loss == "softmax" and n_objects > FEW_OBJECTS and self.n_passes is None:
-            return replace(course, n_passes=round(LONG_SOFTMAX * course.n_passes))
-        return course
 
 
 def check_adapt(adapt: Any, rule: str) -> Any:

@@ -26,6 +26,9 @@ FEW_OBJECTS = 2048
 N_FOLDS = 5
 """Folds of the cross-validation."""
 
+N_RACED = 3
+"""Folds in which all courses are tried; the best one goes on to the other folds."""
+
 HELD_OUT = 0.2
 """Share of the objects that is held out where there are more."""
 
@@ -185,9 +188,10 @@ def try_courses(
     *,
     watch: Watch | None = None,
     n_jobs: int | None = None,
-) -> tuple[Attempts, list[Attempts]]:
-    """Try each course; returns the state of all trials before the moves, and after each course."""
+) -> tuple[Course, Attempts, Attempts]:
+    """Find the best course; returns it with the state of all trials before its moves and after them."""
     given = trials
+    n_distinct = len(objects.codes)
     objects, trials = in_memory(objects, trials)
     seeds = generator.randint(2**31, size=len(trials))
 
@@ -198,16 +202,25 @@ def try_courses(
 
     def judge(prototypes: list[MovingSet]) -> Attempts:
         errors, sets = [], []
-        for original, trial, some in zip(given, trials, prototypes, strict=True):
+        for original, trial, some in zip(given, trials, prototypes, strict=False):
             held_out = _with_shares(objects, trial.held_out, trial.held_out_shares)
             errors.append(measure(held_out, some, trial.held_out))
             sets.append(TriedSet(objects, some, trial.seen, trial.held_out, original))
         return Attempts(_join(errors), sets)
 
-    numbers = range(len(trials))
-    moved = in_threads(n_jobs)(delayed(attempt)(course, number) for course in courses for number in numbers)
-    after = [judge(moved[first : first + len(trials)]) for first in range(0, len(moved), len(trials))]
-    return judge([trial.start for trial in trials]), after
+    raced = range(min(N_RACED, len(trials)))
+    moved = in_threads(n_jobs)(delayed(attempt)(course, number) for course in courses for number in raced)
+    by_course = [moved[first : first + len(raced)] for first in range(0, len(moved), len(raced))]
+    best = best_of([judge(each).errors for each in by_course], n_distinct)
+    others = range(len(raced), len(trials))
+    rest = in_threads(n_jobs)(delayed(attempt)(courses[best], number) for number in others)
+    return courses[best], judge([trial.start for trial in trials]), judge([*by_course[best], *rest])
+
+
+def n_trial_passes(courses: list[Course], n_trials: int) -> int:
+    """Return the passes of all trials at most."""
+    n_raced, passes = min(N_RACED, n_trials), [course.n_passes for course in courses]
+    return n_raced * sum(passes) + (n_trials - n_raced) * max(passes)
 
 
 def best_of(tried: list[Errors], n_objects: int) -> int:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from protoset._extras import how_to_install
+
 NEEDED = ("typer", "rich")
 
 
@@ -16,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, by default with the arguments of the process, and return its exit code."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        sys.stderr.write(f"protoset: the command needs {' and '.join(missing)}; run: pip install 'protoset[cli]'\n")
+        sys.stderr.write(f"protoset: the command needs {' and '.join(missing)}; {how_to_install('cli')}\n")
         return 2
     from protoset.cli.app import run
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -210,6 +210,16 @@ def to_size(text: str) -> int | float | str:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
         raise ValueError(f"n_prototypes={text!r} must be auto, a count such as 20, or a rate such as 0.1") from None
+
+
+def to_image_shape(text: str | None) -> tuple[int, ...] | Literal[False] | None:
+    """Return the shape of images: numbers between x; False for "none"."""
+    if text is None or text.strip() == "none":
+        return None if text is None else False
+    sizes = text.strip().lower().split("x")
+    if len(sizes) not in (2, 3) or not all(size.isdecimal() for size in sizes):
+        raise ValueError(f"--image-shape {text!r} must be HEIGHTxWIDTH, such as 28x28 or 32x32x3, or none")
+    return tuple(map(int, sizes))
 
 
 def to_adapt(adapt: bool | None, relevances: bool) -> Any:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from protoset._version import __version__
-from protoset.cli import compare, datasets, demo, evaluate, experiment, explain, paper, predict, select, version
+from protoset.cli import compare, datasets, demo, evaluate, experiment, explain, paper, predict, select, version, warmup
 from protoset.cli._work import Interruption, watching
 
 EXIT_CODES = (
@@ -64,6 +64,7 @@ app.add_typer(experiment.app, name="experiment", epilog=EXIT_CODES)
 app.add_typer(paper.app, name="paper", epilog=EXIT_CODES)
 app.add_typer(datasets.app, name="datasets", epilog=EXIT_CODES)
 app.command(epilog=EXIT_CODES)(demo.demo)
+app.command(epilog=EXIT_CODES)(warmup.warmup)
 app.command(epilog=EXIT_CODES)(version.version)
 
 

@@ -95,10 +95,7 @@ def compare(
     else:
         _show(dataset.name, dataset.roles, comparison)
     if plot is not None:
-        # Guessing keeps nothing, and a logarithmic scale has no 0.
-        drawn = [column for column, method in enumerate(comparison.methods) if method != "guess"]
-        errors, rates = comparison.errors.mean(axis=0)[drawn], comparison.selection_rates.mean(axis=0)[drawn]
-        write_figure(plot_front(errors, rates, [comparison.methods[column] for column in drawn]), plot)
+        write_figure(plot_front(comparison), plot)
         if not json:
             say(f"plot: {plain(plot)}")
 

@@ -64,6 +64,13 @@ def select(
     ] = None,
     model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
     report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
+    image_shape: Annotated[
+        str | None,
+        options.option(
+            "Draw rows of numbers as images on the page: HEIGHTxWIDTH, as in 28x28, or 32x32x3 for colours; none draws "
+            "no images."
+        ),
+    ] = None,
     suspects: Annotated[
         bool,
         options.option("List objects whose label looks wrong, on the page of --report too; takes five more fits."),
@@ -92,6 +99,9 @@ def select(
     size, parameters = options.to_size(n_prototypes), options.to_parameters("--param", param)
     metric_params = options.to_parameters("--metric-param", metric_param)
     moves = options.to_adapt(adapt, relevances)
+    shape = options.to_image_shape(image_shape)
+    if image_shape is not None and report is None:
+        raise ValueError("--image-shape is for the page of --report; add --report, or leave it out")
     with working("reading", quiet):
         dataset = options.read_data(context)
     import numpy as np
@@ -100,6 +110,10 @@ def select(
     from protoset.models import fit_model
     from protoset.persistence import save
 
+    if shape:
+        from protoset.report.images import find_image_shape
+
+        find_image_shape(dataset, shape)
     if output is not None:
         rows_file = standard_output() if is_dash(output) else output
         form = check_rows(dataset, rows_file, overwrite=force).name
@@ -135,6 +149,8 @@ def select(
     if no_error:
         # An error alone, without what it compares with, says little.
         document |= {"cross_validation": None, "size_choice": None, "test": None}
+        # A page checks labels by more fits unless told otherwise.
+        known["suspects"] = False
     else:
         with working("measuring the error", quiet) as tell:
             validating: dict[str, Any] = {"metric": metric, "metric_params": metric_params, "scaling": scaling}
@@ -153,10 +169,8 @@ def select(
     if model is not None:
         save(fitted, model)
     if report is not None:
-        from protoset.report import write_report
-
         with working("writing the report", quiet):
-            write_report(report, dataset, fitted.classifier, transform=fitted.preparation, overwrite=force, **known)
+            fitted.report(dataset, path=report, image_shape=shape, overwrite=force, **known)
     document["outputs"] = {option[2:]: file for option, file in outputs.items() if file is not None}
     if json:
         say_json(document)

@@ -9,6 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from protoset._display import Displayed, Table, cut_text
+
+SHOWN_ROWS = 5
+"""Objects of a data set that a notebook shows."""
+
+SHOWN_COLUMNS = 8
+"""Attributes of a data set that a notebook shows."""
+
 Kind = Literal["vectors", "mixed", "series", "strings", "matrix"]
 KINDS: tuple[Kind, ...] = ("vectors", "mixed", "series", "strings", "matrix")
 """Kinds of objects; see :class:`Dataset`."""
@@ -88,8 +96,8 @@ class Layout:
     missing: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Displayed):
     """Labelled objects of one kind.
 
     Attributes
@@ -131,11 +139,39 @@ class Dataset:
     left_out: tuple[LeftOut, ...] = ()
     id_column: str | None = None
 
+    def _title(self) -> str:
+        return f"Dataset {cut_text(self.name)!r}"
+
+    def _summary(self) -> str:
+        n_classes = len(np.unique(self.labels))
+        split = "" if self.n_train is None else f", {self.n_train:,} for training"
+        return f"{self.n_objects:,} objects ({self.kind}){split}, {n_classes:,} classes"
+
     def __repr__(self) -> str:
         """Name, kind, number of objects and of classes, and roles of the columns."""
-        roles = f"; {self.roles}" if self.roles else ""
-        n_classes = len(np.unique(self.labels))
-        return f"<Dataset {self.name!r}: {self.n_objects} objects ({self.kind}), {n_classes} classes{roles}>"
+        return f"<{self._title()}: {self._summary()}{f'; {self.roles}' if self.roles else ''}>"
+
+    def _table(self) -> Table:
+        headings, cells = self._shown_columns()
+        rows = [
+            [row if self.ids is None else self.ids[row], label, *values]
+            for row, (label, values) in enumerate(zip(self.labels[:SHOWN_ROWS].tolist(), cells, strict=False))
+        ]
+        return Table(["row" if self.ids is None else "id", "label", *headings], rows, len(rows), self.roles)
+
+    def _shown_columns(self) -> tuple[list[str], list[list[Any]]]:
+        """Headings and cells of the first objects, without their labels."""
+        if self.kind == "matrix":
+            return [], [[] for _ in self.labels[:SHOWN_ROWS]]
+        objects = self.objects[:SHOWN_ROWS]
+        if self.kind == "strings":
+            return ["text"], [[item] for item in objects]
+        if self.kind == "series":
+            return ["series"], [[f"{len(item):,} points"] for item in objects]
+        n_columns = np.shape(self.objects)[1]
+        headings = [attribute.name for attribute in self.attributes] or [f"attribute {i}" for i in range(n_columns)]
+        more = ["..."] if n_columns > SHOWN_COLUMNS else []
+        return headings[:SHOWN_COLUMNS] + more, [[*row[:SHOWN_COLUMNS], *more] for row in np.asarray(objects).tolist()]
 
     @property
     def n_objects(self) -> int:

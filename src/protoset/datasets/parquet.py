@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from protoset._extras import how_to_install
 from protoset._memory import unpacking_limit
 from protoset.datasets._columns import assemble, label_text, read_column, read_target, read_texts, text_objects
 from protoset.datasets._errors import check_unpacked, error_at, listed, shown
@@ -36,7 +37,7 @@ def _pyarrow(file: str) -> tuple[Any, Any]:
         from pyarrow import parquet
     except ImportError as missing:
         raise error_at(
-            file, "Parquet files need pyarrow, which is not installed; pip install 'protoset[parquet]'"
+            file, f"Parquet files need pyarrow, which is not installed; {how_to_install('parquet')}"
         ) from missing
     return pyarrow, parquet
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protoset._display import MOST_ROWS, Displayed, Named, Table
 from protoset.decisions.degradations import ranks_of
 from protoset.decisions.ranks import decide
 from protoset.decisions.rules import AdjustedRule, Rule, ScoresRule
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Displayed):
     """The prototypes behind the decisions, one row per query, the deciding one first.
 
     Attributes
@@ -42,9 +43,26 @@ class Explanation:
     adjusted_ranks: np.ndarray
     exemplars: np.ndarray
 
+    def _summary(self) -> str:
+        n_queries, n_shown = self.indices.shape
+        return f"{n_queries:,} queries, {n_shown} prototypes each"
 
-@dataclass(frozen=True)
-class Predictions:
+    def _table(self) -> Table:
+        rows = [
+            [query, *(Named(label, f"({row}, {distance:.4g})") for label, row, distance in zip(*of_query, strict=True))]
+            for query, of_query in enumerate(
+                zip(self.labels[:MOST_ROWS], self.exemplars[:MOST_ROWS], self.distances[:MOST_ROWS], strict=True)
+            )
+        ]
+        others = ["then"] * (self.indices.shape[1] - 1)
+        note = "Each with its label, its row in the training set and its distance; the label of the first is predicted."
+        if (self.exemplars != self.indices).any():
+            note += " The prototypes moved: the rows are those of the nearest objects of their classes."
+        return Table(["query", "decided by", *others], rows, len(self.indices), note)
+
+
+@dataclass(frozen=True, repr=False)
+class Predictions(Displayed):
     """Predicted labels with what is behind them, one entry per query.
 
     Attributes
@@ -65,6 +83,15 @@ class Predictions:
     indices: np.ndarray
     distances: np.ndarray
     exemplars: np.ndarray
+
+    def _summary(self) -> str:
+        return f"{len(self.labels):,} queries"
+
+    def _table(self) -> Table:
+        columns = (self.labels, self.probabilities, self.exemplars, self.distances)
+        rows = zip(range(MOST_ROWS), *(column[:MOST_ROWS].tolist() for column in columns), strict=False)
+        headings = ["query", "label", "probability", "decided by row", "distance"]
+        return Table(headings, rows, len(self.labels))
 
 
 def order_of(rule: Rule, block: np.ndarray, n_shown: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from protoset._display import Brief
 from protoset.decisions.held_out import HeldOut
 from protoset.decisions.novelty import HeldOutScores, held_out_novelty, radii_of
 from protoset.decisions.probabilities import ProbabilityMap, learn_map
@@ -20,8 +21,8 @@ from protoset.decisions.rules import Rule, learn_rule
 from protoset.decisions.scores import choose_scores
 
 
-@dataclass(frozen=True, eq=False)
-class Calibration:
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Brief):
     """What held-out training objects say about decisions.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
+from protoset._display import Brief
 from protoset._validation import as_numbers, check_choice, name_rows
 from protoset.evaluation._tables import ROUNDING_NOISE, as_table, merge_close
 
@@ -151,8 +152,8 @@ def holm(p_values: Any) -> np.ndarray:
     return corrected
 
 
-@dataclass(frozen=True, eq=False)
-class PairwiseTests:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseTests(Brief):
     """Signed-rank tests of all pairs of methods.
 
     Attributes

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from protoset._cluster import resolve_client
+from protoset._display import Displayed, Table, percent
 from protoset._validation import check_jobs
 from protoset.adaptation.checks import check_movable
 from protoset.datasets import Dataset
@@ -28,8 +29,8 @@ SIGNIFICANCE = 0.05
 """Level of the tests."""
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Displayed):
     """Methods on the folds of one data set.
 
     Attributes
@@ -82,6 +83,21 @@ class Comparison:
             for name, error, deviation in zip(self.methods, errors, deviations, strict=True)
             if name != GUESS and no_better_than(error, deviation, guess)
         )
+
+    def _summary(self) -> str:
+        n_folds = len(self.errors)
+        return f"{len(self.methods)} methods, {n_folds} {'split' if n_folds == 1 else 'folds'}, metric {self.metric}"
+
+    def _table(self) -> Table:
+        means = (self.errors.mean(axis=0), self.selection_rates.mean(axis=0), self.seconds.mean(axis=0))
+        rows = []
+        for name, error, rate, seconds, deviation, rank in zip(
+            self.methods, *means, self.standard_errors, self.pareto_ranks, strict=True
+        ):
+            spread = "" if np.isnan(deviation) else f"\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{deviation:.4f}"
+            told = f"{error:.4f}{spread}" if name not in self.failures else f"failed: {self.failures[name]}"
+            rows.append([name, told, percent(rate), seconds, rank])
+        return Table(["method", "error", "kept", "CPU seconds", "Pareto rank"], rows, len(rows), self.note)
 
 
 def compare(

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from protoset._extras import how_to_install
 from protoset._files import write_atomically
 from protoset._validation import check_path
 from protoset.exceptions import JournalError, PlanError
@@ -69,7 +70,9 @@ def _parquet(rows: list[CellResult], columns: list[str]) -> bytes:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise ImportError("Parquet files need pyarrow: pip install 'protoset[parquet]', or write .csv") from error
+        raise ImportError(
+            f"Parquet files need pyarrow, which is not installed; {how_to_install('parquet')}, or write .csv"
+        ) from error
     numbers = pyarrow.int64()
     kinds = {str: pyarrow.string(), int: numbers, float: pyarrow.float64(), bytes: pyarrow.list_(numbers)}
     types = column_types()

@@ -13,6 +13,7 @@ import numpy as np
 
 from protoset import exceptions
 from protoset._cluster import resolve_client
+from protoset._display import Brief
 from protoset._validation import check_callable, check_choice, check_flag, check_jobs
 from protoset.datasets import Dataset
 from protoset.decisions import RANK_RULES, RankRule
@@ -63,8 +64,8 @@ class ReferenceEstimates:
     guessed_from: Literal["training", "file"] = "training"
 
 
-@dataclass(frozen=True, eq=False)
-class Validation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation(Brief):
     """Measures of predictions for held-out objects.
 
     Attributes

@@ -19,6 +19,8 @@ __all__ = [
     "coordinate",
     "differences",
     "dropping",
+    "elastic",
+    "elastic_search",
     "euclidean",
     "graphs",
     "hill_climbing",
@@ -36,6 +38,7 @@ __all__ = [
     "strings",
     "ties",
     "voting",
+    "warping",
 ]
 
 

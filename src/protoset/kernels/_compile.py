@@ -1,26 +1,92 @@
 """How kernels are compiled: without the lock of the interpreter, and with a cache on disk if a folder is writable."""
 
+import gc
+import time
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 from numba import njit
+from numba.core import event
 
+from protoset._progress import report_to_askers
 from protoset.exceptions import CompilationCacheWarning
+
+LONG_COMPILATION = 1.0
+"""Seconds of compilation in a process after which users are told."""
 
 
 def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function at its first call; ``options`` are Numba's."""
     if function is None:
         return partial(compiled, **options)
+    # Nothing calls kernels from C; the code for such calls takes time to compile.
+    options = {"nogil": True, "no_cfunc_wrapper": True, **options}
     try:
-        return njit(cache=True, nogil=True, **options)(function)
+        return njit(cache=True, **options)(function)
     except RuntimeError as error:
         if "cannot cache function" not in str(error):
             raise
         _warn_of_no_cache()
-        return njit(nogil=True, **options)(function)
+        return njit(**options)(function)
+
+
+def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function that only kernels call, never Python: no code to be called by Python, no cache of its own."""
+    if function is None:
+        return partial(part, **options)
+    return njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
+
+
+class CompilationWatch(event.Listener):
+    """Count what this process compiles for protoset, tell users when it takes long, and pause the garbage collector.
+
+    The compiler makes many objects that live long; looking for garbage among them is a sixth of its time. Numba
+    compiles under a lock, so events of two threads do not mix.
+
+    Attributes
+    ----------
+    seconds : float
+        Seconds of compilation so far.
+    n_kernels : int
+        Kernels compiled so far; parts of kernels are not counted.
+    """
+
+    def __init__(self) -> None:
+        self.seconds, self.n_kernels = 0.0, 0
+        self._depth, self._started, self._resumes, self._told = 0, 0.0, False, False
+
+    def on_start(self, event: Any) -> None:
+        """Note the start of a kernel, or of a part of it."""
+        if self._depth == 0:
+            if not event.data["dispatcher"].py_func.__module__.startswith("protoset."):
+                return
+            self._started, self._resumes = time.perf_counter(), gc.isenabled()
+            gc.disable()
+        self._depth += 1
+        self._tell()
+
+    def on_end(self, event: Any) -> None:
+        """Note the end of a kernel, or of a part of it."""
+        if self._depth == 0:
+            return
+        self._depth -= 1
+        self._tell()
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._started
+            self.n_kernels += 1
+            if self._resumes:
+                gc.enable()
+
+    def _tell(self) -> None:
+        if not self._told and self.seconds + time.perf_counter() - self._started > LONG_COMPILATION:
+            self._told = True
+            report_to_askers("compiling, once after an installation: this may take half a minute")
+
+
+watch = CompilationWatch()
+event.register("numba:compile", watch)
 
 
 @cache

@@ -7,7 +7,7 @@ classes. The losses return the sum over the objects, by weight. They write how t
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 FAINT = 1e-6
 """A prototype whose share in its class differs from its share in all prototypes by less gets no gradient."""
@@ -19,7 +19,7 @@ FAR_BEHIND = 20.0
 """Where the nearest prototype of the object's class is this far behind, its class is normalised separately."""
 
 
-@compiled
+@part
 def relative_row(distances, labels, code, weight, steepness, slopes):
     """Relative loss of one object: logistic function of (same - other) / (same + other), see ``kernels.refining.loss``.
 
@@ -44,7 +44,7 @@ def relative_row(distances, labels, code, weight, steepness, slopes):
     return weight * value
 
 
-@compiled
+@part
 def softmax_row(distances, labels, code, weight, sharpness, slopes):
     """Softmax loss of one object: - log of the share of the prototypes of its class.
 
@@ -156,7 +156,7 @@ def list_nearest(screen, labels, codes, lists):
                 lists[row, length - 1] = wanted
 
 
-@compiled
+@part
 def _smallest(values, labels, code, same):
     """Position of the smallest value of the class, or of the other classes; -1 where there is none."""
     smallest = -1

@@ -1,8 +1,6 @@
 """Kernels of series that move: warped distances of many pairs at once, and their gradients along the best paths.
 
-``LANES`` pairs of series of the same two lengths are warped together, so that the compiler can use vector
-instructions: the last axis of the arrays has one lane for each pair. Costs and their order are those of ``series.dtw``,
-so that distances are the same to the last bit.
+``LANES`` pairs of series of the same two lengths are warped together, see ``kernels.warping``.
 
 Prototypes are the rows of an array (prototypes, points, channels); ``lengths`` has the number of points of each. All
 coordinates are multiplied by ``factors``, one for each channel. Pairs are given by the positions of a series and of a
@@ -13,12 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 from protoset.kernels.alignment import BOTH, FIRST, SECOND, align
 from protoset.kernels.series import FINITE_MATH, SeriesArrays, Warping, band_radius, longest_length
-
-LANES = 64
-"""Pairs of series that are warped together: fewer are not worth vector instructions."""
+from protoset.kernels.warping import LANES, band_base, band_cells, fill_lanes, start_band, warp_to_one
 
 STEP_BYTES = 2**26
 """Memory for the steps of the paths of pairs that are warped together."""
@@ -36,26 +32,7 @@ class Pairs(NamedTuple):
     warping: Warping
 
 
-@compiled
-def band_base(i, radius):
-    """Column of the cell before the band in row i; rows and columns count from 1."""
-    return max(0, i - radius - 1)
-
-
-@compiled
-def band_cells(m, radius):
-    """Cells of a row of the band, with one before it and one after it."""
-    return min(m, 2 * radius + 1) + 2
-
-
-@compiled
-def start_band(previous, m, radius):
-    """Write the row of cells before the first points, where every path begins."""
-    previous[: band_cells(m, radius)] = np.inf
-    previous[0] = 0.0
-
-
-@compiled(fastmath=FINITE_MATH)
+@part(fastmath=FINITE_MATH)
 def warp(x, n, y, m, radius, costs, previous, current, steps):
     """Squared dynamic time warping distances of the pairs in the lanes.
 
@@ -92,46 +69,6 @@ def warp(x, n, y, m, radius, costs, previous, current, steps):
     return previous[m - band_base(n, radius)]
 
 
-@compiled(fastmath=FINITE_MATH)
-def warp_to_one(x, n, y, m, radius, costs, previous, current):
-    """As ``warp``, of the series in the lanes to one prototype: y is (points, channels)."""
-    channels = x.shape[1]
-    start_band(previous, m, radius)
-    costs[:] = 0.0
-    for i in range(1, n + 1):
-        first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
-        shift = base - band_base(i - 1, radius)
-        current[first - 1 - base] = np.inf
-        current[last + 1 - base] = np.inf
-        for j in range(first, last + 1):
-            cell, before = j - base, j - base + shift
-            if channels > 1:
-                costs[:] = 0.0
-                for channel in range(channels - 1):
-                    other = y[j - 1, channel]
-                    for lane in range(LANES):
-                        difference = x[i - 1, channel, lane] - other
-                        costs[lane] += difference * difference
-            other = y[j - 1, channels - 1]
-            for lane in range(LANES):
-                difference = x[i - 1, channels - 1, lane] - other
-                cost = costs[lane] + difference * difference
-                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
-                current[cell, lane] = least + cost
-        previous, current = current, previous
-    return previous[m - band_base(n, radius)]
-
-
-@compiled
-def fill_lanes(lanes, length, values, starts, count, factors):
-    """Write ``count`` series to the lanes; ``starts`` has the first point of each."""
-    for t in range(length):
-        for channel in range(values.shape[1]):
-            factor = factors[channel]
-            for lane in range(count):
-                lanes[t, channel, lane] = values[starts[lane] + t, channel] * factor
-
-
 @compiled
 def squared_block(series, rows, factors, values, starts, lengths, warping, squared):
     """Write the squared distances of the series ``rows`` to others, a row of ``squared`` for each of the others.
@@ -142,7 +79,7 @@ def squared_block(series, rows, factors, values, starts, lengths, warping, squar
     x = np.zeros((longest_length(series.starts), values.shape[1], LANES))
     x_starts = np.empty(LANES, np.int64)
     costs, previous, current = np.empty(LANES), np.empty((0, LANES)), np.empty((0, LANES))
-    first = 0
+    first, no_cutoffs = 0, np.empty(0)
     while first < rows.shape[0]:
         n, count = series.starts[rows[first] + 1] - series.starts[rows[first]], 0
         while count < LANES and first + count < rows.shape[0]:
@@ -159,16 +96,19 @@ def squared_block(series, rows, factors, values, starts, lengths, warping, squar
             if cells > previous.shape[0]:
                 previous, current = np.empty((cells, LANES)), np.empty((cells, LANES))
             y = values[starts[other] : starts[other] + m]
-            squared[other, first : first + count] = warp_to_one(x, n, y, m, radius, costs, previous, current)[:count]
+            warped = warp_to_one(x, n, y, m, radius, no_cutoffs, costs, previous, current)
+            for lane in range(count):
+                squared[other, first + lane] = warped[lane]
         first += count
 
 
 @compiled
-def warp_pairs(pairs, pulls, distances, gradient, scale_gradient):
-    """Compute the distances of pairs, or where ``pulls`` is not empty add their gradients.
+def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
+    """Compute the distances of pairs from position ``first`` on, or where ``pulls`` is not empty add their gradients.
 
     ``pulls`` has how the loss changes with each distance, divided by the distance. The gradients are those by the
-    coordinates multiplied by the factors, and by the logarithms of the scales.
+    coordinates multiplied by the factors, and by the logarithms of the scales. Returns the position of the first pair
+    that was left out, as its steps need much memory (``pull_along_alignment`` is for it), or the number of pairs.
     """
     series, rows, points, lengths, columns, factors, warping = pairs
     n_longest, (m_longest, channels) = longest_length(series.starts), points.shape[1:]
@@ -177,15 +117,12 @@ def warp_pairs(pairs, pulls, distances, gradient, scale_gradient):
     costs, previous, current = np.empty(LANES), np.empty((0, LANES)), np.empty((0, LANES))
     steps, no_steps = np.empty((0, 0, LANES), np.uint8), np.empty((0, 0, LANES), np.uint8)
     flat, x_starts, y_starts = points.reshape(-1, channels), np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    first = 0
     while first < rows.shape[0]:
         n, m, count = series.starts[rows[first] + 1] - series.starts[rows[first]], lengths[columns[first]], 0
         radius = band_radius(n, m, warping.radius, warping.fraction)
         cells = band_cells(m, radius)
         if is_pulled and n * cells * LANES > STEP_BYTES:
-            pull_along_alignment(pairs, first, radius, pulls[first], gradient, scale_gradient)
-            first += 1
-            continue
+            return first
         while count < LANES and first + count < rows.shape[0]:
             row, column = rows[first + count], columns[first + count]
             if series.starts[row + 1] - series.starts[row] != n or lengths[column] != m:
@@ -207,9 +144,10 @@ def warp_pairs(pairs, pulls, distances, gradient, scale_gradient):
             for lane in range(count):
                 distances[first + lane] = np.sqrt(squared[lane])
         first += count
+    return first
 
 
-@compiled
+@part
 def pull_along_path(x, n, y, m, radius, steps, lane, pull, gradient, scale_gradient):
     """Add the gradients of one pair, from the last points of both series to the first."""
     i, j = n, m
@@ -225,12 +163,14 @@ def pull_along_path(x, n, y, m, radius, steps, lane, pull, gradient, scale_gradi
 
 
 @compiled
-def pull_along_alignment(pairs, pair, radius, pull, gradient, scale_gradient):
+def pull_along_alignment(pairs, pair, pull, gradient, scale_gradient):
     """Add the gradients of one pair whose steps need much memory."""
-    series, row, column = pairs.series, pairs.rows[pair], pairs.columns[pair]
+    series, row, column, warping = pairs.series, pairs.rows[pair], pairs.columns[pair], pairs.warping
+    n, m = series.starts[row + 1] - series.starts[row], pairs.lengths[column]
+    radius = band_radius(n, m, warping.radius, warping.fraction)
     a = series.values[series.starts[row] : series.starts[row + 1]] * pairs.factors
     b = pairs.points[column, : pairs.lengths[column]] * pairs.factors
-    path, _ = align(a, b, radius, np.empty(0))
+    path, _ = align(a, b, radius)
     for k in range(path.shape[0]):
         i, j = path[k]
         for channel in range(a.shape[1]):

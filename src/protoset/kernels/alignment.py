@@ -1,13 +1,14 @@
 """The best alignment of two series (see ``protoset.spaces.series``).
 
-The costs are those of ``series.dtw`` and ``series.erp``, so that the costs of the path add up to the distance. Each
-cell keeps the step that led to it; among equal costs the diagonal step is kept.
+The costs are those of ``series.dtw`` and ``elastic.edit_path``, so that the costs of the path add up to the distance.
+Each cell keeps the step that led to it; among equal costs the diagonal step is kept.
 """
 
 import numpy as np
 
 from protoset.kernels._compile import compiled
-from protoset.kernels.series import gap_cost, point_cost
+from protoset.kernels.elastic import alone_cost, both_cost, first_cost
+from protoset.kernels.series import point_cost
 
 BOTH = 0
 """Step that takes a point of both series."""
@@ -20,54 +21,66 @@ SECOND = 2
 
 
 @compiled
-def align(a, b, radius, gap):
-    """Pairs of points on the best path, from the first to the last, and the cost of each.
-
-    Edit distance with real penalty where ``gap`` is not empty, else dynamic time warping. A pair has -1 for a point
-    that is not there.
-    """
+def align(a, b, radius):
+    """Pairs of points on the best warping path, from the first to the last, and the cost of each."""
     n, m = a.shape[0], b.shape[0]
-    skips = gap.shape[0] > 0
     steps = np.zeros((n + 1, m + 1), np.uint8)
     previous, current = np.full(m + 1, np.inf), np.full(m + 1, np.inf)
     previous[0] = 0.0
-    if skips:
-        for j in range(1, min(m, radius) + 1):
-            previous[j] = previous[j - 1] + gap_cost(b, j - 1, gap)
-            steps[0, j] = SECOND
     for i in range(1, n + 1):
         current[:] = np.inf
-        if skips and i <= radius:
-            current[0] = previous[0] + gap_cost(a, i - 1, gap)
-            steps[i, 0] = FIRST
         for j in range(max(1, i - radius), min(m, i + radius) + 1):
-            if skips:
-                both = previous[j - 1] + np.sqrt(point_cost(a, i - 1, b, j - 1))
-                first = previous[j] + gap_cost(a, i - 1, gap)
-                second = current[j - 1] + gap_cost(b, j - 1, gap)
-            else:
-                cost = point_cost(a, i - 1, b, j - 1)
-                both, first, second = previous[j - 1] + cost, previous[j] + cost, current[j - 1] + cost
+            cost = point_cost(a, i - 1, b, j - 1)
+            both, first, second = previous[j - 1] + cost, previous[j] + cost, current[j - 1] + cost
             best = min(both, min(first, second))
             current[j] = best
             steps[i, j] = BOTH if best == both else (FIRST if best == first else SECOND)
         previous, current = current, previous
     pairs, costs = np.empty((n + m, 2), np.int64), np.empty(n + m)
     i, j, slot = n, m, n + m
-    while i > 0 or j > 0:
+    while i > 0 and j > 0:
         slot -= 1
         step = steps[i, j]
-        pairs[slot, 0] = -1 if skips and step == SECOND else i - 1
-        pairs[slot, 1] = -1 if skips and step == FIRST else j - 1
-        if not skips:
-            costs[slot] = point_cost(a, i - 1, b, j - 1)
-            # The first pair of a warping path has no pair before it.
-            if i == 1 and j == 1:
-                break
-        elif step == BOTH:
-            costs[slot] = np.sqrt(point_cost(a, i - 1, b, j - 1))
+        pairs[slot, 0], pairs[slot, 1] = i - 1, j - 1
+        costs[slot] = point_cost(a, i - 1, b, j - 1)
+        i -= step != SECOND
+        j -= step != FIRST
+    return pairs[slot:], costs[slot:]
+
+
+@compiled
+def align_edits(a, b, a_skips, b_skips, radius, edits):
+    """As ``align``, for edit distances; a pair has -1 for no point where a point is taken alone."""
+    n, m, split, stiffness = a.shape[0], b.shape[0], edits.split, edits.stiffness
+    steps, table = np.zeros((n, m), np.uint8), np.full((n, m), np.inf)
+    for i in range(n):
+        for j in range(max(0, i - radius), min(m - 1, i + radius) + 1):
+            x, y = np.uintp(i), np.uintp(j)
+            both = first = second = np.inf
+            if i == 0 and j == 0:
+                both = first_cost(a, b)
+            if i > 0 and j > 0:
+                both = table[i - 1, j - 1] + both_cost(a, x, b, y, stiffness)
+            if i > 0:
+                first = table[i - 1, j] + alone_cost(a, x, b, y, a_skips, split)
+            if j > 0:
+                second = table[i, j - 1] + alone_cost(b, y, a, x, b_skips, split)
+            best = min(both, min(first, second))
+            table[i, j] = best
+            steps[i, j] = BOTH if best == both else (FIRST if best == first else SECOND)
+    pairs, costs = np.empty((n + m, 2), np.int64), np.empty(n + m)
+    i, j, slot = n - 1, m - 1, n + m
+    while i >= 0 and j >= 0:
+        slot -= 1
+        x, y, step = np.uintp(i), np.uintp(j), steps[i, j]
+        pairs[slot, 0] = -1 if step == SECOND else i
+        pairs[slot, 1] = -1 if step == FIRST else j
+        if step == FIRST:
+            costs[slot] = alone_cost(a, x, b, y, a_skips, split)
+        elif step == SECOND:
+            costs[slot] = alone_cost(b, y, a, x, b_skips, split)
         else:
-            costs[slot] = gap_cost(a, i - 1, gap) if step == FIRST else gap_cost(b, j - 1, gap)
+            costs[slot] = both_cost(a, x, b, y, stiffness) if i > 0 else first_cost(a, b)
         i -= step != SECOND
         j -= step != FIRST
     return pairs[slot:], costs[slot:]

@@ -5,7 +5,7 @@ Numbers are hashed by their bits. 0 and -0 have one hash, and so have all NaN.
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 EXPONENT = np.uint64(0x7FF0000000000000)
 """Bits of the exponent of a double; all are set in infinity and NaN."""
@@ -14,7 +14,7 @@ MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
 """All bits of a double but its sign."""
 
 
-@compiled
+@part
 def _mixed(value):
     """Return 64 bits that all depend on all bits of ``value``: the finaliser of SplitMix64."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -22,7 +22,7 @@ def _mixed(value):
     return value ^ (value >> np.uint64(31))
 
 
-@compiled
+@part
 def _plain(bits):
     """Bits of a double; those of 0 for -0, and the same for every NaN."""
     magnitude = bits & MAGNITUDE

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 REORDERED_MATH = {"reassoc", "contract", "nsz"}
 """Compiler flags: sums may be reordered, because the result is certified by its duality gap, not by its last bit."""
 
 
-@compiled(fastmath=REORDERED_MATH)
+@part(fastmath=REORDERED_MATH)
 def _positive_product(indices, data, v, start, stop):
     total = 0.0
     for entry in range(start, stop):
@@ -16,7 +16,7 @@ def _positive_product(indices, data, v, start, stop):
     return total
 
 
-@compiled(fastmath=REORDERED_MATH)
+@part(fastmath=REORDERED_MATH)
 def _add_scaled(indices, data, v, start, stop, step):
     for entry in range(start, stop):
         v[indices[entry]] += step * data[entry]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 REORDERED_SUMS = {"reassoc", "contract", "nsz"}
 """Sums in an order that suits vector instructions; NaN stays NaN."""
@@ -39,7 +39,7 @@ class Coordinates(NamedTuple):
     is_absolute: bool
 
 
-@compiled
+@part
 def distances_to_all(coordinates, row, transposed, factors, out):
     """Distances of one object to the columns of ``transposed`` (coordinates x points)."""
     x, gaps, out[:] = coordinates.images[row], coordinates.gaps, 0.0
@@ -66,7 +66,7 @@ def distances_to_all(coordinates, row, transposed, factors, out):
         out[column] = np.sqrt(out[column] + missing)
 
 
-@compiled(fastmath=REORDERED_SUMS)
+@part(fastmath=REORDERED_SUMS)
 def _squared_distance(x, point, factors, gaps):
     total = 0.0
     for j in range(point.shape[0]):
@@ -75,7 +75,7 @@ def _squared_distance(x, point, factors, gaps):
     return total
 
 
-@compiled
+@part
 def distance_to_one(coordinates, row, point, factors):
     """Distance of one object to one prototype."""
     x = coordinates.images[row]
@@ -89,7 +89,7 @@ def distance_to_one(coordinates, row, point, factors):
     return total * weight if weight > 0.0 else 1.0
 
 
-@compiled
+@part
 def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slopes):
     """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors."""
     if slope == 0.0 or distance == 0.0:
@@ -105,13 +105,47 @@ def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slop
                 gradient[j] += strength * factors[j] * np.sign(difference)
             scale_slopes[j] += 0.5 * strength * factors[j] * min(abs(difference), limit)
         return
+    strength = slope / distance
     for j in range(point.shape[0]):
-        strength, difference = slope / distance * factors[j] * factors[j], point[j] - np.float64(x[j])
-        if np.isnan(difference):
-            scale_slopes[j] += 0.5 * strength * gaps[j]
+        difference, force = point[j] - np.float64(x[j]), strength * factors[j] * factors[j]
+        # Choices between two values, not branches, so that vector instructions can be used.
+        is_missing = np.isnan(difference)
+        gradient[j] += 0.0 if is_missing else force * difference
+        scale_slopes[j] += 0.5 * force * (gaps[j] if is_missing else difference * difference)
+
+
+@part(fastmath=REORDERED_SUMS)
+def pull_all(coordinates, row, transposed, factors, distances, slopes, gradient, scale_slopes):
+    """Do the same as ``pull`` for all prototypes: columns of ``transposed`` and ``gradient``. Overwrites ``slopes``."""
+    x, gaps, all_slopes = coordinates.images[row], coordinates.gaps, 0.0
+    for column in range(slopes.shape[0]):
+        counts = 0.0 < distances[column] < np.inf
+        if coordinates.is_absolute:
+            slopes[column] *= coordinates.weights[row] if counts else 0.0
         else:
-            gradient[j] += strength * difference
-            scale_slopes[j] += 0.5 * strength * difference * difference
+            slopes[column] = slopes[column] / distances[column] if counts else 0.0
+        all_slopes += slopes[column]
+    for j in range(x.shape[0]):
+        value, factor, values, pulled, total = np.float64(x[j]), factors[j], transposed[j], gradient[j], 0.0
+        if coordinates.is_absolute:
+            if np.isnan(value):
+                continue
+            for column in range(slopes.shape[0]):
+                difference = values[column] - value
+                if abs(difference) < coordinates.limit:
+                    pulled[column] += slopes[column] * factor * np.sign(difference)
+                total += slopes[column] * min(abs(difference), coordinates.limit)
+            scale_slopes[j] += 0.5 * factor * total
+            continue
+        if np.isnan(value):
+            scale_slopes[j] += 0.5 * factor * factor * gaps[j] * all_slopes
+            continue
+        for column in range(slopes.shape[0]):
+            difference = values[column] - value
+            force = slopes[column] * difference
+            pulled[column] += factor * factor * force
+            total += force * difference
+        scale_slopes[j] += 0.5 * factor * factor * total
 
 
 @compiled

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 from protoset.kernels.ties import nearest_by_majority
 
 
-@compiled
+@part
 def _push_smallest(heap, value):
     """Replace the root of a max-heap and restore the heap."""
     size = heap.shape[0]
@@ -24,8 +24,8 @@ def _push_smallest(heap, value):
     heap[hole] = value
 
 
-@compiled
-def _sort_pairs(distances, indices, spare_distances, spare_indices):
+@part
+def sort_pairs(distances, indices, spare_distances, spare_indices):
     """Merge sort by (distance, index), in place; NumPy's sorts take seconds to compile."""
     size = distances.shape[0]
     width = 1
@@ -46,9 +46,21 @@ def _sort_pairs(distances, indices, spare_distances, spare_indices):
                 else:
                     spare_distances[target], spare_indices[target] = distances[other], indices[other]
                     other += 1
-        distances[:] = spare_distances[:size]
-        indices[:] = spare_indices[:size]
+        for target in range(size):
+            distances[target], indices[target] = spare_distances[target], spare_indices[target]
         width *= 2
+
+
+@part
+def ascending(values):
+    """Positions of the values in ascending order; equal values by position."""
+    size = values.shape[0]
+    spare_values, spare_order = np.empty(size), np.empty(size, np.int32)
+    sorted_values, order = np.empty(size), np.empty(size, np.int32)
+    for position in range(size):
+        sorted_values[position], order[position] = values[position], position
+    sort_pairs(sorted_values, order, spare_values, spare_order)
+    return order
 
 
 @compiled
@@ -60,7 +72,7 @@ def sort_rows(indptr, indices, distances):
     spare_distances, spare_indices = np.empty(longest, distances.dtype), np.empty(longest, indices.dtype)
     for row in range(indptr.shape[0] - 1):
         start, stop = indptr[row], indptr[row + 1]
-        _sort_pairs(distances[start:stop], indices[start:stop], spare_distances, spare_indices)
+        sort_pairs(distances[start:stop], indices[start:stop], spare_distances, spare_indices)
 
 
 @compiled

@@ -7,13 +7,13 @@ codes, so that a dissimilarity does not depend on its block, nor on the order of
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 LARGEST_DIFFERENCE = 1e150
 """Largest difference in units of the training set; its square is finite."""
 
 
-@compiled
+@part
 def _scaled(difference, divisor):
     """Difference of two numbers in units of the training set; a divisor of 0 means that all its values are equal."""
     if divisor == 0.0:
@@ -21,7 +21,7 @@ def _scaled(difference, divisor):
     return min(difference / divisor, LARGEST_DIFFERENCE)
 
 
-@compiled
+@part
 def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
     """Sum of the squared differences of the numbers; 1 where a number is missing in either object."""
     total = 0.0

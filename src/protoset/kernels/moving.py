@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 from protoset.kernels.adapting import adam_step, relative_row, softmax_row
-from protoset.kernels.differences import distance_to_one, distances_to_all, pull
+from protoset.kernels.differences import distance_to_one, distances_to_all, pull, pull_all
 
 FREE, ON_SPHERE, ON_CENTRED_SPHERE = 0, 1, 2
 """Where prototypes can be: anywhere; at length 1; at length 1 with mean 0."""
@@ -106,11 +106,15 @@ def put_back(points, surface):
         return
     for row in range(points.shape[0]):
         point = points[row]
-        if surface == ON_CENTRED_SPHERE:
-            point -= point.mean()
-        length = np.sqrt((point * point).sum())
-        if length > 0.0:
-            point /= length
+        total = squares = 0.0
+        for j in range(point.shape[0]):
+            total += point[j]
+        for j in range(point.shape[0]):
+            point[j] -= total / point.shape[0] if surface == ON_CENTRED_SPHERE else 0.0
+            squares += point[j] * point[j]
+        length = np.sqrt(squares)
+        for j in range(point.shape[0]):
+            point[j] /= length if length > 0.0 else 1.0
 
 
 @compiled
@@ -138,15 +142,20 @@ def take_step(moving, by_points, slopes_of_logarithms, sharpness_slope, steps):
         adam_step(moving.sharpness, sharpness_slope, means[0], means[1], length, number, steps.faint_logarithm)
 
 
-@compiled
+@part
 def change_scales(moving, slopes_of_logarithms, length, steps):
     """Take a step of the logarithms of the scales; the mean of the scales stays 1."""
     logarithms, scales, means = moving.logarithms, moving.scales, moving.scale_means
-    slopes_of_logarithms += steps.scale_penalty * logarithms / scales.shape[0]
+    for attribute in range(scales.shape[0]):
+        slopes_of_logarithms[attribute] += steps.scale_penalty * logarithms[attribute] / scales.shape[0]
     adam_step(logarithms, slopes_of_logarithms, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
-    scales[:] = np.exp(logarithms)
-    scales *= scales.shape[0] / scales.sum()
-    logarithms[:] = np.log(scales)
+    total = 0.0
+    for attribute in range(scales.shape[0]):
+        scales[attribute] = np.exp(logarithms[attribute])
+        total += scales[attribute]
+    for attribute in range(scales.shape[0]):
+        scales[attribute] *= scales.shape[0] / total
+        logarithms[attribute] = np.log(scales[attribute])
 
 
 @compiled
@@ -159,9 +168,14 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
     n_prototypes, width = points.shape
     is_listed = lists.shape[1] > 0
     n_entries = lists.shape[1] if is_listed else n_prototypes
-    columns, labels = np.arange(n_prototypes).astype(lists.dtype), moving.labels.copy()
+    columns, labels = np.empty(n_prototypes, lists.dtype), moving.labels.copy()
+    for column in range(n_prototypes):
+        columns[column] = column
     distances, slopes = np.empty(n_entries), np.empty(n_entries)
     transposed = np.empty((width, 0 if is_listed else n_prototypes))
+    # The softmax pulls all prototypes, the relative loss two.
+    pulls_all = steps.is_softmax and not is_listed
+    gradients = np.empty((width, n_prototypes if pulls_all else 0))
     gradient, factors = np.empty((n_prototypes, width)), np.empty(width)
     scale_slopes, slopes_of_logarithms, sharpness_slope = np.empty(width), np.empty(moving.scales.shape[0]), np.empty(1)
     for first in range(0, order.shape[0], steps.batch):
@@ -171,7 +185,7 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
             factors[j] = np.sqrt(moving.scales[attribute_of[j]])
             for column in range(transposed.shape[1]):
                 transposed[j, column] = points[column, j]
-        gradient[:] = 0.0
+        gradient[:], gradients[:] = 0.0, 0.0
         scale_slopes[:] = 0.0
         sharpness_slope[0] = 0.0
         for row in batch:
@@ -191,6 +205,9 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
                 sharpness_slope[0] += softmax_row(distances, labels, code, weight, sharpness, slopes)[1]
             else:
                 relative_row(distances, labels, code, weight, steepness, slopes)
+            if pulls_all:
+                pull_all(coordinates, row, transposed, factors, distances, slopes, gradients, scale_slopes)
+                continue
             for entry in range(n_entries):
                 if slopes[entry] != 0.0:
                     column = columns[entry]
@@ -204,6 +221,10 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
                         gradient[column],
                         scale_slopes,
                     )
+        if pulls_all:
+            for column in range(n_prototypes):
+                for j in range(width):
+                    gradient[column, j] = gradients[j, column]
         slopes_of_logarithms[:] = 0.0
         for j in range(width):
             slopes_of_logarithms[attribute_of[j]] += scale_slopes[j]

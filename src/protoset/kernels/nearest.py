@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
+from protoset.kernels.lists import sort_pairs
 
 
 class Nearest(NamedTuple):
@@ -35,7 +36,7 @@ class Nearest(NamedTuple):
     """Neighbours to keep of each object, with ties."""
 
 
-@compiled
+@part
 def _kth_smallest(values, count, k):
     """The k-th smallest of the first ``count`` values (k from 1), by quickselect on a copy."""
     work = values[:count].copy()
@@ -61,7 +62,7 @@ def _kth_smallest(values, count, k):
     return work[wanted]
 
 
-@compiled
+@part
 def compact(row, nearest):
     """Drop all candidates of a row beyond its last neighbour, and ties beyond the limit."""
     distances, indices, counts, triggers, thresholds, cut_at, n_neighbors, limit = nearest
@@ -79,14 +80,14 @@ def compact(row, nearest):
     if kept > limit:
         # Too many ties: drop those with the highest indices.
         cut_at[row] = threshold
-        tied = np.empty(kept - n_below, np.int32)
+        # As floating-point numbers, so that one selection is compiled for distances and indices.
+        tied = np.empty(kept - n_below)
         n_tied = 0
         for entry in range(kept):
             if distances[row, entry] == threshold:
                 tied[n_tied] = indices[row, entry]
                 n_tied += 1
-        tied.sort()
-        last = tied[limit - n_below - 1]
+        last = _kth_smallest(tied, kept - n_below, limit - n_below)
         count, kept = kept, 0
         for entry in range(count):
             if distances[row, entry] < threshold or indices[row, entry] <= last:
@@ -138,10 +139,8 @@ def settle(nearest):
 def finish(nearest):
     """Compact every row, and sort it by (distance, index)."""
     distances, indices = nearest.distances, nearest.indices
+    spare_distances, spare_indices = np.empty(distances.shape[1]), np.empty(distances.shape[1], np.int32)
     for row in range(nearest.counts.shape[0]):
         compact(row, nearest)
         count = nearest.counts[row]
-        order = np.argsort(indices[row, :count])
-        row_distances, row_indices = distances[row, :count][order], indices[row, :count][order]
-        order = np.argsort(row_distances, kind="mergesort")
-        distances[row, :count], indices[row, :count] = row_distances[order], row_indices[order]
+        sort_pairs(distances[row, :count], indices[row, :count], spare_distances, spare_indices)

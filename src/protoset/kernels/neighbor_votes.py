@@ -7,7 +7,7 @@ lower code. So the class that wins does not depend on the order of rows or colum
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 from protoset.kernels.ties import is_ahead
 
 
@@ -39,9 +39,9 @@ def vote_of_nearest(indptr, indices, distances, codes, weights, class_totals, ow
     return winners
 
 
-@compiled
+@part
 def _leader(votes, class_totals):
-    leader = 0
+    leader = np.int64(0)
     for code in range(1, votes.shape[0]):
         if is_ahead(code, leader, votes, class_totals):
             leader = code

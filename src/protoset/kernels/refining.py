@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 TABLE_SIZE = 2048
 """Steps in a table of losses. The table takes half of the first-level cache of a processor."""
@@ -172,7 +172,7 @@ def replace_prototype(slot, candidate, column, codes, nearest):
     return affected, _incomplete(losing, nearest)
 
 
-@compiled
+@part
 def _affected_objects(slot, candidate, column, codes, nearest):
     """Objects with the prototype of a slot among their nearest, and further objects that get the candidate there."""
     slots, spare_slots, bounds = nearest.slots, nearest.spare_slots, nearest.bounds
@@ -196,7 +196,7 @@ def _affected_objects(slot, candidate, column, codes, nearest):
     return losing[:n_losing], gaining[:n_gaining]
 
 
-@compiled
+@part
 def _remove(rows, slot, nearest):
     """Remove the prototype of a slot from the nearest of the objects ``rows``; the next nearest move up."""
     slots, distances = nearest.slots, nearest.distances
@@ -220,7 +220,7 @@ def _remove(rows, slot, nearest):
                 spare_slots[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
 
 
-@compiled
+@part
 def _insert(row, slot, distance, side, nearest):
     """Insert a prototype, nearer than the bound, among the nearest of one side of an object."""
     slots, distances = nearest.slots, nearest.distances
@@ -245,7 +245,7 @@ def _insert(row, slot, distance, side, nearest):
     spare_slots[row, hole], spare_distances[row, hole] = slot, distance
 
 
-@compiled
+@part
 def _incomplete(rows, nearest):
     """Those of the objects ``rows`` whose second nearest prototype must be searched from scratch."""
     slots, bounds = nearest.slots, nearest.bounds
@@ -390,7 +390,9 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
         return -1, drop
     changes = np.empty(members.shape[0] + 1)
     reached, distances = np.empty(codes.shape[0], np.int32), np.empty(codes.shape[0])
-    all_rows, n_classes = np.arange(codes.shape[0]).astype(np.int32), class_counts.shape[0]
+    all_rows, n_classes = np.empty(codes.shape[0], np.int32), class_counts.shape[0]
+    for row in range(codes.shape[0]):
+        all_rows[row] = row
     # Reading the table of limits is faster, but making it for many classes is slow.
     limits = reach_by_class(n_classes if columns.shape[0] > 0 and n_classes <= FEW_CLASSES else 0, codes, reach)
     for position in range(start, order.shape[0]):
@@ -405,7 +407,8 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
         else:
             listed = slice(indptr[candidate], indptr[candidate + 1])
             count = objects_in_reach(code, rows[listed], listed_distances[listed], reach, codes, reached, distances)
-        changes[:-1] = removal
+        for slot in range(members.shape[0]):
+            changes[slot] = removal[slot]
         entry = estimate_swaps(candidate, code, reached[:count], distances[:count], codes, nearest, losses, changes)
         best, change = free, entry if free >= 0 else 0.0
         for slot in range(members.shape[0]):

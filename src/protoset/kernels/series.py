@@ -1,4 +1,4 @@
-"""Dissimilarities of time series (see ``protoset.spaces.series``); bounds and searches are in ``series_search``.
+"""Dynamic time warping (see ``protoset.spaces.series``); bounds and searches are in ``series_search``.
 
 Series lie one after the other: one number per point, or one row per point where there are several channels. The local
 cost is the squared difference, summed over the channels. Everything is in squared units until ``root`` asks for the
@@ -13,6 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled
+
+CUTOFF_MARGIN = 1.0 + 1e-12
+"""Factor for cut-offs, so that rounding prunes no distance equal to the cut-off."""
+
+NARROW_BAND = 16
+"""Radius up to which all cells of the band are computed: to look for cells to prune would cost more."""
+
+REMAINING_STEP = 8
+"""Points between two bounds on the cost of the remaining points."""
+
+ONE = np.uintp(1)
 
 FINITE_MATH = {"nnan", "nsz"}
 """Compiler flags for numbers that are never NaN: series are finite."""
@@ -62,92 +73,114 @@ def band_radius(n, m, radius, fraction):
 @compiled(fastmath=FINITE_MATH)
 def dtw(a, b, radius, previous, current):
     """Squared dynamic time warping distance within a band; ``previous`` and ``current`` are work space."""
-    n, m = a.shape[0], b.shape[0]
-    for j in range(min(m, radius + 1) + 1):
-        previous[j] = np.inf
-    previous[0] = 0.0
-    for i in range(n):
-        first, last = max(1, i + 1 - radius), min(m, i + 1 + radius)
-        current[first - 1] = np.inf
-        left, diagonal = np.inf, previous[first - 1]
-        for j in range(first, last + 1):
-            above = previous[j]
-            left = min(min(diagonal, above), left) + point_cost(a, i, b, j - 1)
-            diagonal = above
-            current[j] = left
-        previous, current = current, previous
-        if last < m:
-            previous[last + 1] = np.inf
-    return previous[m]
+    return _dtw_abandoned(a, b, radius, np.inf, previous[:0], previous, current)
 
 
 @compiled(fastmath=FINITE_MATH)
 def dtw_within(a, b, radius, cutoff, remaining, previous, current):
-    """As ``dtw``, but give up and return infinity as soon as the distance must exceed ``cutoff``.
+    """As ``dtw``, but infinity where the distance exceeds ``cutoff``.
 
-    ``remaining[i]`` is a lower bound on the cost of the points of ``a`` from ``i`` on; it may be empty.
+    ``remaining`` has lower bounds on the cost of the points of ``a``, see ``remaining_from``; it may be empty.
     """
-    n, m = a.shape[0], b.shape[0]
-    bounded = remaining.shape[0] > 0
+    if radius <= NARROW_BAND:
+        return _dtw_abandoned(a, b, radius, cutoff, remaining, previous, current)
+    return _dtw_pruned(a, b, radius, cutoff, remaining, previous, current)
+
+
+@compiled
+def remaining_from(remaining, i):
+    """Lower bound on the cost of the points from ``i`` on; ``remaining`` has one for each ``REMAINING_STEP``-th point.
+
+    The bound of the next such point is a bound of the points before it too, if a weaker one.
+    """
+    return remaining[(i + REMAINING_STEP - 1) // REMAINING_STEP] if remaining.shape[0] > 0 else 0.0
+
+
+@compiled(fastmath=FINITE_MATH)
+def _dtw_abandoned(a, b, radius, cutoff, remaining, previous, current):
+    """All cells of the band, row by row, until the lowest cell of a row exceeds what the cut-off allows."""
+    n, m, allowed = a.shape[0], b.shape[0], cutoff * CUTOFF_MARGIN
     for j in range(min(m, radius + 1) + 1):
         previous[j] = np.inf
     previous[0] = 0.0
     for i in range(n):
-        first, last = max(1, i + 1 - radius), min(m, i + 1 + radius)
-        current[first - 1] = np.inf
-        left, diagonal, lowest = np.inf, previous[first - 1], np.inf
-        for j in range(first, last + 1):
+        # Unsigned, as signed indices would be checked for negative ones in each cell.
+        first, last = np.uintp(max(1, i + 1 - radius)), np.uintp(min(m, i + 1 + radius))
+        current[first - ONE] = np.inf
+        left, diagonal, lowest, j = np.inf, previous[first - ONE], np.inf, first
+        while j <= last:
             above = previous[j]
-            left = min(min(diagonal, above), left) + point_cost(a, i, b, j - 1)
+            left = min(min(diagonal, above), left) + point_cost(a, i, b, j - ONE)
             diagonal = above
             current[j] = left
             lowest = min(lowest, left)
-        if lowest + (remaining[i + 1] if bounded else 0.0) > cutoff:
+            j += ONE
+        if lowest + remaining_from(remaining, i + 1) > allowed:
             return np.inf
         previous, current = current, previous
         if last < m:
-            previous[last + 1] = np.inf
+            previous[last + ONE] = np.inf
     return previous[m]
 
 
-@compiled
-def gap_cost(a, i, gap):
-    """Distance of a point from the gap value."""
-    if a.ndim == 1:
-        return abs(a[i] - gap[0])
-    total = 0.0
-    for channel in range(a.shape[1]):
-        total += (a[i, channel] - gap[channel]) ** 2
-    return np.sqrt(total)
+@compiled(fastmath=FINITE_MATH)
+def _dtw_pruned(a, b, radius, cutoff, remaining, previous, current):
+    """Only the cells that may be on a path within the cut-off (Herrmann and Webb, 2021).
 
-
-@compiled
-def erp(a, b, radius, gap, previous, current):
-    """Edit distance with real penalty: a point is matched, or skipped at its distance from ``gap``."""
-    n, m = a.shape[0], b.shape[0]
-    previous[: m + 1] = np.inf
-    previous[0] = 0.0
-    for j in range(1, min(m, radius) + 1):
-        previous[j] = previous[j - 1] + gap_cost(b, j - 1, gap)
-    for i in range(1, n + 1):
-        first, last = max(0, i - radius), min(m, i + radius)
-        current[: m + 1] = np.inf
-        skipping = gap_cost(a, i - 1, gap)
-        if first == 0:
-            current[0] = previous[0] + skipping
-        for j in range(max(first, 1), last + 1):
-            matched = previous[j - 1] + np.sqrt(point_cost(a, i - 1, b, j - 1))
-            current[j] = min(matched, min(previous[j] + skipping, current[j - 1] + gap_cost(b, j - 1, gap)))
-        previous, current = current, previous
-    return previous[m]
-
-
-@compiled
-def series_block(a, rows, b, columns, warping, gap, upper):
-    """Distances of the series ``rows`` of a to the series ``columns`` of b; with ``upper`` only to later series.
-
-    Edit distance with real penalty where ``gap`` is not empty, else dynamic time warping.
+    row above    . . x x x x . .     x: from the first cell within the limit to the last one, before ``end``
+    this row     . . . x x x x x     cells before ``end`` have a cell above; later ones continue to the right
     """
+    n, m, allowed = a.shape[0], b.shape[0], cutoff * CUTOFF_MARGIN
+    previous[0] = 0.0
+    first, end = ONE, ONE
+    for i in range(n):
+        first, last = max(first, np.uintp(max(1, i + 1 - radius))), np.uintp(min(m, i + 1 + radius))
+        if first > end:
+            return np.inf
+        limit = allowed - remaining_from(remaining, i + 1)
+        j, new_end, stop = first, first, min(end, last + ONE)
+        current[first - ONE] = np.inf
+        left, diagonal = np.inf, previous[first - ONE]
+        while j < stop:
+            above = previous[j]
+            left = min(diagonal, above) + point_cost(a, i, b, j - ONE)
+            diagonal = above
+            current[j] = left
+            j += ONE
+            if left <= limit:
+                new_end = j
+                break
+            first = j
+        while j < stop:
+            above = previous[j]
+            left = min(min(diagonal, above), left) + point_cost(a, i, b, j - ONE)
+            diagonal = above
+            current[j] = left
+            j += ONE
+            if left <= limit:
+                new_end = j
+        if j <= last:
+            # The first cell without a cell above; a pruned cell to the left is no way to it.
+            left = (diagonal if j == first else min(diagonal, left)) + point_cost(a, i, b, j - ONE)
+            current[j] = left
+            j += ONE
+            while left <= limit:
+                new_end = j
+                if j > last:
+                    break
+                left += point_cost(a, i, b, j - ONE)
+                current[j] = left
+                j += ONE
+        if new_end <= first:
+            return np.inf
+        end = new_end
+        previous, current = current, previous
+    return previous[m] if end > m else np.inf
+
+
+@compiled
+def series_block(a, rows, b, columns, warping, upper):
+    """Distances of the series ``rows`` of a to the series ``columns`` of b; with ``upper`` only to later series."""
     block = np.empty((rows.shape[0], columns.shape[0]))
     width = longest_length(b.starts) + 2
     previous, current = np.empty(width), np.empty(width)
@@ -158,11 +191,8 @@ def series_block(a, rows, b, columns, warping, gap, upper):
                 continue
             y = b.values[b.starts[j] : b.starts[j + 1]]
             radius = band_radius(x.shape[0], y.shape[0], warping.radius, warping.fraction)
-            if gap.shape[0] > 0:
-                block[r, c] = erp(x, y, radius, gap, previous, current)
-            else:
-                squared = dtw(x, y, radius, previous, current)
-                block[r, c] = np.sqrt(squared) if warping.root else squared
+            squared = dtw(x, y, radius, previous, current)
+            block[r, c] = np.sqrt(squared) if warping.root else squared
     return block
 
 

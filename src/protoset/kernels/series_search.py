@@ -7,12 +7,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
+from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import push
 from protoset.kernels.series import FINITE_MATH, band_radius, dtw_within, longest_length, point_cost
+from protoset.kernels.warping import LANES, band_cells, fill_lanes, warp_to_one
 
 SLACK = 1.0 - 1e-10
 """Factor for lower bounds before they are compared: bounds and distances are summed in different orders."""
+
+
+KEOGH_BLOCK = 128
+"""Points of LB_Keogh between two comparisons with the cut-off."""
+
+
+IMPROVED_BAND = 8
+"""Radius up to which LB_Improved is not used: to compute the distance costs little more."""
 
 
 class Envelopes(NamedTuple):
@@ -20,6 +30,18 @@ class Envelopes(NamedTuple):
 
     upper: np.ndarray
     lower: np.ndarray
+
+
+class Lanes(NamedTuple):
+    """Work space for batches of pairs, see ``kernels.warping``; the pairs are those with the series ``columns``."""
+
+    x: np.ndarray
+    columns: np.ndarray
+    cutoffs: np.ndarray
+    costs: np.ndarray
+    previous: np.ndarray
+    current: np.ndarray
+    factors: np.ndarray
 
 
 class Seeds(NamedTuple):
@@ -50,7 +72,7 @@ def envelopes(values, starts, radius):
     return Envelopes(upper, lower)
 
 
-@compiled(fastmath=FINITE_MATH)
+@part(fastmath=FINITE_MATH)
 def _outside(a, t, upper, lower):
     """Squared distance of point t from the envelope at t: a term of LB_Keogh."""
     if a.ndim == 1:
@@ -63,26 +85,35 @@ def _outside(a, t, upper, lower):
     return total
 
 
-@compiled(fastmath={"nnan", "nsz", "reassoc", "contract"})
+@part(fastmath={"nnan", "nsz", "reassoc", "contract"})
+def _keogh_of_block(a, upper, lower):
+    """LB_Keogh of some points. The loop starts at 0: indices known to be positive are what vector code needs."""
+    total = 0.0
+    for t in range(a.shape[0]):
+        total += _outside(a, t, upper, lower)
+    return total
+
+
+@compiled
 def keogh(a, upper, lower, cutoff):
     """LB_Keogh; a partial sum as soon as that exceeds the cut-off."""
     total = 0.0
-    n = a.shape[0]
-    for first in range(0, n, 32):
-        for t in range(first, min(first + 32, n)):
-            total += _outside(a, t, upper, lower)
+    for first in range(0, a.shape[0], KEOGH_BLOCK):
+        block = slice(first, first + KEOGH_BLOCK)
+        total += _keogh_of_block(a[block], upper[block], lower[block])
         if total > cutoff:
             return total
     return total
 
 
-@compiled(fastmath=FINITE_MATH)
+@part(fastmath=FINITE_MATH)
 def _merge(high, low, shift, n_windows, new_high, new_low):
     """Extremes of the union of each window with the window ``shift`` points later."""
+    later_high, later_low = high[shift:], low[shift:]
     for t in range(n_windows):
-        new_high[t] = max(high[t], high[t + shift])
+        new_high[t] = max(high[t], later_high[t])
     for t in range(n_windows):
-        new_low[t] = min(low[t], low[t + shift])
+        new_low[t] = min(low[t], later_low[t])
 
 
 @compiled(fastmath={"nnan", "nsz", "reassoc", "contract"})
@@ -95,8 +126,9 @@ def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other
     if a.ndim > 1:
         return bound
     n, width = a.shape[0], 2 * radius + 1
+    middle = high[radius:]
     for t in range(n):
-        high[radius + t] = min(max(a[t], b_lower[t]), b_upper[t])
+        middle[t] = min(max(a[t], b_lower[t]), b_upper[t])
     for t in range(radius):
         high[t], high[radius + n + t] = high[radius], high[radius + n - 1]
     for t in range(n + width - 1):
@@ -125,65 +157,13 @@ def kim(a, b):
     return total
 
 
-@compiled
-def _fill_remaining(a, upper, lower, remaining):
-    """Lower bound on the cost of the remaining points, from each point on."""
-    n = a.shape[0]
-    for t in range(n):
-        remaining[t] = _outside(a, t, upper, lower) * SLACK
-    remaining[n] = 0.0
-    for t in range(n - 1, -1, -1):
-        remaining[t] += remaining[t + 1]
-
-
-@compiled
+@part
 def _squared(threshold, root):
     """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
     return threshold * threshold * (1.0 + 1e-12) if root else threshold
 
 
-@compiled
-def _rounded_down(bound):
-    """A lower bound that stays a lower bound in single precision."""
-    return min(bound * (1.0 - 1e-6), 3e38) if bound > 1e-30 else 0.0
-
-
-@compiled
-def _pair_position(i, j, n):
-    """Position of the pair i < j in the list of all pairs, row by row."""
-    return i * (2 * n - i - 1) // 2 + j - i - 1
-
-
-@compiled
-def nearest_bounds(series, envelopes, stored, nearest):
-    """Push the lower bounds of all pairs in place of distances.
-
-    All bounds are kept in ``stored``, row by row, rounded down, unless it is empty.
-    """
-    values, starts = series
-    upper, lower = envelopes
-    thresholds, n = nearest.thresholds, starts.shape[0] - 1
-    for i in range(n):
-        a = values[starts[i] : starts[i + 1]]
-        a_upper, a_lower = upper[starts[i] : starts[i + 1]], lower[starts[i] : starts[i + 1]]
-        for j in range(i + 1, n):
-            cutoff = max(thresholds[i], thresholds[j])
-            b = values[starts[j] : starts[j + 1]]
-            bound = kim(a, b)
-            if bound <= cutoff:
-                bound = max(bound, keogh(a, upper[starts[j] : starts[j + 1]], lower[starts[j] : starts[j + 1]], cutoff))
-            if bound <= cutoff:
-                bound = max(bound, keogh(b, a_upper, a_lower, cutoff))
-            if stored.shape[0] > 0:
-                stored[_pair_position(i, j, n)] = _rounded_down(bound)
-            # Compared here too: most pairs end here, and a call costs more than the comparison.
-            if bound <= thresholds[i]:
-                push(i, j, bound, nearest)
-            if bound <= thresholds[j]:
-                push(j, i, bound, nearest)
-
-
-@compiled
+@part
 def _push_pair(i, j, squared, root, nearest):
     """Push the distance of a pair for both series."""
     distance = np.sqrt(squared) if root else squared
@@ -191,42 +171,77 @@ def _push_pair(i, j, squared, root, nearest):
     push(j, i, distance, nearest)
 
 
+@part
+def make_lanes(length, n_channels, radius):
+    """Work space for batches of pairs of series of this length."""
+    cells = band_cells(length, radius)
+    return Lanes(
+        np.zeros((length, n_channels, LANES)),
+        np.empty(LANES, np.int64),
+        np.empty(LANES),
+        np.empty(LANES),
+        np.empty((cells, LANES)),
+        np.empty((cells, LANES)),
+        np.ones(n_channels),
+    )
+
+
+@part
+def _push_batch(i, count, flat, starts, radius, root, lanes, nearest):
+    """Compute the distances of series i to the ``count`` series in ``lanes.columns``, and push them.
+
+    Returns the pairs abandoned and computed: a batch is abandoned when all its distances exceed the thresholds.
+    """
+    x, columns, cutoffs, costs, previous, current, factors = lanes
+    length = starts[1] - starts[0]
+    for lane in range(LANES):
+        # Empty lanes never hold up the end of a batch.
+        cutoffs[lane] = -1.0
+    for lane in range(count):
+        cutoffs[lane] = _squared(max(nearest.thresholds[i], nearest.thresholds[columns[lane]]), root)
+    fill_lanes(x, length, flat, columns * length, count, factors)
+    y = flat[starts[i] : starts[i + 1]]
+    squared = warp_to_one(x, length, y, length, radius, cutoffs, costs, previous, current)
+    if squared[0] == np.inf:
+        return count, 0
+    for lane in range(count):
+        _push_pair(i, columns[lane], squared[lane], root, nearest)
+    return 0, count
+
+
 @compiled
-def seed_search(series, seeds, first_row, step, warping, nearest):
-    """Compute the pairs of every ``step``-th row with its seeds; return the pairs bounded, abandoned and computed."""
-    values, starts = series
-    thresholds, width = nearest.thresholds, longest_length(starts) + 2
-    previous, current, no_bounds = np.empty(width), np.empty(width), np.empty(0)
+def seed_search(flat, starts, seeds, first_row, step, radius, root, nearest):
+    """Compute the pairs of every ``step``-th row with its seeds; return the pairs bounded, abandoned and computed.
+
+    ``flat`` has a row for each point of the series, which are of equal lengths.
+    """
+    lanes = make_lanes(starts[1] - starts[0], flat.shape[1], radius)
     abandoned, computed = 0, 0
     for i in range(first_row, starts.shape[0] - 1, step):
-        a = values[starts[i] : starts[i + 1]]
-        for j in seeds.indices[seeds.indptr[i] : seeds.indptr[i + 1]]:
-            b = values[starts[j] : starts[j + 1]]
-            cutoff = _squared(max(thresholds[i], thresholds[j]), warping.root)
-            radius = band_radius(a.shape[0], b.shape[0], warping.radius, warping.fraction)
-            squared = dtw_within(a, b, radius, cutoff, no_bounds, previous, current)
-            if squared == np.inf:
-                abandoned += 1
-                continue
-            computed += 1
-            _push_pair(i, j, squared, warping.root, nearest)
+        others = seeds.indices[seeds.indptr[i] : seeds.indptr[i + 1]]
+        for first in range(0, others.shape[0], LANES):
+            count = min(LANES, others.shape[0] - first)
+            for lane in range(count):
+                lanes.columns[lane] = others[first + lane]
+            counts = _push_batch(i, count, flat, starts, radius, root, lanes, nearest)
+            abandoned, computed = abandoned + counts[0], computed + counts[1]
     return 0, abandoned, computed
 
 
 @compiled
-def bounded_search(series, envelopes, stored, seeds, first_row, step, radius, root, nearest):
+def bounded_search(series, flat, envelopes, seeds, first_row, step, radius, root, nearest):
     """Search the pairs of every ``step``-th row with later series that are not its seeds; equal lengths only.
 
     Pairs are discarded by LB_Kim, then by LB_Keogh in both directions. The remaining pairs are visited in the order of
-    their bounds, discarded by LB_Improved (one channel), or computed, and abandoned as soon as the distance exceeds the
-    thresholds of both series. Returns the pairs bounded, abandoned and computed.
+    their bounds, discarded by LB_Improved where the band is wide, and computed in batches. Returns the pairs bounded,
+    abandoned and computed.
     """
     values, starts = series
     upper, lower = envelopes
     thresholds, n, length = nearest.thresholds, starts.shape[0] - 1, starts[1] - starts[0]
-    previous, current, remaining = np.empty(length + 2), np.empty(length + 2), np.empty(length + 1)
     room = length + 2 * radius
     work = (np.empty(room), np.empty(room), np.empty(room), np.empty(room))
+    lanes = make_lanes(length, flat.shape[1], radius)
     is_seed = np.full(n, -1, np.int64)
     left, left_swapped = np.empty(n, np.int64), np.empty(n, np.bool_)
     left_bounds, left_keogh = np.empty(n), np.empty(n)
@@ -241,9 +256,6 @@ def bounded_search(series, envelopes, stored, seeds, first_row, step, radius, ro
             if is_seed[j] == i:
                 continue
             cutoff = _squared(max(thresholds[i], thresholds[j]), root) / SLACK
-            if stored.shape[0] > 0 and stored[_pair_position(i, j, n)] > cutoff:
-                bounded += 1
-                continue
             b = values[starts[j] : starts[j + 1]]
             bound, swapped, larger = kim(a, b), False, 0.0
             if bound <= cutoff:
@@ -259,32 +271,27 @@ def bounded_search(series, envelopes, stored, seeds, first_row, step, radius, ro
             left[n_left], left_swapped[n_left] = j, swapped
             left_bounds[n_left], left_keogh[n_left] = bound, larger
             n_left += 1
-        for entry in np.argsort(left_bounds[:n_left]):
+        count, n_pairs, order = 0, 0, ascending(left_bounds[:n_left])
+        for position in range(n_left):
+            entry = order[position]
             j = left[entry]
             cutoff = _squared(max(thresholds[i], thresholds[j]), root)
-            if left_bounds[entry] * SLACK > cutoff:
-                bounded += 1
-                continue
-            b = values[starts[j] : starts[j + 1]]
-            b_upper, b_lower = upper[starts[j] : starts[j + 1]], lower[starts[j] : starts[j + 1]]
-            if left_swapped[entry]:
-                bound = improved(b, a, a_upper, a_lower, radius, left_keogh[entry], *work)
-            else:
-                bound = improved(a, b, b_upper, b_lower, radius, left_keogh[entry], *work)
-            if bound * SLACK > cutoff:
-                bounded += 1
-                continue
-            if left_swapped[entry]:
-                _fill_remaining(b, a_upper, a_lower, remaining)
-                squared = dtw_within(b, a, radius, cutoff, remaining, previous, current)
-            else:
-                _fill_remaining(a, b_upper, b_lower, remaining)
-                squared = dtw_within(a, b, radius, cutoff, remaining, previous, current)
-            if squared == np.inf:
-                abandoned += 1
-                continue
-            computed += 1
-            _push_pair(i, j, squared, root, nearest)
+            bound = left_bounds[entry]
+            if bound * SLACK <= cutoff and radius > IMPROVED_BAND:
+                b_points = slice(starts[j], starts[j + 1])
+                b, b_upper, b_lower = values[b_points], upper[b_points], lower[b_points]
+                if left_swapped[entry]:
+                    bound = improved(b, a, a_upper, a_lower, radius, left_keogh[entry], *work)
+                else:
+                    bound = improved(a, b, b_upper, b_lower, radius, left_keogh[entry], *work)
+            if bound * SLACK <= cutoff:
+                lanes.columns[count] = j
+                count += 1
+                n_pairs += 1
+            if count == LANES or (count > 0 and position == n_left - 1):
+                counts = _push_batch(i, count, flat, starts, radius, root, lanes, nearest)
+                abandoned, computed, count = abandoned + counts[0], computed + counts[1], 0
+        bounded += n_left - n_pairs
     return bounded, abandoned, computed
 
 
@@ -335,7 +342,7 @@ def nearest_series(a, rows, b, columns, envelopes, warping):
             if envelopes.upper.shape[0] > 0:
                 bounds[c] = max(bounds[c], keogh(x, envelopes.upper[points], envelopes.lower[points], np.inf))
         best, position = np.inf, -1
-        for c in np.argsort(bounds):
+        for c in ascending(bounds):
             cutoff = _squared(best, warping.root)
             if bounds[c] * SLACK > cutoff:
                 break

@@ -12,7 +12,7 @@ A distance runs along the columns of the dynamic programme, 64 rows at a time as
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 WORD = 64
 """Bits of a word."""
@@ -33,7 +33,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 """Word of all bits."""
 
 
-@compiled
+@part
 def _count_bits(word):
     """Count the bits that are set, in pairs, fours and bytes; LLVM makes one instruction of it."""
     word = word - ((word >> ONE) & np.uint64(0x5555555555555555))
@@ -151,7 +151,7 @@ def collect(bounds, lowest, highest, work, near, ends):
         ends[bound] += 1
 
 
-@compiled
+@part
 def _sort_members(
     candidates, candidate_distances, n_candidates, threshold, within, members, member_starts, indices, distances
 ):

@@ -7,7 +7,7 @@ returned, then the first. So the class that wins does not depend on the order of
 
 import numpy as np
 
-from protoset.kernels._compile import compiled
+from protoset.kernels._compile import compiled, part
 
 EQUAL_VOTES = 1.0 + 1e-9
 """Ratio of votes, or of totals, up to which they are equal: sums of weights depend on their order by rounding."""
@@ -36,13 +36,13 @@ def nearest_by_majority(block, codes, counts, class_totals):
     return positions
 
 
-@compiled
+@part
 def _winner(distances, nearest, codes, counts, class_totals, votes):
     """Column that wins the vote of the columns at the distance ``nearest``; leaves ``votes`` at 0."""
     for column in range(distances.shape[0]):
         if distances[column] == nearest:
             votes[codes[column]] += counts[column]
-    leader = -1
+    leader = np.int64(-1)  # a type that is not that of a constant, so that ``is_ahead`` is compiled once
     for column in range(distances.shape[0]):
         if distances[column] == nearest and (leader < 0 or is_ahead(codes[column], leader, votes, class_totals)):
             leader = codes[column]
@@ -55,7 +55,7 @@ def _winner(distances, nearest, codes, counts, class_totals, votes):
     return winner
 
 
-@compiled
+@part
 def is_ahead(code, leader, votes, class_totals):
     """Whether a class goes before another one by votes, then by its total, then by its code."""
     if votes[code] > votes[leader] * EQUAL_VOTES or votes[leader] > votes[code] * EQUAL_VOTES:

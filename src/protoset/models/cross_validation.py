@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,12 +53,18 @@ class CrossValidation:
     how : {"cross-validation", "held-out objects", "seen objects"}
         By :func:`cross_validated_error`, or on the objects that calibrated a classifier, see :func:`error_of`. Where
         the selection has seen these, the error looks too small.
+    rows : ndarray of int or None
+        The held-out objects as training objects; None where single predictions are not known.
+    predicted : ndarray of int or None
+        The class that was predicted for each, as a position among the sorted labels; -1 where there was no prediction.
     """
 
     error: float
     standard_error: float
     n_objects: int
     how: str = "cross-validation"
+    rows: np.ndarray | None = field(default=None, repr=False, compare=False)
+    predicted: np.ndarray | None = field(default=None, repr=False, compare=False)
 
 
 def cross_validated_error(
@@ -117,23 +123,22 @@ def cross_validated_error(
         check_movable(space)
     labels = np.asarray(labels)
     classes, codes = np.unique(labels, return_inverse=True)
-    drawn = draw_by_content(space, codes)
+    drawn, rows = draw_by_content(space, codes), np.arange(len(codes))
     if len(drawn) > (n_sampled := max(SAMPLE_OBJECTS, len(classes))):
         sample = cut(drawn, codes, n_sampled, "proportional")
         drawn = np.searchsorted(sample, drawn[np.isin(drawn, sample)])
-        known, codes = _sample_space(space, sample, moves is not None), codes[sample]
-    else:
-        known = _sample_space(space, np.arange(len(codes)), moves is not None)
+        rows, codes = sample, codes[sample]
+    known = _sample_space(space, rows, moves is not None)
     n_folds = min(N_SIZE_FOLDS, len(codes))
     folds = stratified_folds(codes, drawn, n_folds)
-    errors = []
+    errors, predicted = [], np.empty(len(codes), int)
     for fold in range(n_folds):
         train, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         size = _fold_size(len(selector.sample_indices_), len(labels), codes[train])
-        predicted = _predict_fold(selector, size, rule, known, codes, train, held_out, moves)
-        errors.append(float(np.mean(predicted != codes[held_out])))
+        predicted[held_out] = _predict_fold(selector, size, rule, known, codes, train, held_out, moves)
+        errors.append(float(np.mean(predicted[held_out] != codes[held_out])))
     deviation = float(np.std(errors, ddof=1)) / np.sqrt(n_folds)
-    return CrossValidation(float(np.mean(errors)), float(deviation), len(codes))
+    return CrossValidation(float(np.mean(errors)), float(deviation), len(codes), rows=rows, predicted=predicted)
 
 
 def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.ndarray) -> CrossValidation:

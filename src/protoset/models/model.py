@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._display import Displayed, Table
+from protoset._estimators import Reported, learned_facts
 from protoset.classifier import Explanation, Predictions, PrototypeClassifier
 from protoset.datasets import Attribute
 from protoset.datasets.base import KINDS
@@ -22,8 +24,8 @@ from protoset.models.preparation import Preparation, Scaling
 from protoset.spaces import DISSIMILARITIES, PairComparison
 
 
-@dataclass(frozen=True, eq=False)
-class DataModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class DataModel(Reported, Displayed):
     """A fitted classifier with the preparation of its objects.
 
     All methods take objects as a data set has them: vectors before scaling, series with channels as columns.
@@ -51,6 +53,14 @@ class DataModel:
     prototype_values_: np.ndarray | None = None
     exemplar_values_: np.ndarray | None = None
     has_moved: bool = False
+
+    def _summary(self) -> str:
+        n_kept, n_classes = len(self.sample_indices_), len(self.classes_)
+        return f"{n_kept:,} prototypes of {n_classes:,} classes ({self.preparation.kind}, {self.preparation.metric})"
+
+    def _table(self) -> Table:
+        facts = learned_facts(self.classifier)
+        return Table((), facts, len(facts), self.preparation.roles)
 
     @property
     def classes_(self) -> np.ndarray:

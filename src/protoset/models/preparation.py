@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from protoset._display import Brief
 from protoset._validation import check_choice, did_you_mean
 from protoset.datasets import Attribute, Dataset, take
 from protoset.datasets.base import ATTRIBUTE_TYPES, KINDS, Kind, LeftOut
@@ -54,8 +55,8 @@ COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
 """Kinds of metrics that can compare each kind of data; the usual kind comes first."""
 
 
-@dataclass(frozen=True, eq=False)
-class Preparation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Preparation(Brief):
     """How objects are made ready for their metric; call it with objects as a data set has them.
 
     Attributes
@@ -404,7 +405,8 @@ def as_rows(series: Any) -> np.ndarray:
     shapes = {np.shape(points) for points in _check_iterable(series)}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise ValueError(
-            "a metric of vectors takes series of one length and one channel; use 'dtw', 'ddtw', 'erp' for others"
+            "a metric of vectors takes series of one length and one channel; use 'dtw', 'ddtw', 'erp', 'msm' or 'twe' "
+            "for others"
         )
     return _as_floats(series)
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
+from protoset._display import Brief
 from protoset._storage import Storage
 from protoset._validation import check_choice, name_rows
 from protoset.spaces import RawLists, SearchCounters, make_space
@@ -23,8 +24,8 @@ CHECKED_ENTRIES = 2**20
 """Entries that are checked and ranked at a time, so that long lists need no copies."""
 
 
-@dataclass(frozen=True, eq=False)
-class NeighborLists:
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborLists(Brief):
     """Each object's nearest others, nearest first; equal distances by index.
 
     Object ``i`` has the entries ``indptr[i]`` to ``indptr[i + 1]``. The lists are checked once,

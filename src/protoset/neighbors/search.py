@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protoset._estimators import CheckedEstimator
+from protoset._extras import how_to_install
 from protoset._memory import WORKING_BYTES, MemoryEstimate, check_fits, parse_bytes
 from protoset._progress import ProgressCallback, report, reporter
 from protoset._storage import Storage
@@ -265,8 +266,7 @@ def choose_search(
         )
     if search == "approximate" and not has_library:
         raise ImportError(
-            "search='approximate' needs faiss or pynndescent; pip install 'protoset[approximate]', "
-            "or use search='exact'"
+            f"search='approximate' needs faiss or pynndescent; {how_to_install('approximate')}, or use search='exact'"
         )
     return search
 

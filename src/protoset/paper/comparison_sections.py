@@ -151,7 +151,8 @@ def add_friedman(page: Page, measured: Measured, *, brief: bool = False) -> None
     _add_pairs(page, compared)
     for kind, (rank_test, _) in compared.items():
         if kind == "errors" or not brief:
-            name, figure = kind.replace("-", " ").replace("pareto", "Pareto"), plot_critical_difference(rank_test)
+            name = kind.replace("-", " ").replace("pareto", "Pareto")
+            figure = plot_critical_difference(rank_test).figure_
             page.figure(f"critical-difference-{kind}", figure, f"Average ranks by {name}, fixed parameters")
 
 

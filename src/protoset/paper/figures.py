@@ -9,7 +9,7 @@ import numpy as np
 
 from protoset.paper.analysis import Choice
 from protoset.paper.evidence import Case
-from protoset.plots import plot_neighbor_graph, plot_sensitivity, plot_series, plot_tradeoff
+from protoset.plots import NeighborGraphDisplay, SeriesDisplay, plot_sensitivity, plot_tradeoff
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ def tradeoff(choices: Mapping[str, Choice]) -> Figure:
     """Draw error against selection rate with numbered markers."""
     errors = np.column_stack([choice.error for choice in choices.values()])
     rates = np.column_stack([choice.rate for choice in choices.values()])
-    return plot_tradeoff(errors, rates, list(choices))
+    return plot_tradeoff(errors, rates, list(choices)).figure_
 
 
 def sensitivity(values: Mapping[float, Mapping[float, np.ndarray]], parameter: str) -> Figure:
@@ -41,16 +41,17 @@ def sensitivity(values: Mapping[float, Mapping[float, np.ndarray]], parameter: s
 def case_series(case: Case) -> Figure:
     """Draw kept and dropped series as small multiples."""
     classes = CASE_CLASSES.get(case.name)
-    return plot_series(list(case.series), case.labels, case.kept, classes=classes, max_panels=80, n_columns=10)
+    series = list(case.series)
+    return SeriesDisplay(series, case.labels, case.kept, classes, max_panels=80, n_columns=10).plot().figure_
 
 
 def case_graph(case: Case) -> Figure:
     """Draw the graph of nearest neighbours of the classes that the case study shows."""
     classes = CASE_CLASSES.get(case.name)
     members = np.arange(len(case.labels)) if classes is None else np.flatnonzero(np.isin(case.labels, classes))
-    return plot_neighbor_graph(
+    return NeighborGraphDisplay.from_distances(
         case.distances[np.ix_(members, members)],
         case.labels[members],
         np.isin(members, case.kept),
         series=list(case.series[members]),
-    )
+    ).figure_

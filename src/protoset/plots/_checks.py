@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from protoset._blocks import row_slices
 from protoset._validation import as_numbers, check_count, name_rows
 
 
@@ -77,6 +78,21 @@ class CheckedDissimilarities:
         """All dissimilarities, as a square matrix."""
         objects = np.arange(self.n_objects)
         return self.block(objects, objects)
+
+
+def misclassified(dissimilarities: CheckedDissimilarities, objects: MarkedObjects) -> np.ndarray:
+    """Whether the nearest other kept object has another class, of equally near ones the first; False without one."""
+    kept, n = np.flatnonzero(objects.kept), dissimilarities.n_objects
+    wrong = np.zeros(n, bool)
+    if len(kept) == 0:
+        return wrong
+    for block in row_slices(n, 8 * len(kept)):
+        rows = np.arange(n)[block]
+        others = np.where(rows[:, None] == kept, np.inf, dissimilarities.block(rows, kept))
+        nearest = others.argmin(axis=1)
+        is_judged = np.isfinite(others[np.arange(len(rows)), nearest])
+        wrong[block] = is_judged & (objects.codes[kept[nearest]] != objects.codes[rows])
+    return wrong
 
 
 def check_limit(name: str, value: Any) -> int:

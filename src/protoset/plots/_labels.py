@@ -18,18 +18,18 @@ LABEL_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, 
 
 
 def label_points(
-    ax: Axes, points: np.ndarray, labels: Sequence[str], *, size: float, avoid: np.ndarray, gap: float = 5
+    ax: Axes, points: np.ndarray, labels: Sequence[str], *, size: float, avoid: Sequence[np.ndarray], gap: float = 5
 ) -> None:
     """Write labels beside points, each on the side where it covers least. Set the limits of the axes before.
 
-    Size of the type and gap to the point are in typographic points; ``avoid`` has the corners of a line that labels
-    should not cover. Widths are estimated from the number of characters: measuring them would need a drawing.
+    Size of the type and gap to the point are in typographic points; ``avoid`` has the corners of each line that
+    labels should not cover. Widths are estimated from the number of characters: measuring them would need a drawing.
     """
     ax.autoscale_view()
     centres = ax.transData.transform(points) * 72 / ax.figure.dpi
     taken = [(x - gap, y - gap, x + gap, y + gap) for x, y in centres]
-    if len(avoid):
-        corners = ax.transData.transform(avoid) * 72 / ax.figure.dpi
+    for line in avoid:
+        corners = ax.transData.transform(line) * 72 / ax.figure.dpi
         for start, end in itertools.pairwise(corners):
             along = start + np.linspace(0, 1, 40)[:, None] * (end - start)
             taken += [(x - 1, y - 1, x + 1, y + 1) for x, y in along]

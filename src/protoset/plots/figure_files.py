@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from protoset._files import write_atomically
 from protoset._validation import did_you_mean
@@ -18,18 +18,23 @@ FIGURE_FORMATS = ("png", "svg", "pdf")
 """Formats of figures, by the end of the file name."""
 
 
-def write_figure(figure: Figure, path: str | os.PathLike[str], *, dpi: float = 150) -> None:
+def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> None:
     """Write a figure to a file. The same figure gives the same bytes, and a file is never half written.
 
     Parameters
     ----------
-    figure : matplotlib Figure
+    figure : Display or matplotlib Figure
+        What ``plot_...`` and ``...Display.from_...`` return, or any figure.
     path : path-like
         File name; its end, ``.png``, ``.svg`` or ``.pdf``, gives the format.
     dpi : float
         Resolution of a PNG.
     """
-    write_atomically(path, figure_content(figure, check_figure_path(path), dpi))
+    form = check_figure_path(path)
+    figure = getattr(figure, "figure_", figure)
+    if not hasattr(figure, "savefig"):
+        raise TypeError(f"figure={figure!r} is no figure; pass a Display after its plot(), or a matplotlib Figure")
+    write_atomically(path, figure_content(figure, form, dpi))
 
 
 def check_figure_path(path: str | os.PathLike[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial import cKDTree
@@ -9,7 +11,7 @@ from scipy.spatial import cKDTree
 from protoset._blocks import row_slices
 from protoset.plots._checks import CheckedDissimilarities
 
-__all__ = ["CheckedDissimilarities", "classical_scaling", "plane_coordinates", "untangle"]
+__all__ = ["CheckedDissimilarities", "Plane", "classical_scaling", "plane_coordinates", "untangle"]
 
 MAX_EXACT_SCALING = 1000
 """Largest number of objects for which all dissimilarities are used."""
@@ -18,24 +20,45 @@ N_LANDMARKS = 250
 """Number of landmarks for more objects."""
 
 
-def plane_coordinates(dissimilarities: CheckedDissimilarities) -> np.ndarray:
-    """Coordinates by classical scaling; by landmarks for many objects. The same at every call.
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Coordinates of objects, and the landmarks by which other objects are placed among them.
 
     Landmarks (de Silva and Tenenbaum, 2004): some objects are placed by classical scaling, all others by their
     dissimilarities to these landmarks. So n times 250 dissimilarities are computed instead of n times n.
     """
-    n = dissimilarities.n_objects
-    if n <= MAX_EXACT_SCALING:
-        return classical_scaling(dissimilarities.square())
-    landmarks = np.sort(np.random.default_rng(0).choice(n, N_LANDMARKS, replace=False))
-    squares = _symmetric_squares(dissimilarities.block(landmarks, landmarks))
-    values, vectors = _leading(squares)
-    inverse = np.where(values > 0, vectors / np.sqrt(np.where(values > 0, values, 1)), 0)
-    points = np.empty((n, 2))
-    for block in row_slices(n, N_LANDMARKS * 8):
-        rows = np.arange(n)[block]
-        points[block] = -0.5 * (dissimilarities.block(rows, landmarks) ** 2 - squares.mean(axis=0)) @ inverse
-    return points
+
+    points: np.ndarray
+    landmarks: np.ndarray
+    _squares: np.ndarray
+    _inverse: np.ndarray
+
+    @classmethod
+    def of(cls, dissimilarities: CheckedDissimilarities) -> Plane:
+        """Place objects by classical scaling; by landmarks where they are many. The same at every call."""
+        n = dissimilarities.n_objects
+        is_exact = n <= MAX_EXACT_SCALING
+        landmarks = np.arange(n)
+        if not is_exact:
+            landmarks = np.sort(np.random.default_rng(0).choice(n, N_LANDMARKS, replace=False))
+        squares = _symmetric_squares(dissimilarities.block(landmarks, landmarks))
+        values, vectors = _leading(squares)
+        inverse = np.where(values > 0, vectors / np.sqrt(np.where(values > 0, values, 1)), 0)
+        if is_exact:
+            return cls(vectors * np.sqrt(np.maximum(values, 0)), landmarks, squares.mean(axis=0), inverse)
+        plane = cls(np.empty((n, 2)), landmarks, squares.mean(axis=0), inverse)
+        for block in row_slices(n, N_LANDMARKS * 8):
+            plane.points[block] = plane.place(dissimilarities.block(np.arange(n)[block], landmarks))
+        return plane
+
+    def place(self, distances: np.ndarray) -> np.ndarray:
+        """Coordinates of further objects, from their dissimilarities to the landmarks, a row each."""
+        return -0.5 * (distances**2 - self._squares) @ self._inverse
+
+
+def plane_coordinates(dissimilarities: CheckedDissimilarities) -> np.ndarray:
+    """Coordinates of objects in the plane, see :class:`Plane`."""
+    return Plane.of(dissimilarities).points
 
 
 def classical_scaling(matrix: np.ndarray) -> np.ndarray:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from protoset.plots._checks import CheckedDissimilarities, MarkedObjects, mark_objects
-from protoset.plots._style import FAINT_INK, INK, add_legend, channels_of, colour_and_shape, open_axes, size_in_points
+from protoset.plots._checks import CheckedDissimilarities, MarkedObjects, mark_objects, misclassified
+from protoset.plots._display import Display
+from protoset.plots._fitted import Fitted, labels_of
+from protoset.plots._style import (
+    FAINT_INK,
+    INK,
+    MAX_LEGEND_CLASSES,
+    add_legend,
+    channels_of,
+    check_axes,
+    class_legend,
+    colour_and_shape,
+    legend_height,
+    size_in_points,
+)
 from protoset.plots.layout import classical_scaling, untangle
-from protoset.plots.maps import MAX_LEGEND_CLASSES, class_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MAX_GRAPH_OBJECTS = 1000
 """Largest number of objects for which the graph is readable."""
@@ -22,10 +34,9 @@ DOTTED_LINE = (0, (1, 1.2))
 """Line style of dropped objects."""
 
 
-def plot_neighbor_graph(
-    dissimilarities: Any, labels: Any, kept: Any, *, series: Any = None, ax: Axes | None = None
-) -> Figure:
-    """Draw the nearest-neighbour graph: an edge from every object to its nearest neighbour.
+@dataclass(eq=False, repr=False)
+class NeighborGraphDisplay(Display):
+    """The nearest-neighbour graph: an edge from every object to its nearest neighbour.
 
     Kept objects are filled, dropped objects hollow and dotted. Colour and shape show the class; edges between classes
     are dark. A cross marks training objects that 1-NN with the kept objects misclassifies, leave-one-out; they took
@@ -37,55 +48,106 @@ def plot_neighbor_graph(
     ----------
     dissimilarities : array-like of shape (n_objects, n_objects), or Space
         Dissimilarities among the training objects, at most 1,000.
-    labels, kept
-        As in :func:`plot_map`.
+    labels : array-like of shape (n_objects,)
+    kept : array-like of int or bool
+        Positions of the prototypes, or a mask with True for each prototype.
     series : sequence of arrays (n_points,), optional
         Series to draw instead of markers, as in the paper: on the colour of their class, dropped series in dotted
         frames.
-    ax : matplotlib axes, optional
 
-    Returns
-    -------
-    matplotlib Figure
+    Attributes
+    ----------
+    ax_, figure_
+        Axes and figure of the last call of ``plot``.
     """
-    objects = mark_objects(labels, kept)
-    n = len(objects.codes)
-    if n > MAX_GRAPH_OBJECTS:
-        raise ValueError(
-            f"dissimilarities has {n} objects, but a graph of more than {MAX_GRAPH_OBJECTS} is not readable; pass "
-            "fewer objects, or use plot_map"
-        )
-    if series is not None and len(series) != n:
-        raise ValueError(f"series has {len(series)} entries for {n} labels; pass one series per label")
-    matrix = CheckedDissimilarities(dissimilarities, n).square()
-    edges = nearest_edges(matrix)
-    wrong = misclassified(matrix, objects)
-    figure, ax = open_axes(ax, (6.4, 5.2) if series is None else (9.0, 6.6))
-    ax.set_axis_off()
-    # The more objects, the smaller each is drawn; a series needs more room than a marker.
-    size = size_in_points(ax)
-    share = (0.16 if series is None else 0.4) / n
-    width, height = np.sqrt(share * size[1] / size[0]), np.sqrt(share * size[0] / size[1])
-    if series is not None:
-        width, height = width * 1.25, height / 1.25
-    points = untangle(_unit_square(classical_scaling(matrix)), edges, (width, height))
-    for start, end in edges:
-        same = objects.codes[start] == objects.codes[end]
-        ax.plot(*points[[start, end]].T, color=FAINT_INK if same else INK, linewidth=0.7, zorder=1, gid="edge")
-    if series is None:
-        _draw_markers(ax, points, objects, 0.55 * _points_per_unit(points, size))
-    else:
-        _draw_series(ax, points, objects, series)
-    handles, names = class_legend(objects) if series is None else _frame_legend(objects)
-    at = points[wrong] + ([0, 0] if series is None else [0.42, 0.36])
-    crossed = ax.scatter(at[:, 0], at[:, 1], marker="x", s=18, color=INK, linewidths=1, zorder=5)
-    if wrong.any():
-        handles, names = [*handles, crossed], [*names, "misclassified training object (leave-one-out)"]
-    low, high = points.min(axis=0) - 0.8, points.max(axis=0) + 0.8
-    ax.set_xlim(low[0], high[0])
-    ax.set_ylim(low[1], high[1])
-    add_legend(ax, handles, names, columns=5)
-    return figure
+
+    dissimilarities: Any
+    labels: Any
+    kept: Any
+    series: Any = None
+
+    def __post_init__(self) -> None:
+        self._objects = mark_objects(self.labels, self.kept)
+        n = len(self._objects.codes)
+        if n > MAX_GRAPH_OBJECTS:
+            raise ValueError(
+                f"dissimilarities has {n} objects, but a graph of more than {MAX_GRAPH_OBJECTS} is not readable; pass "
+                "fewer objects, or use PrototypeMapDisplay"
+            )
+        if self.series is not None and len(self.series) != n:
+            raise ValueError(f"series has {len(self.series)} entries for {n} labels; pass one series per label")
+        self.dissimilarities = CheckedDissimilarities(self.dissimilarities, n).square()
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, series: bool = False, ax: Axes | None = None) -> Self:
+        """Draw the graph of the training objects of an estimator.
+
+        Parameters
+        ----------
+        estimator : PrototypeClassifier, selector, Pipeline or DataModel
+            Fitted; a Pipeline must end with a PrototypeClassifier or a selector. Of prototypes that moved, the nearest
+            real objects are marked as kept.
+        X, y : training objects and their labels
+            At most 1,000.
+        series : bool, default=False
+            Whether to draw series themselves, instead of markers.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        NeighborGraphDisplay
+        """
+        check_axes(ax)
+        fitted = Fitted.of(estimator)
+        space = fitted.space(fitted.prepare(X), y)
+        n = space.shape[0]
+        kept = np.unique(fitted.training_rows(n))
+        return cls(space, labels_of(y, n), kept, fitted.curves(X) if series else None).plot(ax)
+
+    @classmethod
+    def from_distances(
+        cls, dissimilarities: Any, labels: Any, kept: Any, *, series: Any = None, ax: Axes | None = None
+    ) -> Self:
+        """Draw the graph of objects whose dissimilarities are known; the arguments are those of the class.
+
+        Returns
+        -------
+        NeighborGraphDisplay
+        """
+        return cls(dissimilarities, labels, kept, series).plot(ax)
+
+    def _figure_size(self) -> tuple[float, float]:
+        width, height = (6.4, 5.0) if self.series is None else (9.0, 6.4)
+        return width, height + legend_height(min(len(self._objects.classes), MAX_LEGEND_CLASSES), columns=5)
+
+    def _draw(self, ax: Axes) -> None:
+        objects, matrix, series = self._objects, self.dissimilarities, self.series
+        n = len(matrix)
+        edges, wrong = nearest_edges(matrix), misclassified(CheckedDissimilarities(matrix, n), objects)
+        ax.set_axis_off()
+        # The more objects, the smaller each is drawn; a series needs more room than a marker.
+        size = size_in_points(ax)
+        share = (0.16 if series is None else 0.4) / n
+        width, height = np.sqrt(share * size[1] / size[0]), np.sqrt(share * size[0] / size[1])
+        if series is not None:
+            width, height = width * 1.25, height / 1.25
+        points = untangle(_unit_square(classical_scaling(matrix)), edges, (width, height))
+        for start, end in edges:
+            same = objects.codes[start] == objects.codes[end]
+            ax.plot(*points[[start, end]].T, color=FAINT_INK if same else INK, linewidth=0.7, zorder=1, gid="edge")
+        if series is None:
+            _draw_markers(ax, points, objects, 0.55 * _points_per_unit(points, size))
+        else:
+            _draw_series(ax, points, objects, series)
+        handles, names = _legend(objects, framed=series is not None)
+        at = points[wrong] + ([0, 0] if series is None else [0.42, 0.36])
+        crossed = ax.scatter(at[:, 0], at[:, 1], marker="x", s=18, color=INK, linewidths=1, zorder=5)
+        if wrong.any():
+            handles, names = [*handles, crossed], [*names, f"misclassified ({wrong.sum()})"]
+        low, high = points.min(axis=0) - 0.8, points.max(axis=0) + 0.8
+        ax.set_xlim(low[0], high[0])
+        ax.set_ylim(low[1], high[1])
+        add_legend(ax, handles, names, columns=5)
 
 
 def nearest_edges(matrix: np.ndarray) -> np.ndarray:
@@ -97,18 +159,6 @@ def nearest_edges(matrix: np.ndarray) -> np.ndarray:
     np.fill_diagonal(others, np.inf)
     pairs = np.sort(np.column_stack([np.arange(n), others.argmin(axis=1)]), axis=1)
     return np.unique(pairs, axis=0)
-
-
-def misclassified(matrix: np.ndarray, objects: MarkedObjects) -> np.ndarray:
-    """Whether the nearest other kept object has another class; False if there is none."""
-    kept = np.flatnonzero(objects.kept)
-    if len(kept) == 0:
-        return np.zeros(len(matrix), bool)
-    others = matrix[:, kept].copy()
-    others[kept, np.arange(len(kept))] = np.inf
-    nearest = others.argmin(axis=1)
-    judged = np.isfinite(others[np.arange(len(matrix)), nearest])
-    return judged & (objects.codes[kept[nearest]] != objects.codes)
 
 
 def _unit_square(points: np.ndarray) -> np.ndarray:
@@ -168,21 +218,30 @@ def _draw_series(ax: Axes, points: np.ndarray, objects: MarkedObjects, series: A
         ax.plot(across, up, color=INK, linewidth=0.7, alpha=1 if is_kept else 0.5, zorder=3)
 
 
-def _frame_legend(objects: MarkedObjects) -> tuple[list[Any], list[str]]:
-    """Handles and labels of a legend for framed series."""
+def _legend(objects: MarkedObjects, *, framed: bool) -> tuple[list[Any], list[str]]:
+    """Handles and names of a legend: classes, kept and dropped; ``framed`` for series on the colour of their class."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    _, names = class_legend(objects)
-    colours = [colour_and_shape(code)[0] for code in range(min(len(objects.classes), MAX_LEGEND_CLASSES))]
-    handles = [Patch(facecolor=_tint(colour, 0.3), edgecolor=colour) for colour in colours]
-    if len(objects.classes) > MAX_LEGEND_CLASSES:
-        handles.append(Patch(visible=False))
+    handles, names = class_legend(objects.classes, objects.codes)
+    n_kept = int(objects.kept.sum())
+    names += [f"kept ({n_kept})", f"dropped ({len(objects.kept) - n_kept})"]
+    if not framed:
+        for face in (FAINT_INK, "none"):
+            circle = Line2D([], [], linestyle="", marker="o", color=FAINT_INK, markerfacecolor=face, markersize=5)
+            handles.append(circle)
+        return handles, names
+    for code in range(min(len(objects.classes), MAX_LEGEND_CLASSES)):
+        colour = colour_and_shape(code)[0]
+        handles[code] = Patch(facecolor=_tint(colour, 0.3), edgecolor=colour)
     kept = Patch(facecolor="white", edgecolor=INK)
-    dropped = Patch(facecolor="white", edgecolor=FAINT_INK, linestyle=DOTTED_LINE)
-    return [*handles, kept, dropped], names
+    return [*handles, kept, Patch(facecolor="white", edgecolor=FAINT_INK, linestyle=DOTTED_LINE)], names
 
 
 def _tint(colour: str, strength: float) -> tuple[float, float, float]:
     """Mix a colour with white. The result is opaque, so that edges behind it stay hidden."""
     red, green, blue = (1 - strength + strength * channel for channel in channels_of(colour))
     return red, green, blue
+
+
+plot_neighbor_graph = NeighborGraphDisplay.from_estimator

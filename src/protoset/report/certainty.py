@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from protoset._blocks import row_slices
 from protoset.classifier import PrototypeClassifier
 from protoset.decisions import Calibration, label_sets, probabilities_of
-from protoset.report.inputs import ReportInputs
+
+if TYPE_CHECKING:
+    from protoset.report.inputs import ReportInputs
 
 COVERAGE = 0.9
 """How often the labels that remain possible have the true one."""

@@ -10,15 +10,15 @@ import scipy
 import sklearn
 from sklearn.base import BaseEstimator
 
+from protoset._display import cut_text
 from protoset._version import __version__
 from protoset.classifier import PrototypeClassifier
 from protoset.decisions.held_out import FOLDS, LEAVE_ONE_OUT, PART
 from protoset.decisions.prequential import PREQUENTIAL
 from protoset.report.certainty import REFUSED_RATE, calibration_of, tells_novelty
 from protoset.report.inputs import ReportInputs
-from protoset.report.objects import shorten
 from protoset.report.stops import inner_selector
-from protoset.selectors import BaseSelector, Refined
+from protoset.selectors import BaseSelector
 
 MAX_PARAMETER_LENGTH = 120
 """Characters of a parameter that the page shows at most."""
@@ -59,16 +59,18 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
         # Only the name: pages are mailed, and folders tell about their owner.
         data.append(["file", train.path.name])
     metric = [["metric", show(selector.metric) if callable(selector.metric) else selector.metric_]]
-    metric += [[str(name), show(value)] for name, value in (selector.metric_params or {}).items()]
+    metric += [
+        [str(name), _metric_parameter(inputs, name, value)] for name, value in (selector.metric_params or {}).items()
+    ]
     if inputs.transform_name:
         metric.append(["objects were transformed by", inputs.transform_name])
     inner = inner_selector(selector)
-    is_refined = isinstance(selector, Refined) and selector.refinement_ is not None
-    refined = "refined " if is_refined else ""
+    refinement = getattr(selector, "refinement_", None)
+    refined = "" if refinement is None else "refined "
     method = [["method", f"{refined}{type(inner).__name__}"], ["rule", _rule(inputs)], *_parameters(inner)]
-    if is_refined:
+    if refinement is not None:
         method += _parameters(selector)
-        method.append(["swaps of the refinement", f"{selector.refinement_.n_swaps:,}"])
+        method.append(["swaps of the refinement", f"{refinement.n_swaps:,}"])
     method.append(["distances asked for", f"{selector.n_distances_:,}"])
     versions = [
         ["protoset", __version__],
@@ -87,6 +89,18 @@ def state_facts(inputs: ReportInputs, created: str) -> Facts:
         "Versions": versions,
     }
     return [{"heading": heading, "rows": rows} for heading, rows in headed.items() if rows]
+
+
+def _metric_parameter(inputs: ReportInputs, name: Any, value: Any) -> str:
+    """Text of a parameter of the metric; columns of categories by their names, where there are names."""
+    names = [str(attribute.name) for attribute in inputs.train.attributes]
+    if name == "categorical" and names and isinstance(value, (list, tuple, np.ndarray)):
+        positions = np.asarray(value)
+        if positions.dtype.kind == "b":
+            positions = np.flatnonzero(positions)
+        if positions.dtype.kind in "iu" and (np.abs(positions) < len(names)).all():
+            return cut_text(", ".join(names[position] for position in positions), MAX_PARAMETER_LENGTH)
+    return show(value)
 
 
 def _rule(inputs: ReportInputs) -> str:
@@ -157,4 +171,4 @@ def show(value: Any) -> str:
         text = str(value.item() if isinstance(value, np.generic) else value)
     else:
         text = type(value).__name__
-    return shorten(text, MAX_PARAMETER_LENGTH)
+    return cut_text(text, MAX_PARAMETER_LENGTH)

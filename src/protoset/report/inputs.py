@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from protoset._frames import is_frame, take_rows
+from protoset._image_shapes import ImageShape, ShownAs
 from protoset._suspects import Suspects
-from protoset._validation import check_callable
 from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
 from protoset.models.cross_validation import error_of
-from protoset.models.preparation import check_dataset
+from protoset.report.images import find_image_shape
 from protoset.report.moved import MovedSet, find_moved
+from protoset.report.objects import shown_name
 from protoset.report.stops import inner_selector
-from protoset.report.suspects import Suspect, check_suspects
+from protoset.report.suspects import Suspect, check_suspects, judge_labels
+from protoset.report.transforms import keeps_attributes
 from protoset.selectors import BaseSelector, Refined
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 
@@ -34,6 +37,10 @@ class ReportInputs:
     names, not positions. Without a transform its name is empty. ``cross_validation`` and ``references`` are None where
     they are not measured yet. ``classifier`` is None for a selector alone, ``moved`` where no prototype has moved.
     ``distances`` and ``query_distances`` are ``space`` and ``queries`` with columns for the moved prototypes.
+    ``keeps_attributes`` says whether the metric compares the attributes that the page shows. ``image_shape`` is the
+    shape of rows of pixels, None for other objects.
+    ``judged`` is what classifiers that do not know the objects say about their labels, where these were checked by
+    default; ``unjudged`` says why they were not.
     """
 
     train: Dataset
@@ -52,10 +59,14 @@ class ReportInputs:
     cross_validation: CrossValidation | None
     references: ReferenceErrors | None
     suspects: list[Suspect] | None
+    judged: Suspects | None
+    unjudged: str | None
     classifier: PrototypeClassifier | None
     moved: MovedSet | None
     distances: Dissimilarities
     query_distances: Dissimilarities | None
+    keeps_attributes: bool = False
+    image_shape: ImageShape | None = None
 
     @property
     def column_codes(self) -> np.ndarray:
@@ -90,20 +101,24 @@ def check_inputs(
     dataset: Dataset,
     selector: Any,
     *,
-    test: Dataset | None,
-    transform: Callable[[Any], Any] | None,
-    space: TrainingSpace | None,
-    ids: Sequence[Any] | None,
-    test_ids: Sequence[Any] | None,
-    cross_validation: CrossValidation | None,
-    references: ReferenceErrors | None,
-    suspects: Suspects | Sequence[Mapping[str, Any]] | None,
+    test: Dataset | None = None,
+    transform: Callable[[Any], Any] | None = None,
+    space: TrainingSpace | None = None,
+    ids: Sequence[Any] | None = None,
+    test_ids: Sequence[Any] | None = None,
+    cross_validation: CrossValidation | None = None,
+    references: ReferenceErrors | None = None,
+    suspects: Suspects | Sequence[Mapping[str, Any]] | bool | None = None,
+    image_shape: ShownAs = None,
+    objects: Any = None,
+    test_objects: Any = None,
+    transform_name: str | None = None,
 ) -> ReportInputs:
-    """Check the arguments of :func:`protoset.report.build_report`, and build the spaces."""
-    check_dataset(dataset)
-    check_callable("transform", transform)
-    if test is not None and not isinstance(test, Dataset):
-        raise TypeError(f"test has the type {type(test).__name__}; pass a protoset.datasets.Dataset, or None")
+    """Check the arguments of a report, and build the spaces.
+
+    ``objects`` and ``test_objects`` are the objects as the metric takes them; by default the transform makes them from
+    those of the data sets. ``transform_name`` is what the page calls the transform.
+    """
     if space is not None and not isinstance(space, TrainingSpace):
         raise TypeError(f"space={space!r} must be the space of the fit, from protoset.spaces.make_space, or None")
     for name, value, kind in (
@@ -115,29 +130,29 @@ def check_inputs(
     if test is None and dataset.n_train is not None:
         dataset, test = split(dataset)
     if test is not None and test.kind != dataset.kind:
-        raise ValueError(f"test holds {test.kind} and dataset {dataset.kind}; pass test objects of the same kind")
+        raise ValueError(f"X_test holds {test.kind} and X {dataset.kind}; pass test objects of the same kind")
     if test is not None and test.n_objects == 0:
         test = None
     fitted, rule = _fitted_selector(selector)
-    _check_fit(fitted, dataset)
+    _check_fit(selector, fitted, dataset)
     labels = np.asarray(dataset.labels)
     apply = transform if transform is not None else (lambda objects: objects)
-    objects = None
+    is_given = space is not None
     if space is None:
-        objects = apply(dataset.objects)
+        objects = apply(dataset.objects) if objects is None else objects
         space = _training_space(objects, labels, fitted)
     if space.shape[0] != dataset.n_objects:
-        raise ValueError(
-            f"space has {space.shape[0]} objects and dataset {dataset.n_objects}; pass the space of dataset"
-        )
-    test_objects = None if test is None else apply(test.objects)
-    queries = None if test is None else space.prototypes(np.arange(dataset.n_objects)).cross(test_objects)
+        raise ValueError(f"space has {space.shape[0]} objects and X {dataset.n_objects}; pass the space of X")
+    if test is not None and test_objects is None:
+        test_objects = apply(test.objects)
+    queries = None if test is None else _test_space(space, test_objects)
     moved = find_moved(selector, dataset, transform)
     distances: Dissimilarities = space
     query_distances = queries
     if moved is not None:
         if objects is None:
             objects = apply(dataset.objects)
+        if is_given:
             _check_objects(space, objects, moved.exemplars)
         distances = moved.extend(space, objects)
         query_distances = None if queries is None else moved.extend(queries, test_objects)
@@ -149,6 +164,11 @@ def check_inputs(
         ids = dataset.ids.tolist()
     if test_ids is None and test is not None and test.ids is not None:
         test_ids = test.ids.tolist()
+    classifier = selector if isinstance(selector, PrototypeClassifier) else None
+    listed, judged, unjudged = check_suspects(suspects, dataset.n_objects), None, None
+    if suspects is None:
+        judged, unjudged = judge_labels(classifier, None if is_given else objects, labels, space)
+        listed = None if judged is None else check_suspects(judged, dataset.n_objects)
     return ReportInputs(
         train=dataset,
         test=test,
@@ -156,21 +176,29 @@ def check_inputs(
         rule=rule,
         space=space,
         queries=queries,
-        classes=[str(label) for label in classes],
+        classes=[shown_name(label) for label in classes],
         codes=codes,
         test_codes=np.array([code_of[label] for label in test_labels.tolist()], int),
         ids=_check_ids("ids", ids, dataset.n_objects),
         has_names=ids is not None,
         test_ids=_check_ids("test_ids", test_ids, len(test_labels)),
-        transform_name="" if transform is None else getattr(transform, "__qualname__", type(transform).__name__),
+        transform_name=_name_of(transform) if transform_name is None else transform_name,
         cross_validation=cross_validation,
         references=references,
-        suspects=check_suspects(suspects, dataset.n_objects),
-        classifier=selector if isinstance(selector, PrototypeClassifier) else None,
+        suspects=listed,
+        judged=judged,
+        unjudged=unjudged,
+        classifier=classifier,
         moved=moved,
         distances=distances,
         query_distances=query_distances,
+        keeps_attributes=keeps_attributes(transform, dataset.objects, space.n_features),
+        image_shape=find_image_shape(dataset, image_shape),
     )
+
+
+def _name_of(transform: Callable[[Any], Any] | None) -> str:
+    return "" if transform is None else getattr(transform, "__qualname__", type(transform).__name__)
 
 
 def split(dataset: Dataset) -> tuple[Dataset, Dataset]:
@@ -189,20 +217,32 @@ def _training_space(objects: Any, labels: np.ndarray, selector: BaseSelector) ->
     space = make_space(objects, selector.metric, selector.metric_params, y=labels)
     if not callable(selector.metric) and space.metric != selector.metric_:
         raise ValueError(
-            f"selector was fitted with the metric {selector.metric_!r}, and dataset gives {space.metric!r}; pass "
+            f"estimator was fitted with the metric {selector.metric_!r}, and X gives {space.metric!r}; pass "
             "space=, the space that it was fitted on"
         )
     return space
 
 
+def _test_space(space: TrainingSpace, test_objects: Any) -> Dissimilarities:
+    """Return the space from the test objects to the training objects."""
+    try:
+        return space.prototypes(np.arange(space.shape[0])).cross(test_objects)
+    except ValueError as error:
+        # The error calls any objects X.
+        raise ValueError(f"X_test cannot be compared with X: {error}") from error
+
+
 def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None:
     """Raise if the objects of the data set are other ones than those of the given space, as far as some rows show."""
     rows = np.unique(rows)
-    some = objects[rows] if isinstance(objects, np.ndarray) else [objects[row] for row in rows]
+    if is_frame(objects):
+        some = take_rows(objects, rows)
+    else:
+        some = objects[rows] if hasattr(objects, "ndim") else [objects[row] for row in rows]
     if not np.allclose(space.prototypes(rows).cross(some).block(slice(None), slice(None)), space.block(rows, rows)):
         raise ValueError(
-            "dataset has other objects than space; pass transform=, the function that makes the objects of space from "
-            "those of dataset"
+            "X has other objects than space; pass transform=, the function that makes the objects of space from those "
+            "of X"
         )
 
 
@@ -212,31 +252,38 @@ def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
         check_is_fitted(selector, "classes_")
         if not hasattr(selector, "selector_"):
             raise ValueError(
-                "selector is a classifier from a file, and files do not hold the selector; pass the fitted classifier"
+                "estimator is a classifier from a file, and files do not hold the selector; pass the fitted classifier"
             )
         return selector.selector_, selector.rule_
-    if not isinstance(selector, BaseSelector):
-        raise TypeError(f"selector={selector!r} is no protoset selector; pass a fitted REPS or PrototypeClassifier")
     check_is_fitted(selector, "sample_indices_")
     return selector, "nearest"
 
 
-def _check_fit(selector: BaseSelector, dataset: Dataset) -> None:
-    """Raise if the selector was not fitted on the training objects, as far as can be seen."""
+def _check_fit(estimator: Any, selector: BaseSelector, dataset: Dataset) -> None:
+    """Raise if the estimator was not fitted on the training objects, as far as can be seen."""
     n_fitted = len(getattr(inner_selector(selector), "weights_", ())) or dataset.n_objects
-    same_classes = set(np.unique(dataset.labels).tolist()) == set(selector.classes_.tolist())
-    if n_fitted != dataset.n_objects or int(selector.sample_indices_.max()) >= dataset.n_objects or not same_classes:
-        raise ValueError(
-            f"selector was not fitted on the {dataset.n_objects} objects of dataset: the number of objects or the "
-            "classes differ; pass the training objects of the fit as dataset, and other objects as test"
-        )
+    labels = np.asarray(dataset.labels)
+    if n_fitted != dataset.n_objects or int(selector.sample_indices_.max()) >= dataset.n_objects:
+        differs = "their number differs"
+    elif set(np.unique(labels).tolist()) != set(selector.classes_.tolist()):
+        differs = "their classes differ"
+    elif isinstance(estimator, PrototypeClassifier) and (
+        labels[estimator.sample_indices_].tolist() != estimator.prototype_labels_.tolist()
+    ):
+        differs = "their order differs, or their labels"
+    else:
+        return
+    raise ValueError(
+        f"estimator was not fitted on the {dataset.n_objects} objects of X: {differs}; pass the training objects of "
+        "the fit as X, in their order, and other objects as X_test"
+    )
 
 
 def _check_ids(argument: str, ids: Sequence[Any] | None, n_objects: int) -> list[str]:
     if ids is None:
         return [str(position) for position in range(n_objects)]
-    if not isinstance(ids, Collection):
+    if not isinstance(ids, Collection) or isinstance(ids, (str, bytes)):
         raise TypeError(f"{argument}={ids!r} must be a list with a name for each object")
     if len(ids) != n_objects:
         raise ValueError(f"{argument} has {len(ids)} entries for {n_objects} objects; pass one per object")
-    return [str(name) for name in ids]
+    return [shown_name(name) for name in ids]

@@ -10,40 +10,56 @@ import numpy as np
 
 from protoset._validation import check_count
 from protoset.evaluation import distances_per_query, no_better_than, selection_rate
-from protoset.plots.layout import CheckedDissimilarities, plane_coordinates
 from protoset.report.certainty import describe_certainty
+from protoset.report.comparisons import describe_comparisons
+from protoset.report.confusion import describe_confusion, find_answers
 from protoset.report.errors import measure_references, measure_set
 from protoset.report.facts import state_facts
 from protoset.report.inputs import ReportInputs
+from protoset.report.layout import lay_out
+from protoset.report.main_attributes import main_attributes
 from protoset.report.moved import describe_moved
 from protoset.report.nearest import NearestPrototypes, PrototypeSet, count_members, find_nearest
 from protoset.report.objects import describe_objects, significant
 from protoset.report.relevances import describe_relevances
+from protoset.report.rivals import find_rivals
+from protoset.report.shown import choose_shown, important_objects, unique_in_order
 from protoset.report.stops import Stop, curve_measure, find_stops, inner_selector
 from protoset.report.suspects import describe_suspects, rows_of
-from protoset.selectors import REPS, Refined
+from protoset.report.unlike import describe_unlike, find_unlike
+from protoset.selectors import REPS
 from protoset.selectors.ties import vote_of
-from protoset.spaces import TrainingSpace
 
 N_EXPLAINED = 5
 """Prototypes that the page lists for a test object at each stop."""
 
-MAP_UNITS = 1000
-"""Largest coordinate on the map."""
+MAX_QUERIES = 1000
+"""Test objects that the page explains at most."""
 
 
 def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_objects: int) -> dict[str, Any]:
     """Compute all values that the page shows. ``most_objects`` limits the training objects on the page."""
-    check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=2000")
+    check_count("most_objects", most_objects, least=1, remedy="the default is most_objects=20000")
     stops, moved = find_stops(inputs), inputs.moved
     n = inputs.train.n_objects
     first = () if moved is None else (moved.exemplars, moved.starts)
-    shown = choose_shown(stops, n, most_objects, (*first, rows_of(inputs.suspects)))
+    chosen = next(stop for stop in stops if stop.chosen)
+    unlike = find_unlike(inputs, _prototype_set(inputs, chosen))
+    important = important_objects(stops, n, (*first, rows_of(inputs.suspects)), (unlike.training.rows,))
+    shown = choose_shown(important, n, most_objects)
     slots = np.empty(0, int) if moved is None else np.flatnonzero(np.isin(moved.exemplars, shown))
     # All that the page holds: training objects, then moved prototypes.
     listed = np.concatenate([shown, n + slots])
     share = 1.0 if inputs.queries is None else 2 / 3
-    values, notes = describe_objects(inputs.train, shown, share=share)
+    values, notes = describe_objects(
+        inputs.train,
+        shown,
+        share=share,
+        first=np.searchsorted(shown, important[np.isin(important, shown)]),
+        image_shape=inputs.image_shape,
+    )
+    if values["kind"] == "rows":
+        values["main"] = main_attributes(inputs.train, inputs.codes, len(values["names"]))
     nearest = find_nearest(
         inputs.distances,
         shown,
@@ -52,11 +68,18 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         leave_out_self=True,
         n_jobs=inputs.selector.n_jobs,
     )
-    queries, predicted = _queries(inputs, stops, listed, share, max(1, most_objects // 2))
+    queries, predicted, query_rows, more = _queries(
+        inputs, stops, listed, share, min(MAX_QUERIES, max(1, most_objects // 2)), unlike.test.rows
+    )
+    notes += more
+    number = [stop for stop in stops if stop.kept is not None].index(chosen)
+    answers = find_answers(inputs, predicted, shown, nearest.codes[number])
     described = None
     if moved is not None:
         n_columns = len(values.get("names", ()))
-        described, more = describe_moved(moved, inputs.train, inputs.distances, shown, slots, n_columns)
+        described, more = describe_moved(
+            moved, inputs.train, inputs.distances, shown, slots, n_columns, inputs.image_shape
+        )
         notes += more
     if len(shown) < inputs.train.n_objects:
         notes.insert(
@@ -66,8 +89,12 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         )
     if queries is not None and len(queries["ids"]) < len(inputs.test_ids):
         notes.append(
-            f"The page explains {len(queries['ids']):,} of {len(inputs.test_ids):,} test objects; errors count all."
+            f"The page explains {len(queries['ids']):,} of {len(inputs.test_ids):,} test objects, misclassified ones "
+            "first; errors count all."
         )
+    if inputs.unjudged is not None:
+        notes.append(f"Labels are not checked{inputs.unjudged}.")
+    objects, layouts = _objects(inputs, shown)
     return {
         "title": title or f"Prototypes of {inputs.train.name}",
         "created": created,
@@ -77,31 +104,19 @@ def page_model(inputs: ReportInputs, *, title: str | None, created: str, most_ob
         "class_sizes": np.bincount(inputs.codes, minlength=len(inputs.classes)).tolist(),
         "summary": _summary(inputs, stops, predicted),
         "stops": _stops(inputs, stops, shown, listed, nearest.winners),
-        "objects": _objects(inputs, shown) | _nearest(nearest, stops, listed) | {"values": values},
+        "objects": objects
+        | _nearest(nearest, stops, listed)
+        | {"values": values, "rivals": _rivals(inputs, stops, listed)},
+        "layouts": layouts,
         "moved": described,
         "relevances": describe_relevances(inputs),
         "queries": queries,
+        "confusion": describe_confusion(inputs, answers, chosen, shown, query_rows),
+        "unlike": describe_unlike(inputs, unlike, listed, query_rows),
         "suspects": describe_suspects(inputs.suspects, inputs.ids, inputs.classes, shown),
         "facts": state_facts(inputs, created),
         "notes": notes,
     }
-
-
-def choose_shown(
-    stops: Sequence[Stop], n_objects: int, max_objects: int, first: Sequence[np.ndarray] = ()
-) -> np.ndarray:
-    """Objects that the page holds: the chosen prototypes, the prototypes of other stops, then a random sample.
-
-    Before all others come ``first``: objects with which moved prototypes are shown, and labels to check.
-    """
-    if n_objects <= max_objects:
-        return np.arange(n_objects)
-    rng = np.random.default_rng(0)
-    by_importance = sorted(stops, key=lambda stop: (not stop.chosen, stop.size))
-    prototypes = [stop.kept[stop.kept < n_objects] for stop in by_importance if stop.kept is not None]
-    order = np.concatenate([*first, *prototypes, rng.permutation(n_objects)])
-    _, first_positions = np.unique(order, return_index=True)
-    return np.sort(order[np.sort(first_positions)[:max_objects]])
 
 
 def _prototype_set(inputs: ReportInputs, stop: Stop, *, deciding: bool = False) -> PrototypeSet:
@@ -130,7 +145,7 @@ def _summary(inputs: ReportInputs, stops: Sequence[Stop], predicted: np.ndarray 
         "no_better_than_guessing": no_better_than(error["error"], error["standard_error"], compared["guess"]),
         "chosen_stop": chosen,
         "measure": curve_measure(inputs.selector, inputs.rule) or "error",
-        "refined": isinstance(inputs.selector, Refined),
+        "refined": getattr(inputs.selector, "refinement_", None) is not None,
         "moved_curve": inputs.has_moved_curve,
     }
 
@@ -168,6 +183,17 @@ def _stops(
     return described
 
 
+def _rivals(inputs: ReportInputs, stops: Sequence[Stop], listed: np.ndarray) -> list[list[Any]]:
+    """Nearest rival of each chosen prototype on the page: its index on the page, -1 for none, and the distance."""
+    kept = np.asarray(next(stop.kept for stop in stops if stop.chosen))
+    rivals, distances = find_rivals(inputs, kept)
+    on_page = np.isin(kept, listed)
+    indices = _page_indices(rivals[on_page], listed)
+    return [
+        [index, significant(distance, 7)] for index, distance in zip(indices, distances[on_page].tolist(), strict=True)
+    ]
+
+
 def _set_degradations(inputs: ReportInputs, on_page: np.ndarray) -> list[float | None] | None:
     """Degradations of the prototypes on the page, where the adjusted rule decides."""
     if inputs.classifier is None or inputs.classifier.degradations_ is None or inputs.rule != "adjusted":
@@ -175,7 +201,8 @@ def _set_degradations(inputs: ReportInputs, on_page: np.ndarray) -> list[float |
     return [significant(value) for value in inputs.classifier.degradations_[on_page].tolist()]
 
 
-def _objects(inputs: ReportInputs, shown: np.ndarray) -> dict[str, Any]:
+def _objects(inputs: ReportInputs, shown: np.ndarray) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The objects without their nearest prototypes and values, and what the page says about the map."""
     learned: dict[str, Any] = {}
     for name in ("weights", "degradations"):
         values = getattr(inner_selector(inputs.selector), f"{name}_", None)
@@ -183,23 +210,31 @@ def _objects(inputs: ReportInputs, shown: np.ndarray) -> dict[str, Any]:
             # Those of the ranking are not those that decide.
             values = None
         learned[name] = None if values is None else [significant(value) for value in values[shown].tolist()]
-    points = lay_out(inputs.space, shown)
-    return {
+    coordinates, layouts = lay_out(inputs.space, shown, n_jobs=inputs.selector.n_jobs)
+    described = {
         "ids": [inputs.ids[row] for row in shown],
         "rows": shown.tolist() if inputs.has_names else None,
         "codes": inputs.codes[shown].tolist(),
-        "x": points[:, 0].tolist(),
-        "y": points[:, 1].tolist(),
+        **coordinates,
         **learned,
     }
+    return described, layouts
 
 
 def _queries(
-    inputs: ReportInputs, stops: Sequence[Stop], listed: np.ndarray, share: float, max_queries: int
-) -> tuple[dict[str, Any] | None, np.ndarray | None]:
-    """Test objects as the page shows them, and the predicted classes of all; None without test objects."""
+    inputs: ReportInputs,
+    stops: Sequence[Stop],
+    listed: np.ndarray,
+    share: float,
+    max_queries: int,
+    first: np.ndarray,
+) -> tuple[dict[str, Any] | None, np.ndarray | None, np.ndarray, list[str]]:
+    """Test objects as the page shows them, the predicted classes of all, the rows of those shown, and notes.
+
+    None without test objects. Of many, the page shows ``first`` and misclassified ones before others.
+    """
     if inputs.test is None or inputs.query_distances is None:
-        return None, None
+        return None, None, np.empty(0, int), []
     n = len(inputs.test_codes)
     answers = find_nearest(
         inputs.query_distances,
@@ -210,8 +245,9 @@ def _queries(
         n_jobs=inputs.selector.n_jobs,
     )
     chosen = next(stop for stop in stops if stop.chosen)
-    predicted = answers.codes[[stop.chosen for stop in stops if stop.kept is not None].index(True)]
-    rows = np.arange(n) if n <= max_queries else np.sort(np.random.default_rng(0).choice(n, max_queries, replace=False))
+    number = [stop.chosen for stop in stops if stop.kept is not None].index(True)
+    predicted = answers.codes[number]
+    rows = choose_queries(predicted != inputs.test_codes, max_queries, first)
     explained = NearestPrototypes(
         answers.winners[:, rows],
         answers.ranks[:, rows],
@@ -220,7 +256,13 @@ def _queries(
         [answers.nearest[row] for row in rows],
         [answers.distances[row] for row in rows],
     )
-    values, _ = describe_objects(inputs.test, rows, share=1 - share)
+    # Misclassified objects are looked at most.
+    wrong = np.flatnonzero(predicted[rows] != inputs.test_codes[rows])
+    values, _ = describe_objects(inputs.test, rows, share=1 - share, first=wrong, image_shape=inputs.image_shape)
+    winners = explained.winners[number]
+    # Shares of single pixels say little: the page shows where two images differ.
+    compared = rows if inputs.image_shape is None else rows[:0]
+    comparisons, notes = describe_comparisons(inputs, compared, winners, _page_indices(winners, listed))
     described = {
         "ids": [inputs.test_ids[row] for row in rows],
         "codes": inputs.test_codes[rows].tolist(),
@@ -230,8 +272,19 @@ def _queries(
         "predicted": predicted[rows].tolist() if inputs.rule == "scores" else None,
         "certainty": describe_certainty(inputs, rows, np.asarray(chosen.kept)),
         "values": values,
+        "comparisons": comparisons,
     }
-    return described | _nearest(explained, stops, listed), predicted
+    return described | _nearest(explained, stops, listed), predicted, rows, notes
+
+
+def choose_queries(is_wrong: np.ndarray, max_queries: int, first: np.ndarray) -> np.ndarray:
+    """Test objects that the page holds: ``first``, misclassified ones up to half of the page, then a random sample."""
+    n = len(is_wrong)
+    if n <= max_queries:
+        return np.arange(n)
+    drawn = np.random.default_rng(0).permutation(n)
+    important = np.concatenate([first, drawn[is_wrong[drawn]], drawn])[: max_queries // 2]
+    return np.sort(unique_in_order(np.concatenate([important, drawn]))[:max_queries])
 
 
 def _nearest(nearest: NearestPrototypes, stops: Sequence[Stop], listed: np.ndarray) -> dict[str, Any]:
@@ -252,14 +305,3 @@ def _page_indices(positions: np.ndarray, listed: np.ndarray) -> list[int]:
     """Turn positions into indices on the page; -1 for objects and prototypes that the page does not hold."""
     indices = np.searchsorted(listed, positions).clip(max=len(listed) - 1)
     return np.where(listed[indices] == positions, indices, -1).tolist()
-
-
-def lay_out(space: TrainingSpace, shown: np.ndarray) -> np.ndarray:
-    """Coordinates on the map: integers from 0 to ``MAP_UNITS``, both axes on the same scale."""
-    points = plane_coordinates(CheckedDissimilarities(space.subset(shown), len(shown)))
-    # A wide map uses the page better than a high one.
-    if np.ptp(points[:, 0]) < np.ptp(points[:, 1]):
-        points = points[:, ::-1]
-    spread = float(np.ptp(points, axis=0).max())
-    scaled = (points - points.min(axis=0)) / (spread if spread > 0 else 1.0) * MAP_UNITS
-    return scaled.round().astype(int)

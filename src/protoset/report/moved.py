@@ -8,17 +8,17 @@ A moved prototype is no training object, so it has a column, and a position, aft
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from protoset._image_shapes import ImageShape
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
-from protoset.models.preparation import Preparation
+from protoset.models.unpacking import Transform, undo
 from protoset.report.objects import describe_objects, significant
-from protoset.spaces import Dissimilarities, PrototypeSpace
+from protoset.spaces import Dissimilarities, PairComparison, PrototypeSpace
 from protoset.spaces.base import Choice, Rows
 from protoset.spaces.vectors import ANGULAR
 
@@ -85,8 +85,13 @@ class WithMoved(Dissimilarities):
             return self._moved.nearest(rows, numbers - n, choose=choose, n_jobs=n_jobs)
         return super().nearest(rows, columns, choose=choose, n_jobs=n_jobs)
 
+    def compare(self, row: int, column: int) -> PairComparison:
+        """Say what makes up the dissimilarity, as the space of the column does."""
+        n = self._space.shape[1]
+        return self._space.compare(row, column) if column < n else self._moved.compare(row, column - n)
 
-def find_moved(classifier: Any, dataset: Dataset, transform: Callable[[Any], Any] | None) -> MovedSet | None:
+
+def find_moved(classifier: Any, dataset: Dataset, transform: Transform | None) -> MovedSet | None:
     """Return the moved prototypes of a classifier; None where they stand at training objects."""
     adaptation = getattr(classifier, "adaptation_", None)
     if not isinstance(classifier, PrototypeClassifier) or adaptation is None or not adaptation.has_moved:
@@ -97,44 +102,29 @@ def find_moved(classifier: Any, dataset: Dataset, transform: Callable[[Any], Any
     return MovedSet(classifier._prototypes, classifier.sample_indices_, classifier.exemplars_, objects)
 
 
-def _before_transform(prototypes: Any, dataset: Dataset, transform: Callable[[Any], Any] | None) -> Any:
+def _before_transform(prototypes: Any, dataset: Dataset, transform: Transform | None) -> Any:
     """Return moved prototypes in the form that objects have before the transform; None where there is none."""
-    if transform is not None:
-        inverse = _inverse_of(transform)
-        # An inverse that is none would show wrong values, as that of a FunctionTransformer without inverse_func.
-        with np.errstate(all="ignore"):
-            restored = inverse(prototypes)
-            if restored is None or not _are_close(transform(restored), prototypes):
-                return None
-        prototypes = restored
-    if dataset.kind in ("vectors", "mixed") and np.shape(prototypes)[1] != np.shape(dataset.objects)[1]:
+    restored = prototypes if transform is None else undo(transform, prototypes)
+    if restored is None:
         return None
-    return prototypes
-
-
-def _inverse_of(transform: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the inverse of a preparation, or of a bound method of an estimator; without one, what returns None."""
-    if isinstance(transform, Preparation):
-        return transform.undone
-    return getattr(getattr(transform, "__self__", transform), "inverse_transform", lambda objects: None)
-
-
-def _are_close(objects: Any, others: Any) -> bool:
-    """Whether objects are the same up to rounding, as far as they are arrays of numbers."""
-    if getattr(others, "dtype", None) is None or others.dtype.kind != "f":
-        return True
-    objects = np.asarray(objects, float)
-    scale = float(np.nanmax(np.abs(others), initial=0.0))
-    return objects.shape == others.shape and np.allclose(objects, others, atol=1e-5 * scale, equal_nan=True)
+    if dataset.kind in ("vectors", "mixed") and np.shape(restored)[1] != np.shape(dataset.objects)[1]:
+        return None
+    return restored
 
 
 def describe_moved(
-    moved: MovedSet, dataset: Dataset, rows: Dissimilarities, shown: np.ndarray, slots: np.ndarray, n_columns: int
+    moved: MovedSet,
+    dataset: Dataset,
+    rows: Dissimilarities,
+    shown: np.ndarray,
+    slots: np.ndarray,
+    n_columns: int,
+    image_shape: ImageShape | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
     """Return some moved prototypes as JSON values, and notes about them.
 
     ``rows`` are the dissimilarities of the training objects, ``shown`` the training objects on the page, ``slots`` the
-    prototypes on it, and ``n_columns`` the attributes that it shows of tables.
+    prototypes on it, ``n_columns`` the attributes that it shows of tables, and ``image_shape`` the shape of images.
     """
     n, exemplars = dataset.n_objects, moved.exemplars[slots]
     starts = np.searchsorted(shown, moved.starts[slots]).clip(max=len(shown) - 1)
@@ -151,8 +141,8 @@ def describe_moved(
         is_direction = moved.prototypes.metric in ANGULAR
         why = "the metric compares directions alone" if is_direction else "the transform of the objects has no inverse"
         return described, [f"The values of the moved prototypes are not shown: {why}."]
-    values, _ = describe_objects(replace(dataset, objects=moved.objects), slots)
+    values, _ = describe_objects(replace(dataset, objects=moved.objects), slots, image_shape=image_shape)
     if values["kind"] == "rows":
         values["names"] = values["names"][:n_columns]
-        values["values"] = [row[:n_columns] for row in values["values"]]
+        values["values"] = [None if row is None else row[:n_columns] for row in values["values"]]
     return described | {"values": values}, []

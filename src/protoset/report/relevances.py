@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from protoset.report.inputs import ReportInputs
-from protoset.report.objects import significant
+from protoset.report.objects import shown_name, significant
 
 MAX_RELEVANCES = 100
 """Attributes whose relevance the page shows at most."""
@@ -33,7 +33,7 @@ def describe_relevances(inputs: ReportInputs) -> dict[str, Any] | None:
 
 def relevance_names(inputs: ReportInputs, n_scales: int) -> list[str]:
     """Names of the attributes; numbers where a transform has changed the columns, and of channels and points."""
-    names = [str(attribute.name) for attribute in inputs.train.attributes]
+    names = [shown_name(attribute.name) for attribute in inputs.train.attributes]
     if len(names) == n_scales:
         return names
     is_series = inputs.train.kind == "series"

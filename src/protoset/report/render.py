@@ -15,18 +15,37 @@ import re
 from importlib import resources
 from typing import Any
 
+from protoset.report.packing import pack_objects
+
 SCRIPTS = (
     "text.js",
+    "unpack.js",
     "state.js",
+    "markers.js",
+    "images.js",
+    "series.js",
+    "values.js",
+    "alignment.js",
     "drawing.js",
     "budget.js",
     "map.js",
+    "mapview.js",
+    "stacks.js",
     "details.js",
+    "gallery.js",
     "find.js",
     "prototypes.js",
     "query.js",
     "suspects.js",
     "relevances.js",
+    "tables.js",
+    "confusion.js",
+    "hardest.js",
+    "unlike.js",
+    "csv.js",
+    "copies.js",
+    "link.js",
+    "sections.js",
     "start.js",
 )
 """The scripts of ``page/``, in the order in which they are joined."""
@@ -47,7 +66,7 @@ def render(model: dict[str, Any]) -> str:
         "policy": html.escape(policy, quote=False),
         "title": html.escape(UNSAFE.sub(_visible, model["title"])),
         "style": style,
-        "model": as_safe_json(model),
+        "model": as_safe_json(model | {"objects": pack_objects(model["objects"])}),
         "script": script,
     }
     # In one pass: a value that looks like a placeholder stays as it is.

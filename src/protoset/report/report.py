@@ -1,21 +1,25 @@
-"""The public side of the report: build it, show it in a notebook, write it to a file."""
+"""The public side of the report: make it, show it in a notebook, write it to a file."""
 
 from __future__ import annotations
 
 import datetime
 import html
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from protoset._display import cut_text
 from protoset._files import is_part_of, write_atomically
+from protoset._image_shapes import ShownAs
 from protoset._suspects import Suspects
 from protoset._validation import check_flag, check_path
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors
+from protoset.models.unpacking import Transform
+from protoset.report.arguments import gather
 from protoset.report.inputs import check_inputs
 from protoset.report.model import page_model
 from protoset.report.render import render
@@ -23,8 +27,14 @@ from protoset.spaces import TrainingSpace
 
 Created = datetime.date | str | None
 
+MOST_OBJECTS = 20_000
+"""Objects that a page holds by default."""
 
-@dataclass(frozen=True, eq=False)
+FRAME_HEIGHT = "48rem"
+"""Height of the page in a notebook."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """A page about one set of prototypes. Notebooks display it.
 
@@ -62,71 +72,100 @@ class Report:
         write_atomically(path, self.html.encode())
         return path
 
+    def __repr__(self) -> str:
+        """Title, number of prototypes and of training objects."""
+        summary = self.model["summary"]
+        title = cut_text(self.model["title"])
+        return f"<Report {title!r}: {summary['n_prototypes']:,} of {summary['n_train']:,} objects; see write(path)>"
+
     def _repr_html_(self) -> str:
-        frame = 'style="width:100%;height:48rem;border:0" title="protoset report"'
-        return f'<iframe srcdoc="{html.escape(self.html)}" {frame}></iframe>'
+        """The page in a frame of its own, whose scripts reach nothing but the page."""
+        page, title = html.escape(self.html), html.escape(self.model["title"])
+        style = f"width:100%;height:{FRAME_HEIGHT};border:0"
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}" title="{title}"></iframe>'
 
 
-def build_report(
-    dataset: Dataset,
-    selector: Any,
+def report(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    path: str | os.PathLike[str] | None = None,
     *,
-    test: Dataset | None = None,
-    transform: Callable[[Any], Any] | None = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    image_shape: ShownAs = None,
+    transform: Transform | None = None,
     ids: Sequence[Any] | None = None,
     test_ids: Sequence[Any] | None = None,
+    suspects: Suspects | Sequence[Mapping[str, Any]] | bool | None = None,
     title: str | None = None,
     created: Created = None,
-    most_objects: int = 2000,
+    most_objects: int = MOST_OBJECTS,
     space: TrainingSpace | None = None,
     cross_validation: CrossValidation | None = None,
     references: ReferenceErrors | None = None,
-    suspects: Suspects | Sequence[Mapping[str, Any]] | None = None,
+    overwrite: bool = False,
 ) -> Report:
-    """Build the page about a fitted selector or classifier.
+    """Make a page about the prototypes of a fitted estimator, and write it to a file if a path is given.
 
     Parameters
     ----------
-    dataset : Dataset
-        The training objects, as the page shows them. Without ``test``, a data set with a split is divided by it.
-    selector : selector or PrototypeClassifier
-        Fitted on these training objects.
-    test : Dataset, optional
-        Test objects of the same kind; for a matrix, rows of dissimilarities to all training objects. Without test
-        objects, the error of the set is cross-validated on the training objects.
+    estimator : PrototypeClassifier, selector, Pipeline or DataModel
+        Fitted on these training objects. The steps of a Pipeline before the last one are applied to the objects; the
+        page shows the objects before these steps. The last step is a PrototypeClassifier or a selector.
+    X : array-like, DataFrame, list of series or strings, or Dataset
+        The training objects, as in ``fit``. The page shows the names of the columns of a DataFrame, and names rows by
+        its index. A Dataset has its own labels, and test objects if it has a split.
+    y : array-like of shape (n_objects,), optional
+        Their labels; left out with a Dataset.
+    path : path, optional
+        File to write, such as "page.html". An existing file, a file of the data, or a folder that cannot be written
+        raises an error before any work is done.
+    X_test, y_test : optional
+        Test objects of the same kind with their labels, or a Dataset if X is one; for a matrix, rows of dissimilarities
+        to all training objects. Without test objects, the error of the set is cross-validated on the training objects.
+    image_shape : tuple of int or False, optional
+        Shape of rows of pixels: (height, width), or (height, width, 3) for red, green and blue. By default rows of a
+        square number of pixels that look like grey images are shown as images; False shows them as rows.
     transform : callable, optional
-        Transform of the objects before the fit, for example ``scaler.transform``. The page shows the objects before
-        the transform; of prototypes that moved it shows the values if the scaler has an ``inverse_transform``.
+        Transform of the objects before the fit, for example ``scaler.transform``, where ``estimator`` is no Pipeline.
+        The page shows the objects before the transform; of prototypes that moved it shows the values if the scaler has
+        an ``inverse_transform``.
     ids, test_ids : sequence, optional
-        Names of the objects; by default ``ids`` of the data sets, or positions from 0 on.
+        Names of the objects; by default ``ids`` of a Dataset, the index of a DataFrame, or positions from 0 on.
+    suspects : Suspects, list of dict or False, optional
+        Training objects whose labels are to be checked, in the order in which the page lists them. Each has ``row``,
+        ``given``, ``suggested``, and may have ``probability``, that of the suggested label, and ``evidence``, rows of
+        training objects that speak for it. By default :func:`protoset.suspects` looks for them, for a calibrated
+        classifier and up to 2,000 objects (500 strings; no series, no function as metric), by five more fits; False
+        leaves the list out.
     title : str, optional
     created : date, datetime or str, optional
         Date of the report, by default the current time. With the same date, the same report has the same bytes.
-    most_objects : int, default=2000
+    most_objects : int, default=20000
         Objects that the page holds at most. Of more objects, the page shows the prototypes and a random sample, and
         says so.
     space : TrainingSpace, optional
-        The space that the selector was fitted on. By default it is built again from ``dataset``; needed if the
-        selector was fitted on a space of another metric than its ``metric`` parameter names.
+        The space that the selector was fitted on. By default it is built again from ``X``; needed if the selector was
+        fitted on a space of another metric than its ``metric`` parameter names.
     cross_validation : CrossValidation, optional
         Error of the set, from :func:`protoset.models.cross_validated_error`; measured by default.
     references : ReferenceErrors, optional
         Errors of guessing, 1-NN and k-NN on the training objects, from :func:`protoset.models.reference_errors`;
         measured by default.
-    suspects : Suspects or list of dict, optional
-        Training objects whose labels are to be checked, in the order in which the page lists them. Each has ``row``,
-        ``given``, ``suggested``, and may have ``probability``, that of the suggested label, and ``evidence``, rows of
-        training objects that speak for it.
+    overwrite : bool, default=False
+        Whether an existing file may be replaced.
 
     Returns
     -------
     Report
+        Notebooks display the page. ``write(path)`` writes it to a file.
 
     Notes
     -----
     No error of the set is measured on objects that took part in its selection. With ``n_prototypes="auto"`` the slider
     has the sizes of ``size_curve_`` and their cross-validated errors. The set of another size comes from the same
-    method: a cut of the ranking of REPS, or a set that is refined when the report is built (up to 2,000 objects and 500
+    method: a cut of the ranking of REPS, or a set that is refined when the report is made (up to 2,000 objects and 500
     prototypes). Where the prototypes of a classifier have moved, everything about its set is computed from the moved
     prototypes, and each is shown by its nearest real case, the object in ``exemplars_``; sets of other sizes are shown
     before any moves. Without a curve the error of the set is measured by
@@ -134,59 +173,60 @@ def build_report(
 
     Examples
     --------
+    >>> import protoset
     >>> from sklearn.datasets import load_iris
-    >>> from protoset import REPS
-    >>> from protoset.datasets import Dataset
-    >>> from protoset.report import build_report
     >>> X, y = load_iris(return_X_y=True)
-    >>> report = build_report(Dataset("iris", "vectors", X, y), REPS(n_prototypes=9).fit(X, y))
-    >>> report.model["summary"]["n_prototypes"]
-    9
+    >>> protoset.report(protoset.REPS(n_prototypes=9).fit(X, y), X, y, title="Iris")
+    <Report 'Iris': 9 of 150 objects; see write(path)>
     """
+    check_flag("overwrite", overwrite)
+    if path is not None:
+        source = X.path if isinstance(X, Dataset) else None
+        check_output(check_path("path", path), source, overwrite=overwrite)
+    material = gather(estimator, X, y, X_test, y_test, transform, image_shape)
+    made = build_report(
+        material.dataset,
+        material.selector,
+        test=material.test,
+        transform=material.transform,
+        transform_name=material.transform_name,
+        objects=material.objects,
+        test_objects=material.test_objects,
+        image_shape=material.image_shape,
+        ids=ids,
+        test_ids=test_ids,
+        suspects=suspects,
+        title=title,
+        created=created,
+        most_objects=most_objects,
+        space=space,
+        cross_validation=cross_validation,
+        references=references,
+    )
+    if path is not None:
+        made.write(path, overwrite=overwrite)
+    return made
+
+
+def build_report(
+    dataset: Dataset,
+    selector: Any,
+    *,
+    title: str | None = None,
+    created: Created = None,
+    most_objects: int = MOST_OBJECTS,
+    **options: Any,
+) -> Report:
+    """Make the page about a selector or classifier and its data set; ``options`` as in ``check_inputs``."""
     if created is not None and not isinstance(created, (str, datetime.date)):
         raise TypeError(f"created={created!r} must be a date, a text, or None")
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title={title!r} must be a text, or None")
-    inputs = check_inputs(
-        dataset,
-        selector,
-        test=test,
-        transform=transform,
-        space=space,
-        ids=ids,
-        test_ids=test_ids,
-        cross_validation=cross_validation,
-        references=references,
-        suspects=suspects,
-    )
+    inputs = check_inputs(dataset, selector, **options)
     when = datetime.datetime.now().astimezone().replace(microsecond=0) if created is None else created
     text = when if isinstance(when, str) else when.isoformat(*(" ",) if isinstance(when, datetime.datetime) else ())
     model = page_model(inputs, title=title, created=text, most_objects=most_objects)
     return Report(model, inputs.train.path)
-
-
-def write_report(
-    path: str | os.PathLike[str], dataset: Dataset, selector: Any, *, overwrite: bool = False, **options: Any
-) -> Path:
-    """Build a report and write it to a file.
-
-    Parameters
-    ----------
-    path : path
-        File to write. An existing file, or a file of the data, raises an error before any work is done.
-    dataset, selector
-        As in :func:`build_report`.
-    overwrite : bool
-        Whether an existing file may be replaced.
-    **options
-        As in :func:`build_report`.
-
-    Returns
-    -------
-    Path
-    """
-    check_output(check_path("path", path), getattr(dataset, "path", None), overwrite=overwrite)
-    return build_report(dataset, selector, **options).write(path, overwrite=overwrite)
 
 
 def check_output(path: Path, source: Path | None, *, overwrite: bool) -> None:
@@ -198,3 +238,5 @@ def check_output(path: Path, source: Path | None, *, overwrite: bool) -> None:
         raise FileExistsError(f"path={str(path)!r} exists; choose another name or pass overwrite=True")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"path={str(path)!r} is in a folder that does not exist; create it first")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise PermissionError(f"path={str(path)!r} is in a folder that cannot be written; choose another folder")

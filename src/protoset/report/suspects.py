@@ -1,19 +1,29 @@
-"""Labels to check: training objects whose label looks wrong."""
+"""Labels to check: training objects whose label looks wrong, given or found by classifiers that do not know them."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from protoset._suspects import Suspects
+from protoset._suspects import suspects as find_suspects
 from protoset._validation import check_probability, is_count
-from protoset.report.objects import significant
+from protoset.classifier import PrototypeClassifier
+from protoset.report.certainty import calibration_of
+from protoset.report.objects import shown_name, significant
+from protoset.spaces import DISSIMILARITIES, TrainingSpace
 
 NEEDED_KEYS = ("row", "given", "suggested")
 """What every entry must have; "probability" and "evidence" may be missing."""
+
+
+MOST_JUDGED = {"vectors": 2000, "mixed attributes": 2000, "matrix": 2000, "strings": 500}
+"""Objects up to which labels are checked by default, by the kind of dissimilarity; others take too long."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +41,45 @@ class Suspect:
     evidence: tuple[int, ...]
 
 
-def check_suspects(suspects: Suspects | Sequence[Mapping[str, Any]] | None, n_objects: int) -> list[Suspect] | None:
-    """Check the argument ``suspects`` of :func:`protoset.report.build_report`."""
-    if suspects is None:
+def judge_labels(
+    classifier: PrototypeClassifier | None, objects: Any, labels: np.ndarray, space: TrainingSpace
+) -> tuple[Suspects | None, str | None]:
+    """Check the labels by five more fits; return the suspects, or None and why they were not looked for.
+
+    ``objects`` are those of the fit, None where they are not known. Without a calibrated classifier both results are
+    None.
+    """
+    if classifier is None or calibration_of(classifier) is None or objects is None or space.partial:
+        return None, None
+    kind = DISSIMILARITIES[space.metric].kind if space.metric in DISSIMILARITIES else ""
+    most = MOST_JUDGED.get(kind, 0)
+    if len(labels) > most:
+        limit = f"beyond {most:,} objects of this kind" if most else f"with the metric {space.metric}"
+        return None, f" by default {limit}; pass suspects=protoset.suspects(X, y, classifier) to the report"
+    with warnings.catch_warnings():
+        # The fit has warned already.
+        warnings.simplefilter("ignore")
+        try:
+            # The user asked for lines about the fit, not about these.
+            silent = {name: 0 for name in classifier.get_params() if name.endswith("__verbose")}
+            return find_suspects(objects, labels, clone(classifier).set_params(**silent)), None
+        except ValueError as error:
+            # Fewer objects may not do for this method: too few for its size, or all classes of one object.
+            return None, f": {error}"
+
+
+def check_suspects(
+    suspects: Suspects | Sequence[Mapping[str, Any]] | bool | None, n_objects: int
+) -> list[Suspect] | None:
+    """Check the argument ``suspects`` of :func:`protoset.report`; None where it gives no list."""
+    if suspects is None or suspects is False:
         return None
     if isinstance(suspects, Suspects):
         suspects = suspects.as_dicts()
     if isinstance(suspects, (str, Mapping)) or not isinstance(suspects, Sequence):
         raise TypeError(
-            f"suspects has the type {type(suspects).__name__}; pass what protoset.suspects returns, or dicts in a list"
+            f"suspects has the type {type(suspects).__name__}; pass what protoset.suspects returns, dicts in a list, "
+            "or False"
         )
     return [_check(entry, position, n_objects) for position, entry in enumerate(suspects)]
 
@@ -56,7 +96,7 @@ def _check(entry: Any, position: int, n_objects: int) -> Suspect:
     if probability is not None:
         probability = check_probability(f"suspects[{position}]['probability']", probability)
     row, *evidence = map(int, rows)
-    return Suspect(row, str(entry["given"]), str(entry["suggested"]), probability, tuple(evidence))
+    return Suspect(row, shown_name(entry["given"]), shown_name(entry["suggested"]), probability, tuple(evidence))
 
 
 def rows_of(suspects: list[Suspect] | None) -> np.ndarray:

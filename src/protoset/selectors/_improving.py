@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from protoset._display import Brief
 from protoset.selectors._limits import SearchLimits
 from protoset.selectors._refinable_set import NEGLIGIBLE, CandidateDistances, RefinableSet
 from protoset.spaces import CountedSpace, TrainingSpace
@@ -62,8 +63,8 @@ CROWDED = replace(HASTY, share=0.1)
 """``HASTY`` for many prototypes, where each move saves little."""
 
 
-@dataclass(frozen=True, eq=False)
-class Refinement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Refinement(Brief):
     """A refined set of prototypes.
 
     Attributes

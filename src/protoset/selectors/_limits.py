@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from protoset._progress import reporter
+from protoset._progress import close_bar, reporter
 from protoset._validation import check_callable, check_real
 from protoset.exceptions import SearchInterruptedWarning, SearchStoppedWarning
 
@@ -63,7 +63,7 @@ class SearchLimits:
     ):
         self._started = time.monotonic()
         self._max_time, self._callback, self._tell = max_time, callback, reporter(verbose, what)
-        self._what = what
+        self._what, self._verbose = what, verbose
         self.reason: str | None = None
 
     @property
@@ -103,7 +103,12 @@ class SearchLimits:
             self.reason = INTERRUPTED
 
     def warn(self, n_evaluations: float, max_evaluations: float) -> None:
-        """Warn if the search ended early."""
+        """Take the bar off the screen; warn if the search ended early."""
+        if self.reason is None and self._tell is not None:
+            # A search that needs no further steps is done.
+            self._tell(int(max_evaluations), int(max_evaluations))
+        if self._verbose:
+            close_bar()
         if self.reason is not None:
             warnings.warn(
                 f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "

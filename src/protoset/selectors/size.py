@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from protoset._display import Displayed, Table, percent
 from protoset._progress import ProgressCallback
 from protoset.neighbors import NeighborLists
 from protoset.neighbors.search import LISTED_BYTES
@@ -49,8 +50,8 @@ Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 objects, all as positions, to the predicted classes of the latter."""
 
 
-@dataclass(frozen=True)
-class SizeCurve:
+@dataclass(frozen=True, repr=False)
+class SizeCurve(Displayed):
     """Cross-validated error of 1-NN over the prototypes at each size tried.
 
     Attributes
@@ -78,6 +79,24 @@ class SizeCurve:
     best: int
     chosen: int
     scoring: str = "accuracy"
+
+    def _summary(self) -> str:
+        chosen = self.chosen
+        return (
+            f"{len(self.sizes)} sizes, chosen {int(self.sizes[chosen]):,} with an error of "
+            f"{self.errors[chosen]:.4f} ± {self.standard_errors[chosen]:.4f}"
+        )
+
+    def _table(self) -> Table:
+        marks = [
+            " ".join(name for name, place in (("chosen", self.chosen), ("best", self.best)) if place == position)
+            for position in range(len(self.sizes))
+        ]
+        columns = (self.sizes.tolist(), map(percent, self.rates), self.errors, self.standard_errors, marks)
+        scoring = "" if self.scoring == "accuracy" else f"scored by {self.scoring}"
+        return Table(
+            ["prototypes", "rate", "error", "standard error", ""], zip(*columns, strict=True), len(marks), scoring
+        )
 
 
 def sizing_bytes(n_objects: int, n_entries: int) -> int:

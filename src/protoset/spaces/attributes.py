@@ -1,13 +1,7 @@
 """Reading of tables into a matrix of numbers and a matrix of categories.
 
-In a DataFrame, of pandas or polars, columns of an integer or floating dtype are numeric, and so are columns of a
-datetime dtype: days since 1970-01-01 (UTC). Columns of the dtypes category, bool, string and object (polars:
-Categorical, Enum, Boolean, String) are categorical, and so are columns that the user names. In an array or a list of
-rows, the named columns alone are categorical; truth values in other columns are 0 and 1. A column of durations is an
-error, unless it is named.
-
-Categories are equal if Python says so: 1, 1.0 and True are one category, "1" is another. They are numbered in the order
-in which they appear and never sorted, because a column may mix types. NaN, None, pandas.NA and NaT are missing values.
+docs/reference/metrics.md says which columns are categorical, and which values are missing. Categories are numbered in
+the order in which they appear and never sorted, because a column may mix types.
 """
 
 from __future__ import annotations

@@ -14,12 +14,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from protoset._display import Brief
+
 SEGMENT_GAP = 0.05
 """Two stretches of large costs are one segment if fewer pairs are between them; as a share of all pairs."""
 
 
-@dataclass(frozen=True, eq=False)
-class PairComparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class PairComparison(Brief):
     """The dissimilarity of a query and a prototype.
 
     Attributes
@@ -30,7 +32,7 @@ class PairComparison:
     distance: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contributions(PairComparison):
     """The attributes of two objects, and what each adds to their dissimilarity.
 
@@ -75,7 +77,7 @@ class Segment(NamedTuple):
     share: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Alignment(PairComparison):
     """The best alignment of two series.
 
@@ -84,7 +86,7 @@ class Alignment(PairComparison):
     distance : float
     pairs : ndarray of int, shape (n_pairs, 2)
         Points of the query and of the prototype that are matched, from the first to the last. -1 stands for no point:
-        under "erp" a point may be skipped. Under "ddtw" a point stands for the derivative there.
+        under "erp", "msm" and "twe" a point may be taken alone. Under "ddtw" a point stands for the derivative there.
     costs : ndarray of shape (n_pairs,)
         Cost of each pair; their sum is ``distance ** power``.
     power : float
@@ -152,7 +154,7 @@ class Column(NamedTuple):
     edit: str | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EditScript(PairComparison):
     """The fewest edits that turn the query into the prototype.
 

@@ -1,30 +1,13 @@
 """Objects with mixed attributes: numbers and categories, some of them missing.
 
-The difference of two categories is 0 if they are equal, else 1. The difference of two numbers is |x - y| / range, with
-the range over the training set.
+    gower      mean difference over the attributes known in both objects
+    heom       root of the sum of squared differences
+    hvdm       as heom, with differences of categories by the classes of their objects
+    overlap    share of the attributes that differ
 
-gower
-    Mean difference over the attributes known in both objects; 1 if there are none. A difference of more than the
-    training range counts 1.
-heom
-    Square root of the sum of the squared differences. An attribute missing in either object counts 1 (Wilson and
-    Martinez, 1997). A difference of more than the training range counts more than 1.
-hvdm
-    As heom, with numeric differences |x - y| / (4 sigma), where sigma is the standard deviation over the training set
-    (divided by n). The squared difference of two categories is the sum over the classes c of (P(c | x) - P(c | y))^2,
-    the paper's normalized_vdm2. A missing category is a category of its own; a missing number counts 1.
-overlap
-    Share of the attributes that differ, numbers included; two missing values are equal.
-
-Ranges, sigmas, categories and shares of classes come from the training set alone. Special cases:
-
-* A numeric attribute with one known training value, or none: the difference is 0 if two values are equal, else 1.
-* A category that is not in the training set differs from all training categories, and its P(c | x) is 0. The same
-  holds for a missing category if the training set has no missing value of the attribute. Two such categories are never
-  compared, because columns are training objects.
-* In "gower" and "heom" a missing value counts as above also between an object and itself or its duplicate.
-
-``protoset.spaces.attributes`` reads tables and decides which columns are categorical.
+Ranges, deviations, categories and shares of classes come from the training set alone. docs/reference/metrics.md
+defines the metrics, with missing values and unseen categories. ``protoset.spaces.attributes`` reads tables and decides
+which columns are categorical.
 """
 
 from __future__ import annotations

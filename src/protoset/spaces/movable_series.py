@@ -137,7 +137,7 @@ class MovableSeries(MovableObjects):
             columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
         pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
         computed, nothing = np.empty(len(order)), np.empty(0)
-        kernels.adapting_series.warp_pairs(pairs, nothing, computed, np.empty((0, 0, 0)), nothing)
+        kernels.adapting_series.warp_pairs(pairs, 0, nothing, computed, np.empty((0, 0, 0)), nothing)
         distances = np.empty(columns.shape)
         distances.reshape(-1)[order] = computed
         return distances
@@ -175,8 +175,12 @@ class MovableSeries(MovableObjects):
         pairs, order = self._pairs(rows[at], columns[at, entry], prototypes)
         pulls = (slopes[at, entry] / distances[at, entry])[order]
         moves = np.zeros_like(prototypes.points)
-        if len(pulls):
-            kernels.adapting_series.warp_pairs(pairs, pulls, np.empty(0), moves, gradient.scales)
+        first = 0
+        while first < len(pulls):
+            first = kernels.adapting_series.warp_pairs(pairs, first, pulls, np.empty(0), moves, gradient.scales)
+            if first < len(pulls):
+                kernels.adapting_series.pull_along_alignment(pairs, first, pulls[first], moves, gradient.scales)
+                first += 1
         gradient.points[:] += moves * pairs.factors
 
     def _pairs(self, rows: np.ndarray, columns: np.ndarray, prototypes: Moved) -> tuple[Any, np.ndarray]:

@@ -1,23 +1,14 @@
-"""Time series: dynamic time warping and its kin.
+"""Time series: dynamic time warping and its kin; edit distances of series are in ``protoset.spaces.elastic``.
 
     dtw                 dynamic time warping; the local cost is the squared difference
-    ddtw                dynamic time warping of the derivatives (the estimate of Keogh and Pazzani)
-    erp                 edit distance with real penalty (Chen and Ng); a metric
+    ddtw                dynamic time warping of the derivatives
     series_euclidean    point by point; all series have the same length
 
-Series are the rows of a 2-D array, the slices of a 3-D array (instances, channels, length), or a list of arrays of any
-lengths, 1-D or (channels, length). Several channels are warped together. Missing values are an error.
-
-``window`` is the radius of the Sakoe-Chiba band: points i and j may be matched if |i - j| is at most an int, or at most
-a fraction (float) of the length of the longer series, rounded down. If the lengths of two series differ by more than
-the radius, the difference is the radius, so that a path always exists. Distances are square roots of the summed
-squares, or with ``squared=True`` the sums themselves. ``normalize=True`` gives each series (each of its channels) mean
-0 and deviation 1; a constant series becomes 0.
-
-Series that moved may have learned a factor for each channel: then queries are multiplied by the factors.
+docs/reference/metrics.md defines the metrics and their parameters, with unequal lengths. Series that moved may have
+learned a factor for each channel: then queries are multiplied by the factors.
 
 ``protoset.spaces.series_data`` reads series. ``protoset.spaces.series_search`` is the exact neighbour search that does
-not compute every pair to the end. ``protoset.spaces.movable_series`` moves series under all metrics but "erp".
+not compute every pair to the end. ``protoset.spaces.movable_series`` moves series.
 """
 
 from __future__ import annotations
@@ -31,11 +22,11 @@ from joblib import delayed, effective_n_jobs
 from protoset import kernels
 from protoset._blocks import in_threads
 from protoset._progress import ProgressCallback
-from protoset._validation import LARGEST, SMALLEST, as_numbers, check_flag, check_real, is_count, is_number
+from protoset._validation import LARGEST, SMALLEST, check_flag, is_count, is_number
 from protoset.spaces._contents import number_ragged
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
-from protoset.spaces.comparison import Alignment
+from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series_data import Series, check_stored, prepare_series
@@ -64,25 +55,13 @@ class SeriesSpace(Space):
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
         """Make the space of an array or list of series."""
         checked = _check_parameters(metric, parameters)
-        series = prepare_series(X, metric, checked)
-        largest = float(np.abs(series.values).max())
-        if 0 < largest < SMALLEST:
-            raise ValueError(
-                f"X holds no value above {largest:g}, and squared differences of such values vanish; scale X to above "
-                f"{SMALLEST:g}"
-            )
-        checked["gap"] = _check_gap(checked["gap"], series.n_channels) if metric == "erp" else None
-        checked["factors"] = None
-        return cls(metric, series, series, checked)
+        series = read_training(X, metric, checked)
+        return cls(metric, series, series, checked | {"factors": None})
 
     @property
     def _warping(self) -> Warping:
         """The band and the unit of the distances, as the kernels take them."""
-        window, root = self._parameters["window"], not self._parameters["squared"]
-        if window is None:
-            return kernels.series.Warping(-1, -1.0, root)
-        radius, fraction = (-1, float(window)) if isinstance(window, float) else (int(window), -1.0)
-        return kernels.series.Warping(radius, fraction, root)
+        return kernels.series.Warping(*band_of(self._parameters["window"]), not self._parameters["squared"])
 
     @property
     def objects(self) -> Any:
@@ -96,7 +75,7 @@ class SeriesSpace(Space):
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Compute every pair to the end."""
         are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)
-        if are_all and self._is_training and self.metric != "erp":
+        if are_all and self._is_training:
             return self._matrix()
         return self._block(rows, columns, upper=False)
 
@@ -125,20 +104,15 @@ class SeriesSpace(Space):
     def _block(self, rows: Rows, columns: Rows, *, upper: bool) -> np.ndarray:
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         return kernels.series.series_block(
-            self._rows.arrays, row_indices, self._columns.arrays, column_indices, self._warping, self._gap, upper
+            self._rows.arrays, row_indices, self._columns.arrays, column_indices, self._warping, upper
         )
 
-    @property
-    def _gap(self) -> np.ndarray:
-        """The gap value of each channel, empty for metrics without gaps, as the kernels take it."""
-        return np.empty(0) if self._parameters["gap"] is None else self._parameters["gap"]
-
-    def compare(self, row: int, column: int) -> Alignment:
+    def compare(self, row: int, column: int) -> PairComparison:
         """Return the best alignment; under "ddtw" each derivative stands at the middle one of its three points."""
         a, b = self._rows[[row]].values, self._columns[[column]].values
         radius = kernels.series.band_radius(len(a), len(b), self._warping.radius, self._warping.fraction)
-        pairs, costs = kernels.alignment.align(a, b, radius, self._gap)
-        power = 2 if self.metric != "erp" and self._warping.root else 1
+        pairs, costs = kernels.alignment.align(a, b, radius)
+        power = 2 if self._warping.root else 1
         return Alignment(self._distance(row, column), pairs + (self.metric == "ddtw"), costs, power)
 
     def identical(self) -> np.ndarray:
@@ -148,9 +122,7 @@ class SeriesSpace(Space):
 
     @property
     def movable(self) -> MovableSeries | None:
-        """The series as points that gradient steps change; None under "erp"."""
-        if self.metric == "erp":
-            return None
+        """The series as points that gradient steps change; None where the metric has no gradient."""
         return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
     def _place(self, series: Series, factors: np.ndarray) -> Self:
@@ -159,9 +131,7 @@ class SeriesSpace(Space):
         return type(self)(self.metric, series[:0], series, self._parameters | {"factors": learned})
 
     def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
-        """New series, and the columns with a scale for each channel; None under "erp"."""
-        if self.metric == "erp":
-            return None
+        """New series, and the columns with a scale for each channel; None where series cannot move."""
         learned, columns = self._parameters["factors"], self._columns
         factors = np.ones(columns.n_channels) if learned is None else np.maximum(learned, LEAST_FACTOR)
         columns = columns if learned is None else Series(columns.values / factors, columns.starts)
@@ -199,10 +169,9 @@ class SeriesSpace(Space):
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the prepared column series and the arguments."""
-        values = {name: value for name, value in self._parameters.items() if name not in ("gap", "factors")}
-        arrays = {"values": self._columns.values, "starts": self._columns.starts}
-        optional = {name: self._parameters[name] for name in ("gap", "factors")}
-        return values, arrays | {name: array for name, array in optional.items() if array is not None}
+        values = {name: value for name, value in self._parameters.items() if name != "factors"}
+        arrays, factors = {"values": self._columns.values, "starts": self._columns.starts}, self._parameters["factors"]
+        return values, arrays if factors is None else arrays | {"factors": factors}
 
     @classmethod
     def from_state(cls, metric: str, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
@@ -210,7 +179,6 @@ class SeriesSpace(Space):
         parameters = _check_parameters(metric, values)
         series = Series(arrays["values"], arrays["starts"])
         check_stored(series, metric)
-        parameters["gap"] = _check_gap(arrays["gap"], series.n_channels) if metric == "erp" else None
         parameters["factors"] = _check_factors(arrays["factors"], series.n_channels) if "factors" in arrays else None
         return cls(metric, series[:0], series, parameters)
 
@@ -223,8 +191,6 @@ class SeriesSpace(Space):
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row, by lower bounds and abandoning; rows with ties from all distances."""
-        if self.metric == "erp":
-            return super().nearest(rows, columns, choose=choose, n_jobs=n_jobs)
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         a, b, kernel = self._rows, self._columns, kernels.series_search
         envelopes = kernel.Envelopes(b.values[:0], b.values[:0])
@@ -250,43 +216,54 @@ class SeriesSpace(Space):
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
-        if self.metric == "erp":
-            return super()._kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
         search = SeriesSearch(self._columns, self._warping, n_neighbors, limit, n_jobs, progress)
         return search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
 
 
-def _check_parameters(metric: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    window: Any = given.get("window")
+def read_training(X: Any, metric: str, parameters: Mapping[str, Any]) -> Series:
+    """Read training series; raise an error where their values are too small."""
+    series = prepare_series(X, metric, parameters)
+    largest = float(np.abs(series.values).max())
+    if 0 < largest < SMALLEST:
+        raise ValueError(
+            f"X holds no value above {largest:g}, and squared differences of such values vanish; scale X to above "
+            f"{SMALLEST:g}"
+        )
+    return series
+
+
+def check_window(window: Any) -> int | float | None:
+    """Return the radius of the band: None, an int in points or a float as a fraction of the length."""
     if is_number(window) and not is_count(window):
         if not 0 <= window <= 1:
             raise ValueError(
                 f"metric_params: window={window!r} as a float is a fraction of the length, between 0 and 1; "
                 "pass an int for a radius in points"
             )
-        window = float(window)
-    elif window is not None and not (is_count(window) and window >= 0):
+        return float(window)
+    if window is not None and not (is_count(window) and window >= 0):
         raise ValueError(
             f"metric_params: window={window!r} must be None for no band, an int (radius in points) or a float "
             "(fraction of the length)"
         )
-    if metric == "series_euclidean":
-        window = 0  # every point is matched with the point at the same time alone
+    return None if window is None else min(int(window), WIDEST_BAND)
+
+
+def band_of(window: int | float | None) -> tuple[int, float]:
+    """Return a checked window as a radius and a fraction, as the kernels take them."""
+    if window is None:
+        return -1, -1.0
+    return (-1, window) if isinstance(window, float) else (window, -1.0)
+
+
+def _check_parameters(metric: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    window = check_window(given.get("window"))
     return {
-        "window": window if window is None or isinstance(window, float) else min(int(window), WIDEST_BAND),
+        # Under "series_euclidean" every point is matched with the point at the same time alone.
+        "window": 0 if metric == "series_euclidean" else window,
         "squared": check_flag("metric_params: squared", given.get("squared", False)),
         "normalize": check_flag("metric_params: normalize", given.get("normalize", False)),
-        "gap": given.get("gap", 0.0),
     }
-
-
-def _check_gap(gap: Any, n_channels: int) -> np.ndarray:
-    if is_number(gap):
-        return np.full(n_channels, check_real("metric_params: gap", gap, above=-np.inf, remedy="0 is usual"))
-    gap = as_numbers("metric_params: gap", gap)
-    if gap.shape != (n_channels,) or not np.isfinite(gap).all():
-        raise ValueError(f"metric_params: gap={gap!r} must be a number, or one for each of the {n_channels} channels")
-    return gap
 
 
 def _check_factors(factors: np.ndarray, n_channels: int) -> np.ndarray:
@@ -303,6 +280,5 @@ _WARPING = ("window", "squared", "normalize")
 METRICS = (
     Dissimilarity("dtw", SeriesSpace, "series", _WARPING, ragged=True, bounds=True, moves=True),
     Dissimilarity("ddtw", SeriesSpace, "series", _WARPING, ragged=True, bounds=True, moves=True),
-    Dissimilarity("erp", SeriesSpace, "series", ("window", "gap", "normalize"), ragged=True),
     Dissimilarity("series_euclidean", SeriesSpace, "series", ("squared", "normalize"), bounds=True, moves=True),
 )

@@ -1,9 +1,9 @@
 """Exact neighbours under dynamic time warping without computing every pair to the end.
 
-Lower bounds are cheap: LB_Kim, LB_Keogh in both directions, LB_Improved. Each series is first compared with its seeds,
-the series of the smallest bounds; they give a threshold on the distance of its last neighbour. Then the bounds discard
-most pairs. The remaining pairs are computed in the order of their bounds, and abandoned as soon as the distance exceeds
-the thresholds of both series. Series of unequal lengths are searched with LB_Kim and abandoning alone.
+Each series is first compared with its seeds, series with similar means of segments; they give a threshold on the
+distance of its last neighbour. Then cheap lower bounds discard most pairs: LB_Kim, LB_Keogh in both directions,
+LB_Improved. The remaining pairs are computed in the order of their bounds, many at once, and abandoned as soon as all
+of these exceed the thresholds of both series. Series of unequal lengths are searched with LB_Kim and abandoning alone.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
 
 from protoset import _blocks, kernels
-from protoset._arrays import row_numbers, row_pointers
 from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists, SearchCounters
 from protoset.spaces._nearest_so_far import NearestSoFar
@@ -24,10 +24,13 @@ from protoset.spaces.series_data import Series
 
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
-    from protoset.kernels.series_search import Envelopes, Seeds
+    from protoset.kernels.series_search import Seeds
 
 SEEDS_PER_NEIGHBOR = 3
 """Seeds of each series, as a multiple of the neighbours to find."""
+
+SEGMENTS = 16
+"""Segments of a series whose means are compared to find seeds."""
 
 STRIPES = 64
 """Interleaved subsets of the rows; a worker takes one after the other."""
@@ -52,19 +55,15 @@ class SeriesSearch:
 
     def bounded(self, radius: int) -> RawLists:
         """Search among series of equal length; ``radius`` is that of the band, in points."""
-        kernel, series, warping = kernels.series_search, self.series, self.warping
-        envelopes = kernel.envelopes(*series, radius)
-        n_pairs = self.n * (self.n - 1) // 2
-        stored = np.empty(n_pairs if n_pairs * 4 <= _blocks.BLOCK_BYTES else 0, np.float32)
-        seeds = self._seeds(envelopes, stored)
+        kernel, series, root = kernels.series_search, self.series, self.warping.root
+        flat, envelopes = series.values.reshape(len(series.values), -1), kernel.envelopes(*series, radius)
+        seeds = self._seeds(flat)
 
         def search_seeds(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
-            return kernel.seed_search(series, seeds, first, step, warping, nearest.arrays)
+            return kernel.seed_search(flat, series.starts, seeds, first, step, radius, root, nearest.arrays)
 
         def search_rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
-            return kernel.bounded_search(
-                series, envelopes, stored, seeds, first, step, radius, warping.root, nearest.arrays
-            )
+            return kernel.bounded_search(series, flat, envelopes, seeds, first, step, radius, root, nearest.arrays)
 
         of_seeds = self._in_stripes(search_seeds, report=False)
         self.nearest.settle()
@@ -80,16 +79,17 @@ class SeriesSearch:
 
         return self.nearest.lists(self._counters(*self._in_stripes(search, report=True)))
 
-    def _seeds(self, envelopes: Envelopes, stored: np.ndarray) -> Seeds:
-        """Pairs i < j where one series has one of the smallest bounds of the other."""
+    def _seeds(self, flat: np.ndarray) -> Seeds:
+        """Pairs i < j where one series is near the other by the means of their segments."""
         n_seeds = min(SEEDS_PER_NEIGHBOR * self.n_neighbors, self.n - 1)
-        by_bound = NearestSoFar(self.n, n_seeds, n_seeds)
-        kernels.series_search.nearest_bounds(self.series, envelopes, stored, by_bound.arrays)
-        raw = by_bound.lists()
-        i, j = row_numbers(row_pointers(raw.counts)), raw.indices
-        pairs = np.unique(np.minimum(i, j).astype(np.int64) * self.n + np.maximum(i, j))
-        entries = (np.ones(len(pairs), bool), (pairs // self.n, pairs % self.n))
-        matrix = sparse.csr_matrix(entries, shape=(self.n, self.n))
+        bounds = np.linspace(0, len(flat) // self.n, SEGMENTS + 1).astype(int)[:-1]
+        firsts = (np.arange(self.n)[:, None] * (len(flat) // self.n) + np.unique(bounds)).ravel()
+        lengths = np.diff(np.append(firsts, len(flat)))
+        means = (np.add.reduceat(flat, firsts, axis=0) / lengths[:, None]).reshape(self.n, -1)
+        search = NearestNeighbors(n_neighbors=n_seeds, algorithm="brute").fit(means)
+        i, j = np.repeat(np.arange(self.n), n_seeds), search.kneighbors(return_distance=False).ravel()
+        pairs = np.unique(np.minimum(i, j) * self.n + np.maximum(i, j))
+        matrix = sparse.csr_matrix((np.ones(len(pairs), bool), (pairs // self.n, pairs % self.n)), (self.n, self.n))
         return kernels.series_search.Seeds(matrix.indptr, matrix.indices)
 
     def _in_stripes(

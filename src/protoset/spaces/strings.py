@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from protoset._extras import how_to_install
 from protoset._frames import columns_of
 from protoset._progress import ProgressCallback
 from protoset._validation import name_rows, refuse_ambiguous
@@ -34,16 +35,8 @@ STRING_METRICS = ("levenshtein", "normalized_levenshtein", "damerau_levenshtein"
 class StringSpace(Space):
     """Edit distances between strings, between bytes, or between lists of tokens.
 
-    "levenshtein" counts insertions, deletions and substitutions. "normalized_levenshtein" divides this count by the
-    length of the longer string. "damerau_levenshtein" also counts exchanges of adjacent symbols. "jaro_winkler" is
-    1 - similarity. "string_hamming" counts the positions that differ, and each position beyond the end of the shorter
-    string.
-
-    The distance of an empty string to another string is the length of the other for the three counts, and 1 for
-    "normalized_levenshtein" and "jaro_winkler". Two empty strings have the distance 0.
-
-    Tokens are equal if Python says so: 1, 1.0 and True are one token. Tokens unseen in training differ from all others.
-    ``numbers`` has the number that stands for each token; it is empty for the other kinds.
+    docs/reference/metrics.md defines them, with empty strings and unseen tokens. ``numbers`` has the number that
+    stands for each token; it is empty for the other kinds.
     """
 
     symmetric = True
@@ -161,7 +154,7 @@ def _rapidfuzz(metric: str) -> tuple[Callable[..., np.ndarray], Any, dict[str, A
         from rapidfuzz import distance, process
     except ImportError as error:
         raise ImportError(
-            f"metric={metric!r} needs rapidfuzz, which is not installed; pip install 'protoset[strings]'"
+            f"metric={metric!r} needs rapidfuzz, which is not installed; {how_to_install('strings')}"
         ) from error
     scorers: dict[str, tuple[Any, dict[str, Any]]] = {
         "levenshtein": (distance.Levenshtein.distance, {}),

@@ -1,17 +1,11 @@
 """Vectors under the Euclidean distance, and under distances that are Euclidean after a change of coordinates.
 
-    euclidean, l2     the vectors as they are
-    sqeuclidean       the distance is squared
-    cosine            vectors are scaled to length 1; half the squared distance
-    correlation       the mean of each vector is subtracted first, then as cosine
-    seuclidean        coordinates are divided by their deviations in the training set
-    mahalanobis       coordinates are whitened by the covariance of the training set
-
-The transformed vectors are called images. scikit-learn searches candidates (by its pairwise reductions, or by a tree in
-few dimensions), or faiss for many features where it is installed. Both are fast because they use inner products, which
-lose the last digits of small distances. So the distances of the candidates are computed directly, and a row is accepted
-if the bound on the rounding error proves that no neighbour and no tie is missing. The few other rows are searched again
-with more candidates, and at last against every object.
+docs/reference/metrics.md lists these distances. The transformed vectors are called images. scikit-learn searches
+candidates (by its pairwise reductions, or by a tree in few dimensions), or faiss for many features where it is
+installed. Both are fast because they use inner products, which lose the last digits of small distances. So the
+distances of the candidates are computed directly, and a row is accepted if the bound on the rounding error proves that
+no neighbour and no tie is missing. The few other rows are searched again with more candidates, and at last against
+every object.
 """
 
 from __future__ import annotations

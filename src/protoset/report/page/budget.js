@@ -141,10 +141,12 @@ function niceTicks(most, wanted) {
 function drawCurve() {
   const box = byId("curve"), stops = model.stops, summary = model.summary;
   if (stops.length < 2) return;
-  const width = widthOf(box), height = width < 500 ? 200 : 240;
-  const left = 46, right = width - 24, top = 12, bottom = height - 44;
-  const lines = referenceLines();
-  const most = Math.min(1, 1.08 * Math.max(0.01, ...lines.map((line) => line.error), ...stops.map((stop) => stop.error + stop.standard_error)));
+  const width = widthOf(box), height = width < 500 ? 220 : 250;
+  const lines = referenceLines(), highest = Math.max(0.01, ...stops.map((stop) => stop.error + stop.standard_error));
+  // A line far above the curve is drawn at the top, above a break of the axis.
+  const isFar = ({ error }) => error > FAR_ABOVE * highest;
+  const left = 46, right = width - (width < 500 ? 116 : 126), top = lines.some(isFar) ? 32 : 12, bottom = height - 44;
+  const most = Math.min(1, 1.08 * Math.max(highest, ...lines.filter((line) => !isFar(line)).map((line) => line.error)));
   const sizes = stops.map((stop) => stop.size), low = Math.log(sizes[0]), spread = Math.log(sizes.at(-1)) - low || 1;
   const x = (size) => left + 14 + ((right - left - 14) * (Math.log(size) - low)) / spread;
   const y = (error) => bottom - ((bottom - top) * Math.min(error, most)) / most;
@@ -164,7 +166,11 @@ function drawCurve() {
   const edge = (height) => stops.map((stop) => x(stop.size).toFixed(1) + " " + y(height(stop)).toFixed(1));
   const band = [...edge((stop) => Math.max(0, stop.error - stop.standard_error)), ...edge((stop) => stop.error + stop.standard_error).reverse()];
   shapes.push(svg("path", { d: "M" + band.join("L") + "Z", class: "band" }));
-  for (const { error, style } of lines) shapes.push(svg("line", { x1: left, x2: right, y1: y(error), y2: y(error), class: style }));
+  const heightOf = (line) => (isFar(line) ? 12 : y(line.error));
+  for (const line of lines) shapes.push(svg("line", { x1: left, x2: right, y1: heightOf(line), y2: heightOf(line), class: line.style }));
+  if (lines.some(isFar)) shapes.push(svg("path", { d: `M${left - 7} 25l5 -4l5 6l5 -4`, class: "break" }));
+  const ends = lines.map((line) => ({ y: heightOf(line), text: `${line.label} ${percent(line.error)}${isFar(line) ? " ↑" : ""}` }));
+  shapes.push(lineLabels([...ends, { y: y(stops.at(-1).error), text: "prototypes", own: true }], right, bottom));
   shapes.push(svg("path", { d: "M" + edge((stop) => stop.error).join("L"), class: "curve" }));
   for (const stop of stops) shapes.push(svg("circle", { cx: x(stop.size), cy: y(stop.error), r: 2.5, class: "curve-dot" }));
   shapes.push(svg("line", { x1: x(now.size), x2: x(now.size), y1: top, y2: bottom, class: "now-line" }));
@@ -174,17 +180,34 @@ function drawCurve() {
   replace(box, svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, shapes));
 }
 
-// What a user would take instead, by leave-one-out on the training objects; guessing only where it is near the curve.
+// What a user would take instead, by leave-one-out on the training objects. Chance is the most frequent class as answer.
 function referenceLines() {
-  if (model.summary.measure !== "error") return []; // not comparable
-  const references = model.summary.references.leave_one_out;
-  const lines = [
-    { error: references.nearest, style: "reference-line", name: "1-NN on all objects (leave-one-out)" },
-    { error: references.knn, style: "reference-line dotted", name: `k-NN on all objects, k = ${references.k} (leave-one-out)` },
-    { error: references.guess, style: "reference-line faint", name: "always guessing" },
+  const references = model.summary.references.leave_one_out, n_classes = model.class_sizes.filter((size) => size > 0).length;
+  const chance = { style: "reference-line faint", label: "chance", name: "chance: always the most frequent class" };
+  // Errors of 1-NN and k-NN do not compare with balanced errors.
+  if (model.summary.measure !== "error") return [{ ...chance, error: 1 - 1 / n_classes }];
+  return [
+    { error: references.nearest, style: "reference-line", label: "1-NN", name: "1-NN on all objects (leave-one-out)" },
+    { error: references.knn, style: "reference-line dotted", label: "k-NN", name: `k-NN on all objects, k = ${references.k} (leave-one-out)` },
+    { ...chance, error: references.guess },
   ];
-  const highest = Math.max(...model.stops.map((stop) => stop.error));
-  return lines.filter((line) => line.name !== "always guessing" || line.error <= 1.6 * highest);
+}
+
+const LABEL_GAP = 15; // pixels between the labels of two lines
+const FAR_ABOVE = 1.6; // times the highest error of the curve, from which on a line is drawn above a break
+
+// Labels at the right ends of lines, moved apart where they would overlap; a leader goes from a line to its label.
+function lineLabels(ends, right, bottom) {
+  const labels = ends.map((end) => ({ ...end, at: end.y })).sort((a, b) => a.y - b.y);
+  labels.forEach((label, position) => {
+    if (position) label.at = Math.max(label.at, labels[position - 1].at + LABEL_GAP);
+  });
+  let lowest = bottom + LABEL_GAP;
+  for (const label of labels.slice().reverse()) lowest = label.at = Math.min(label.at, lowest - LABEL_GAP);
+  return labels.map(({ y, at, text, own }) => [
+    svg("path", { d: `M${right + 1} ${y.toFixed(1)}L${right + 9} ${at.toFixed(1)}`, class: "leader" }),
+    svg("text", { x: right + 12, y: (at + 4).toFixed(1), class: "line-label" + (own ? " own" : "") }, text),
+  ]).flat();
 }
 
 function legendEntry(mark, text) {

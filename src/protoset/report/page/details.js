@@ -1,6 +1,7 @@
 // Details of the selected object.
 
 const MAX_MEMBERS = 24; // objects listed for a prototype
+const MAX_IMAGES = 12; // of them as images
 
 // A link to an object, or to a moved prototype by the name of its real case.
 function objectLink(index) {
@@ -42,8 +43,9 @@ function standsFor(prototype) {
   const counts = countsOf.get(prototype), members = membersOf.get(prototype), itself = isMoved(prototype) ? 0 : 1;
   const shares = counts.map(([code, size]) => el("li", {}, count(size), " ", classTag(code)));
   const objectCount = plural(total(counts), "training object", "training objects") + (itself ? ", itself included" : "");
-  const listed = members.slice(0, MAX_MEMBERS).map((member) => objectLink(member));
-  const left = total(counts) - itself - listed.length;
+  const areImages = objects.values.kind === "images", shown = members.slice(0, areImages ? MAX_IMAGES : MAX_MEMBERS);
+  const listed = areImages ? pictureList(shown, "Objects that it stands for", false) : shown.map((member) => objectLink(member));
+  const left = total(counts) - itself - shown.length;
   const rest = left > 0 ? el("span", { class: "quiet" }, `and ${count(left)} more`) : null;
   return {
     row: factRow("stands for", objectCount, el("ul", { class: "plain" }, shares)),
@@ -61,17 +63,24 @@ function movedRows(prototype) {
   ];
 }
 
+// What the method learned about an object.
+function objectMethod(object) {
+  const rows = [];
+  if (objects.weights) rows.push(factRow("weight", number(objects.weights[object])));
+  if (objects.degradations) rows.push(factRow("degradation", number(objects.degradations[object])));
+  return rows.length ? methodDetails(el("dl", {}, rows)) : null;
+}
+
 function showDetails() {
   const box = byId("details"), index = state.selected;
   if (index === null) {
     return replace(box, el("p", { class: "quiet hint" }, "Point at an object, tap it, or search for its id. Its details appear here."));
   }
   const object = realCase(index), prototypes = prototypesOf(index), { nearest } = current();
+  const width = Math.min(440, widthOf(box));
   const movedOnes = prototypes.filter(isMoved), isItself = prototypes.length > 0 && movedOnes.length === 0;
   const rows = [factRow("class", classTag(objects.codes[object]))];
   if (objects.rows) rows.unshift(factRow("row", String(objects.rows[object])));
-  if (objects.weights) rows.push(factRow("weight", number(objects.weights[object])));
-  if (objects.degradations) rows.push(factRow("degradation", number(objects.degradations[object])));
   const winner = nearest[object];
   if (winner >= 0 && !prototypes.includes(winner)) {
     const name = isItself ? "nearest other prototype" : "nearest prototype";
@@ -86,9 +95,10 @@ function showDetails() {
     box,
     el("h3", {}, "Object ", isolate(objects.ids[object])),
     el("p", { class: "quiet" }, statusOf(object, prototypes)),
-    movedOnes.length ? pictureWithMoved(object, movedOnes) : picture(objects, object, "Object " + objects.ids[object]),
+    movedOnes.length ? pictureWithMoved(object, movedOnes, width) : picture(objects, object, "object " + isolateText(objects.ids[object]), width),
     isItself ? null : el("dl", {}, rows),
     parts,
+    objectMethod(object),
   );
 }
 

@@ -2,28 +2,52 @@
 
 const MAX_MATCHES = 12; // matches listed below the search field
 
+const classBoxes = new Map(); // check boxes by code
+
+// Classes whose chip is listed: all, or those that match the search among the classes.
+function listedClasses() {
+  const term = byId("class-find").value.trim().toLowerCase();
+  return [...classBoxes.keys()].filter((code) => className(code).toLowerCase().includes(term));
+}
+
+function listClasses() {
+  const listed = new Set(listedClasses());
+  for (const [code, box] of classBoxes) box.parentElement.hidden = !listed.has(code);
+}
+
+// Check boxes follow the state, whatever changed it.
+function showClassFilter() {
+  let shown = 0;
+  for (const [code, box] of classBoxes) {
+    box.checked = !state.hidden.has(code);
+    if (box.checked) shown++;
+  }
+  replace(byId("class-count"), `${count(shown)} of ${count(classBoxes.size)} shown`);
+}
+
 function startClassFilter() {
   const present = model.classes.map((_, code) => code).filter((code) => model.class_sizes[code] > 0);
-  const boxes = present.map((code) => {
+  const chips = present.map((code) => {
     const box = el("input", { type: "checkbox", checked: true, "data-class": code });
     box.addEventListener("change", () => {
       if (box.checked) state.hidden.delete(code);
       else state.hidden.add(code);
       notify("filter");
     });
+    classBoxes.set(code, box);
     return el("label", { class: "chip" }, box, glyph(code), isolate(className(code)), el("span", { class: "quiet" }, count(model.class_sizes[code])));
   });
-  const toggleAll = (shown) =>
-    el("button", {
-      type: "button",
-      class: "link",
-      click: () => {
-        state.hidden = new Set(shown ? [] : present);
-        for (const box of byId("class-boxes").querySelectorAll("input")) box.checked = shown;
-        notify("filter");
-      },
-    }, shown ? "all" : "none");
-  replace(byId("class-boxes"), boxes, el("span", { class: "chip bare" }, toggleAll(true), " ", toggleAll(false)));
+  replace(byId("class-boxes"), chips);
+  const toggle = (shown) => () => {
+    for (const code of listedClasses()) state.hidden[shown ? "delete" : "add"](code);
+    notify("filter");
+  };
+  byId("all-classes").addEventListener("click", toggle(true));
+  byId("no-classes").addEventListener("click", toggle(false));
+  byId("class-find-box").hidden = !hasManyClasses();
+  byId("class-find").addEventListener("input", listClasses);
+  on("filter", showClassFilter);
+  showClassFilter();
 }
 
 // The exact id first, then ids that begin with the term.

@@ -30,6 +30,7 @@ function listQueries() {
   order.forEach((query) => {
     if (term !== "" && !matchesTerm(queries, query, term)) return;
     const wrong = isWrong(query);
+    if (!isQueryInCell(query)) return;
     if (onlyWrong && !wrong) return;
     const marks = (wrong ? " ✗" : "") + (known ? " · " + chance(known.probabilities[query]) : "") + (isNovel(query) ? " ?" : "");
     options.push(el("option", { value: query }, `${isolateText(queries.ids[query])} · ${isolateText(className(queries.codes[query]))}${marks}`));
@@ -45,20 +46,29 @@ function listQueries() {
 
 function answerRow(prototype, deciding) {
   const decided = prototype.index === deciding.index;
-  const { kept, degradations } = shownStop();
-  const degradation = degradations ? (degradations[kept.indexOf(prototype.index)] ?? null) : null;
   const cells = [
     el("td", { class: "numeric" }, prototype.rank),
-    el("th", { scope: "row" }, objectLink(prototype.index)),
+    el("th", { scope: "row" }, el("span", { class: "with-thumb" }, thumb(...valuesOf(prototype.index), codeOf(prototype.index)), objectLink(prototype.index))),
     el("td", {}, classTag(codeOf(prototype.index))),
     el("td", { class: "numeric" }, prototype.distance === null ? "" : number(prototype.distance)),
   ];
-  if (model.rule === "adjusted") {
-    cells.push(el("td", { class: "numeric" }, number(degradation)));
-    cells.push(el("td", { class: "numeric" }, degradation === null ? "∞" : number(prototype.rank + degradation)));
-  }
   cells.push(el("td", { class: "wide" }, decided ? (model.rule === "scores" ? "adds most" : "decided") : ""));
   return el("tr", { class: decided ? "deciding" : null }, cells);
+}
+
+// How the adjusted rule decides: the degradation of a prototype is added to its rank.
+function adjustedRanks(shown, deciding) {
+  const { kept, degradations } = shownStop();
+  if (model.rule !== "adjusted" || !degradations) return null;
+  const rows = shown.map((prototype) => {
+    const degradation = degradations[kept.indexOf(prototype.index)] ?? null;
+    const adjusted = degradation === null ? "∞" : number(prototype.rank + degradation);
+    return el("tr", { class: prototype.index === deciding.index ? "deciding" : null }, el("th", { scope: "row" }, objectLink(prototype.index)),
+      [prototype.rank, number(degradation), adjusted].map((value) => el("td", { class: "numeric" }, value)));
+  });
+  const heads = ["prototype", "rank", "degradation", "adjusted rank"].map((name, k) => el("th", { scope: "col", class: k ? "numeric" : null }, name));
+  return methodDetails(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Adjusted ranks" },
+    el("table", {}, el("caption", { class: "sr" }, "Adjusted ranks"), el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
 }
 
 // Why the prototype decides.
@@ -73,37 +83,61 @@ function card(title, body) {
   return el("figure", { class: "card-small" }, el("figcaption", {}, title), body);
 }
 
-function pictures(query, shown) {
-  if (queries.values.kind === "matrix") return null;
-  if (shown[0] && isMoved(shown[0].index)) return movedPictures(query, shown[0].index);
-  if (queries.values.kind === "series") {
-    const limits = sharedLimits([queries, objects]), first = shown[0];
-    const lines = [{ channels: channelsOf(queries, query), code: queries.codes[query] }];
-    if (first) lines.push({ channels: channelsOf(objects, first.index), code: objects.codes[first.index], faint: true });
-    const plot = seriesPlot(lines, 480, 150, limits, `Test object ${queries.ids[query]} and the prototype that decided`);
-    return card("The test object, and the prototype that decided (dashed)", plot);
-  }
-  const cards = [card("The test object", picture(queries, query, ""))];
-  if (shown[0]) cards.push(card(["Prototype ", isolate(objects.ids[shown[0].index])], picture(objects, shown[0].index, "")));
-  return el("div", { class: "pair" }, cards);
+// The comparison of a test object with a prototype; null where the page has none, as for sets of other sizes.
+function comparisonOf(query, prototype) {
+  const known = queries.comparisons ? queries.comparisons.values[query] : null;
+  return known && known.prototype === prototype ? known : null;
 }
 
-// A test object beside the moved prototype that decided and its real case.
-function movedPictures(query, prototype) {
-  const slot = prototype - n, object = realCase(prototype), code = codeOf(prototype);
-  if (queries.values.kind === "series") {
-    const lines = [{ channels: channelsOf(queries, query), code: queries.codes[query] }];
-    if (moved.values) lines.push({ channels: channelsOf(moved, slot), code, faint: true });
-    lines.push({ channels: channelsOf(objects, object), code, thin: true });
-    const limits = sharedLimits([queries, objects, ...(moved.values ? [moved] : [])]);
-    const plot = seriesPlot(lines, 480, 150, limits, `Test object ${queries.ids[query]}, the moved prototype that decided, and its nearest real case`);
-    return card(`The test object${moved.values ? ", the prototype that decided (dashed)" : ""}, and its nearest real case (dotted)`, plot);
+// What the shares of attributes and points add up to.
+function sumName() {
+  return queries.comparisons.is_squared ? "squared distance" : "distance";
+}
+
+// A test object beside the prototype that decided; where it has moved, its nearest real case too.
+function pictures(query, prototype) {
+  const { kind } = queries.values, object = realCase(prototype), withMoved = isMoved(prototype) && moved.values;
+  if (kind === "matrix") return null;
+  if (!hasValues(queries, query) || !hasValues(objects, object)) return el("p", { class: "quiet" }, "The values of the two are not on this page.");
+  if (kind === "images") return imagePair(query, prototype);
+  if (kind === "series") return seriesPair(query, prototype);
+  const comparison = comparisonOf(query, prototype);
+  if (kind === "strings") {
+    if (comparison) return card("What turns the test object into the prototype", alignment(comparison));
+    return el("div", { class: "pair" }, card("The test object", picture(queries, query, "")), card(["Prototype ", isolate(objects.ids[object])], picture(objects, object, "")));
   }
   const columns = [{ heading: "test object", values: queries.values.values[query] }];
-  if (moved.values) columns.push({ heading: "prototype", values: moved.values.values[slot] });
-  columns.push({ heading: "real case", values: objects.values.values[object] });
-  const names = (queries.values.names.length < objects.values.names.length ? queries : objects).values.names;
-  return card(["The test object, the prototype that decided, and its nearest real case, ", isolate(objects.ids[object])], valueTable(names, columns));
+  if (withMoved || !isMoved(prototype)) columns.push({ heading: "prototype", values: valuesOf(prototype)[0].values.values[valuesOf(prototype)[1]] });
+  if (isMoved(prototype)) columns.push({ heading: "real case", values: objects.values.values[object] });
+  const what = withMoved || !isMoved(prototype) ? "the prototype that decided" : "the nearest real case of the prototype that decided";
+  const order = comparison && comparison.shares
+    ? `The attributes with the largest share of the ${sumName()} come first.`
+    : "The attributes that differ most, on their own scale, come first.";
+  return card(`The test object and ${what}. ${order}`, shareTable(columns, comparison));
+}
+
+function imagePair(query, prototype) {
+  const withMoved = isMoved(prototype) && moved.values, compared = valuesOf(prototype);
+  const faces = [framed("test object", imagePicture(queries, query, `The test object, image of ${isolateText(queries.ids[query])}`, "face large"))];
+  if (withMoved) faces.push(framed("prototype", imagePicture(...compared, "The prototype that decided", "face large")));
+  faces.push(framed(isMoved(prototype) ? "its real case" : "prototype", imagePicture(objects, realCase(prototype), isMoved(prototype) ? "The real case of the prototype" : "The prototype that decided", "face large")));
+  faces.push(framed("difference", differencePicture([queries, query], compared, "Difference of the test object and the prototype")));
+  return card("The test object and the prototype that decided. Difference: orange where the test object is brighter, blue where it is darker.", el("div", { class: "faces" }, faces));
+}
+
+function seriesPair(query, prototype) {
+  const object = realCase(prototype), code = codeOf(prototype), withMoved = isMoved(prototype) && moved.values;
+  const limits = sharedLimits([queries, objects, ...(withMoved ? [moved] : [])]), comparison = comparisonOf(query, prototype);
+  const first = curveOf(queries, query, queries.codes[query]);
+  const others = [curveOf(objects, object, code, isMoved(prototype) ? "thin" : "faint")];
+  if (withMoved) others.unshift(curveOf(moved, prototype - n, code, "faint"));
+  const decided = withMoved ? ", the prototype that decided (dashed)" : isMoved(prototype) ? "" : ", and the prototype that decided (dashed)", real = isMoved(prototype) ? ", and its nearest real case (dotted)" : "";
+  const label = `Test object ${isolateText(queries.ids[query])} and the prototype that decided`;
+  const options = { width: Math.min(720, widthOf(byId("answer"))), limits, label };
+  // Matched points are those of the prototype, which is drawn only where its values are known.
+  const isKnown = comparison && (withMoved || !isMoved(prototype));
+  const plot = isKnown && comparison.pairs ? warpingPlot(first, others, comparison, options) : seriesPlot([first, ...others], { ...options, rungs: Boolean(isKnown) });
+  return card(`The test object${decided}${real}`, [plot, isKnown ? el("p", { class: "quiet small path-note" }, pathNote([first, ...others], comparison)) : null]);
 }
 
 // A probability in per cent: never 100 %, as there is always a doubt.
@@ -138,10 +172,8 @@ function showAnswer() {
   const wrong = isWrong(query);
   const isMovedSet = shownStop().moved, what = isMovedSet ? "real case" : "prototype";
   const names = ["rank", what, "class", "distance"];
-  if (model.rule === "adjusted") names.push("degradation", "adjusted rank");
   const heads = names.map((name) => el("th", { scope: "col", class: [what, "class"].includes(name) ? null : "numeric" }, name));
   heads.push(el("th", { scope: "col", class: "wide" }, "role"));
-  const winner = shown.filter((prototype) => prototype.index === deciding.index);
   replace(
     box,
     el("h3", {}, "Test object ", isolate(queries.ids[query])),
@@ -152,10 +184,11 @@ function showAnswer() {
     isMovedSet
       ? el("p", {}, "The prototype whose nearest real case is object ", objectLink(deciding.index), " has moved; it", reason(deciding))
       : el("p", {}, "Prototype ", objectLink(deciding.index), reason(deciding)),
-    pictures(query, winner),
+    pictures(query, deciding.index),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nearest prototypes" },
       el("table", {}, el("caption", { class: "sr" }, "The nearest prototypes"), el("thead", {}, el("tr", {}, heads)),
         el("tbody", {}, shown.map((prototype) => answerRow(prototype, deciding))))),
+    adjustedRanks(shown, deciding),
   );
 }
 
@@ -172,5 +205,6 @@ function startQueries() {
   });
   byId("query").addEventListener("change", showAnswer);
   on("stop", listQueries);
+  on("filter", listQueries);
   listQueries();
 }

@@ -2,17 +2,17 @@
 
 function startTheme() {
   const button = byId("theme"), dark = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = null;
   const show = () => {
-    const isDark = chosen === null ? dark.matches : chosen;
+    const isDark = state.theme === null ? dark.matches : state.theme === "dark";
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
     replace(button, isDark ? "Light" : "Dark");
     button.setAttribute("aria-label", isDark ? "Use light colours" : "Use dark colours");
   };
   button.addEventListener("click", () => {
-    chosen = document.documentElement.dataset.theme !== "dark";
-    show();
+    state.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    notify("theme");
   });
+  on("theme", show);
   dark.addEventListener("change", show);
   show();
 }
@@ -38,6 +38,7 @@ function startPrinting() {
 }
 
 startTheme();
+startGallery();
 startBudget();
 startDetails();
 startMap();
@@ -45,6 +46,12 @@ startFind();
 startPrototypes();
 startQueries();
 startSuspects();
+startConfusion();
+startHardest();
+startUnlike();
 startRelevances();
 startFacts();
 startPrinting();
+startCopies();
+startLink();
+startSections();

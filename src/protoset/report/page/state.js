@@ -4,6 +4,7 @@
 
 const model = JSON.parse(byId("model").textContent);
 const objects = model.objects;
+for (const [name, part] of Object.entries(objects)) if (name !== "values") objects[name] = unpack(part);
 const queries = model.queries;
 const moved = model.moved; // null where no prototype has moved
 const n = objects.ids.length;
@@ -25,13 +26,16 @@ function codeOf(index) {
 const state = {
   stop: model.summary.chosen_stop,
   hidden: new Set(), // codes of hidden classes
+  cell: null, // actual and predicted class of the filter by the confusion matrix
+  theme: null, // "dark" or "light" where the user chose one
   matching: null, // indices of objects that match the search; null without a search
   selected: null,
   pinned: false,
+  errors: false, // whether the map marks objects whose nearest prototype is of another class
   printing: false,
 };
 
-const listeners = { stop: [], filter: [], selected: [] };
+const listeners = { stop: [], filter: [], selected: [], theme: [] };
 
 function on(change, listener) {
   listeners[change].push(listener);
@@ -111,6 +115,7 @@ function isVisible(index) {
 }
 
 function isDimmed(index) {
+  if (state.cell !== null && !objectsInCell().has(realCase(index))) return true;
   return state.matching !== null && !state.matching.has(realCase(index));
 }
 
@@ -131,5 +136,5 @@ function setStop(stop) {
 function matchesTerm(group, index, term) {
   if (group.ids[index].toLowerCase().includes(term)) return true;
   if (group.rows && String(group.rows[index]) === term) return true;
-  return group.values.kind === "strings" && group.values.values[index].toLowerCase().includes(term);
+  return group.values.kind === "strings" && (group.values.values[index] ?? "").toLowerCase().includes(term);
 }

@@ -6,7 +6,7 @@ const suspects = { all: false };
 
 // An object that is named by its index on the page, -1 for none, and its id.
 function namedObject([index, id]) {
-  return index < 0 ? isolate(id) : objectLink(index);
+  return index < 0 ? isolate(id) : pictured(...valuesOf(index), codeOf(index), objectLink(index));
 }
 
 function labelTag([code, label]) {
@@ -21,10 +21,16 @@ function suspectRow(suspect) {
     el("td", {}, el("div", { class: "chips members" }, suspect.evidence.map(namedObject))));
 }
 
+// Suspects of the filter: of the actual class, with the predicted one as suggestion.
+function listedSuspects() {
+  return model.suspects.filter((suspect) => state.cell === null || (suspect.given[0] === state.cell[0] && suspect.suggested[0] === state.cell[1]));
+}
+
 function showSuspects() {
-  const all = model.suspects, shown = suspects.all ? all : all.slice(0, MAX_SUSPECTS);
+  const all = listedSuspects(), shown = suspects.all ? all : all.slice(0, MAX_SUSPECTS);
   if (all.length === 0) {
-    replace(byId("suspect-note"), "No label looks wrong.");
+    byId("more-suspects").hidden = true;
+    replace(byId("suspect-note"), state.cell === null || model.suspects.length === 0 ? "No label looks wrong." : "No label to check is of the class and the prediction of the filter.");
     return replace(byId("suspect-table"));
   }
   const heads = ["object", "given", "suggested", "evidence"].map((name) => el("th", { scope: "col" }, name));
@@ -43,5 +49,6 @@ function startSuspects() {
     showSuspects();
     byId("suspect-table").focus();
   });
+  on("filter", showSuspects);
   showSuspects();
 }

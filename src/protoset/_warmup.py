@@ -1,0 +1,144 @@
+"""Compile the kernels of the usual work once, for images and servers: small fits of every kind of objects."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from protoset.classifier import PrototypeClassifier
+from protoset.datasets import Attribute, Dataset
+from protoset.kernels import _compile, contents
+from protoset.models import fit_model, reference_errors
+from protoset.models.cross_validation import error_of
+from protoset.selectors import REPS, Refined
+from protoset.spaces import make_space
+
+logger = logging.getLogger("protoset")
+
+N_OBJECTS = 120
+"""Objects of each small data set: enough for all steps of a fit."""
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """What a warm-up did.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder that keeps the compiled code.
+    n_kernels : int
+        Kernels that were compiled; 0 where all had been.
+    seconds : float
+        Seconds that the warm-up took.
+    """
+
+    folder: Path
+    n_kernels: int
+    seconds: float
+
+
+def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
+    """Compile the code of the usual work and keep it, so that no later fit waits for it.
+
+    Small data sets of every kind go through a fit with the default settings: vectors, mixed tables, series of equal and
+    unequal lengths under dynamic time warping, distance matrices, and strings where rapidfuzz is installed. Run it when
+    an image is built, as the user that will run protoset. Less usual methods and distances still compile at first use.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each data set.
+
+    Returns
+    -------
+    WarmUp
+        Where the compiled code is, how many kernels were compiled, and how long that took.
+    """
+    started, before = time.perf_counter(), _compile.watch.n_kernels
+    works: list[Callable[[], Any]] = [_fit_vectors, _fit_mixed, _fit_series, _fit_ragged_series, _fit_matrix]
+    if find_spec("rapidfuzz") is not None:
+        works.append(_fit_strings)
+    with warnings.catch_warnings():
+        # Warnings about these data sets say nothing to the user; one about a missing cache does.
+        warnings.simplefilter("ignore")
+        warnings.filterwarnings("default", category=_compile.CompilationCacheWarning)
+        for done, work in enumerate(works, 1):
+            logger.info("compiling for %s", work.__name__.removeprefix("_fit_").replace("_", " "))
+            work()
+            if progress is not None:
+                progress(done, len(works))
+    folder = Path(contents.hash_rows.stats.cache_path or ".")
+    return WarmUp(folder, _compile.watch.n_kernels - before, time.perf_counter() - started)
+
+
+def _vectors() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    labels = np.arange(N_OBJECTS) % 2
+    return rng.normal(size=(N_OBJECTS, 3)) + labels[:, None], labels
+
+
+def _fit(dataset: Dataset, **options: Any) -> None:
+    """Do what ``protoset select`` does: fit with and without a given size, predict, and measure the errors."""
+    for size in ("auto", 4):
+        model = fit_model(dataset, n_prototypes=size, **options)
+        preparation = model.preparation
+        codes = np.unique(dataset.labels, return_inverse=True)[1]
+        space = make_space(preparation(dataset.objects), preparation.metric, preparation.metric_params, y=codes)
+        reference_errors(space, codes)
+        error_of(model.classifier, space, codes)
+    if dataset.kind != "matrix":
+        model.predict(dataset.objects[:5])
+
+
+def _fit_vectors() -> None:
+    X, labels = _vectors()
+    attributes = tuple(Attribute(name, "real") for name in "abc")
+    _fit(Dataset("vectors", "vectors", X, labels, attributes))
+    # Without a refinement the prototypes are weighted and ranked by other kernels.
+    PrototypeClassifier(REPS()).fit(X, labels).predict(X[:5])
+    PrototypeClassifier(Refined(REPS())).fit(X, labels).predict(X[:5])
+
+
+def _fit_mixed() -> None:
+    X, labels = _vectors()
+    objects = X.astype(object)
+    objects[:, 2] = np.where(X[:, 2] > 0.5, "yes", "no")
+    attributes = (Attribute("a", "real"), Attribute("b", "real"), Attribute("c", "nominal", ("no", "yes")))
+    _fit(Dataset("mixed", "mixed", objects, labels, attributes))
+
+
+def _fit_series() -> None:
+    _fit(Dataset("series", "series", _series([20] * N_OBJECTS), np.arange(N_OBJECTS) % 2))
+    X, labels = np.array(_series([20] * N_OBJECTS)), np.arange(N_OBJECTS) % 2
+    PrototypeClassifier(REPS(metric="dtw", metric_params={"window": 0.4})).fit(X, labels).predict(X[:5])
+
+
+def _fit_ragged_series() -> None:
+    lengths = [15 + i % 3 for i in range(N_OBJECTS)]
+    _fit(Dataset("ragged", "series", _series(lengths), np.arange(N_OBJECTS) % 2))
+
+
+def _series(lengths: list[int]) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [np.sin(np.linspace(0, 3 + i % 2, length)) + rng.normal(0, 0.3, length) for i, length in enumerate(lengths)]
+
+
+def _fit_matrix() -> None:
+    X, labels = _vectors()
+    _fit(Dataset("matrix", "matrix", np.abs(X[:, None] - X).sum(axis=2), labels))
+
+
+def _fit_strings() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.arange(N_OBJECTS) % 2
+    texts = ["".join(rng.choice(list("abcd"[label : label + 3]), 8)) for label in labels]
+    _fit(Dataset("strings", "strings", texts, labels))

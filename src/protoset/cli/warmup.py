@@ -1,0 +1,25 @@
+"""``protoset warmup``: compile once, before the first use."""
+
+from __future__ import annotations
+
+from protoset.cli._options import Debug, Json, Quiet
+from protoset.cli._output import say, say_json
+from protoset.cli._work import working
+
+
+def warmup(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+    """Compile the code of the usual work and keep it, so that no later command waits for it.
+
+    For images and servers: run it when the image is built, as the user that will run protoset. NUMBA_CACHE_DIR names
+    another folder for the compiled code.
+    """
+    with working("compiling", quiet) as tell:
+        from protoset._warmup import warmup as warm_up
+
+        done = warm_up(tell)
+    if json:
+        say_json({"folder": done.folder, "n_kernels": done.n_kernels, "seconds": done.seconds})
+        return
+    what = f"compiled {done.n_kernels} kernels" if done.n_kernels else "everything had been compiled"
+    say(f"{what}; {done.seconds:.0f} s")
+    say(f"the compiled code is in {done.folder}")
