@@ -31,6 +31,8 @@ exclude_patterns = ["_build", "gallery/*.md5"]
 templates_path = ["_templates"]
 
 autosummary_generate = True
+# File names that differ in case alone are one file on macOS and Windows.
+autosummary_filename_map = {name: f"{name}-function" for name in ("protoset.report", "protoset.suspects")}
 autodoc_typehints = "none"
 # Attributes are described in the docstring of their class; autodoc would describe them a second time.
 numpydoc_show_class_members = False

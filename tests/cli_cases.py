@@ -67,7 +67,7 @@ def run_alone(*arguments, cwd=None, env=None):
 
 FORKER = """
 import json, os, select, signal, socket, sys
-import protoset.experiments, protoset.paper, protoset.persistence, protoset.report
+import protoset.experiments, protoset.paper, protoset.persistence, protoset._report
 from protoset.cli import main
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(sys.argv[1])

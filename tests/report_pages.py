@@ -1,6 +1,6 @@
 """Pages of data sets, for the tests of what is on them; users call ``protoset.report``."""
 
-from protoset.report.report import build_report
+from protoset._report.building import build_report
 
 
 def write_report(path, dataset, selector, **options):

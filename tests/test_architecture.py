@@ -46,7 +46,7 @@ FLOORS = [
     {"persistence"},
     {"_export", "_standalone"},
     {"plots"},
-    {"report"},
+    {"_report"},
     {"experiments"},
     {"paper"},
     {"demo", "_warmup"},

@@ -16,7 +16,6 @@ ROOMS = [
     "protoset.neighbors",
     "protoset.paper",
     "protoset.plots",
-    "protoset.report",
     "protoset.selectors",
     "protoset.spaces",
 ]

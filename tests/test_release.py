@@ -171,8 +171,8 @@ def test_the_workflow_calls_targets_of_the_makefile():
 NAMES = [
     "protoset/__init__.py",
     "protoset/py.typed",
-    "protoset/report/page/page.html",
-    "protoset/report/page/map.js",
+    "protoset/_report/page/page.html",
+    "protoset/_report/page/map.js",
     "protoset/paper/plans/series.toml",
     "protoset/paper/tables/series.csv",
 ]

@@ -23,15 +23,15 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined, load, save
+from protoset._report.building import build_report
+from protoset._report.inputs import split
+from protoset._report.objects import DIGITS, describe_objects, encode_series
+from protoset._report.render import SCRIPTS, as_safe_json
 from protoset.adaptation import adapting
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, fit_model, reference_errors
 from protoset.models.preparation import shares_text
-from protoset.report.inputs import split
-from protoset.report.objects import DIGITS, describe_objects, encode_series
-from protoset.report.render import SCRIPTS, as_safe_json
-from protoset.report.report import build_report
 from protoset.selectors import FCNN, KMedoids
 from protoset.spaces import make_space
 
@@ -273,7 +273,7 @@ def test_the_adjusted_rule_decides_as_the_classifier_does():
 
 
 def test_large_sets_that_the_fit_did_not_keep_are_not_computed(monkeypatch):
-    monkeypatch.setattr("protoset.report.stops.MAX_SET_SIZE", 10)
+    monkeypatch.setattr("protoset._report.stops.MAX_SET_SIZE", 10)
     selector = REPS().fit(X, Y)
     model = build_report(TRAIN, selector, test=TEST, created=DAY).model
     for number, stop in enumerate(model["stops"]):
@@ -283,7 +283,7 @@ def test_large_sets_that_the_fit_did_not_keep_are_not_computed(monkeypatch):
         for group in ("objects", "queries"):
             assert (model[group]["winners"][number] is not None) == has_set
     assert sum(stop["kept"] is None for stop in model["stops"]) > 2
-    monkeypatch.setattr("protoset.report.stops.SAMPLE_OBJECTS", 50)
+    monkeypatch.setattr("protoset._report.stops.SAMPLE_OBJECTS", 50)
     stops = build_report(TRAIN, Refined().fit(X, Y), created=DAY).model["stops"]
     assert [stop["kept"] is not None for stop in stops] == [stop["chosen"] for stop in stops]
 
@@ -847,7 +847,7 @@ def test_safe_json_is_the_same_json(value):
 
 
 def test_the_scripts_write_text_alone():
-    folder = resources.files("protoset.report") / "page"
+    folder = resources.files("protoset._report") / "page"
     assert {entry.name for entry in folder.iterdir()} == {"page.html", "style.css", *SCRIPTS}
     for name in SCRIPTS:
         text = (folder / name).read_text("utf-8")

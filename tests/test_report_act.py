@@ -10,13 +10,13 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import confusion_matrix
 
 from protoset import REPS, PrototypeClassifier, suspects
+from protoset._report.building import build_report
+from protoset._report.model import choose_queries
+from protoset._report.render import SCRIPTS
+from protoset._report.suspects import MOST_JUDGED
 from protoset.datasets import Dataset
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, cross_validated_error
-from protoset.report.model import choose_queries
-from protoset.report.render import SCRIPTS
-from protoset.report.report import build_report
-from protoset.report.suspects import MOST_JUDGED
 from protoset.selectors import FCNN
 from protoset.spaces import make_space
 
@@ -187,7 +187,7 @@ def test_no_name_is_declared_twice_in_the_scripts():
         for script in SCRIPTS
         for name in re.findall(
             r"^(?:async )?(?:function|const|let) (\w+)",
-            (resources.files("protoset.report") / "page" / script).read_text("utf-8"),
+            (resources.files("protoset._report") / "page" / script).read_text("utf-8"),
             re.MULTILINE,
         )
     ]

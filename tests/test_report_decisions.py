@@ -7,10 +7,10 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from protoset import REPS, PrototypeClassifier, Refined
+from protoset._report.building import build_report
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation
 from protoset.models.cross_validation import error_of
-from protoset.report.report import build_report
 from protoset.selectors import FCNN, KMedoids
 from protoset.spaces import make_space
 

@@ -18,9 +18,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import protoset
 from protoset import REPS, PrototypeClassifier
+from protoset._report import building
+from protoset._report.building import build_report
 from protoset.datasets import Attribute, Dataset, load_dataset
 from protoset.models import CrossValidation, ReferenceErrors, fit_model
-from protoset.report.report import build_report
 from protoset.selectors import FCNN
 from protoset.spaces import make_space
 
@@ -249,7 +250,7 @@ def test_matrices_and_sparse_rows():
 
 
 def test_a_large_sparse_matrix_is_refused(monkeypatch):
-    monkeypatch.setattr("protoset.report.arguments.MOST_DENSE_VALUES", 100)
+    monkeypatch.setattr("protoset._report.arguments.MOST_DENSE_VALUES", 100)
     rows = sparse.csr_array(X)
     with pytest.raises(ValueError, match="X is sparse, and has 270 values with its zeros"):
         protoset.report(REPS(6).fit(rows, Y), rows, Y)
@@ -279,7 +280,9 @@ def test_a_model_takes_what_its_methods_take():
 )
 def test_shapes_of_images_reach_the_page(monkeypatch, shape, expected):
     seen = []
-    monkeypatch.setattr("protoset.report.report.page_model", lambda inputs, **_: seen.append(inputs.image_shape) or {})
+    monkeypatch.setattr(
+        "protoset._report.building.page_model", lambda inputs, **_: seen.append(inputs.image_shape) or {}
+    )
     protoset.report(REPS(6).fit(X, Y), X, Y, image_shape=shape)
     assert seen == [expected]
 
@@ -327,7 +330,7 @@ def test_wrong_arguments():
 
 def test_a_path_is_checked_before_any_work(tmp_path, monkeypatch):
     (tmp_path / "page.html").write_text("mine")
-    monkeypatch.setattr("protoset.report.report.page_model", None)
+    monkeypatch.setattr(building, "page_model", None)
     with pytest.raises(FileExistsError, match="pass overwrite=True"):
         protoset.report(REPS(6).fit(X, Y), X, Y, tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == "mine"

@@ -10,11 +10,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined
+from protoset._report.objects import MAX_NAME_LENGTH, describe_objects
 from protoset.datasets import Attribute, Dataset
 from protoset.models import CrossValidation, ReferenceErrors
 from protoset.models.unpacking import undo, unpack_estimator
 from protoset.plots import plot_confusion, plot_map, plot_prototypes
-from protoset.report.objects import MAX_NAME_LENGTH, describe_objects
 
 from conftest import overlapping
 from plot_cases import legend_of

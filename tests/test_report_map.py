@@ -10,15 +10,15 @@ from scipy.spatial import cKDTree
 from sklearn.datasets import load_digits, load_iris
 
 from protoset import REPS
+from protoset._report.building import build_report
+from protoset._report.layout import MAP_UNITS, distance_correlation, lay_out
+from protoset._report.objects import describe_objects
+from protoset._report.packing import PACKED_LENGTH, pack, pack_objects
+from protoset._report.shown import choose_held, choose_shown, important_objects, unique_in_order
+from protoset._report.stops import Stop
 from protoset.datasets import Dataset
 from protoset.kernels.embedding import pull_and_push
 from protoset.plots.layout import CheckedDissimilarities
-from protoset.report.layout import MAP_UNITS, distance_correlation, lay_out
-from protoset.report.objects import describe_objects
-from protoset.report.packing import PACKED_LENGTH, pack, pack_objects
-from protoset.report.report import build_report
-from protoset.report.shown import choose_held, choose_shown, important_objects, unique_in_order
-from protoset.report.stops import Stop
 from protoset.spaces import make_space
 
 

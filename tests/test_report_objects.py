@@ -14,11 +14,11 @@ from sklearn.feature_selection import f_classif
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from protoset import REPS, PrototypeClassifier
+from protoset._report.building import build_report
+from protoset._report.images import describe_images, find_image_shape
+from protoset._report.main_attributes import explained_share, main_attributes
+from protoset._report.objects import describe_objects
 from protoset.datasets import Attribute, Dataset
-from protoset.report.images import describe_images, find_image_shape
-from protoset.report.main_attributes import explained_share, main_attributes
-from protoset.report.objects import describe_objects
-from protoset.report.report import build_report
 
 DAY = datetime.date(2026, 1, 31)
 X, Y = load_wine(return_X_y=True)

@@ -13,8 +13,8 @@ import pytest
 from sklearn.datasets import load_digits
 
 from protoset import REPS, PrototypeClassifier
+from protoset._report.render import render
 from protoset.datasets import Attribute, Dataset
-from protoset.report.render import render
 from protoset.selectors import FCNN
 
 from report_pages import write_report

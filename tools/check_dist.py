@@ -23,8 +23,8 @@ NEEDED_IN_SOURCES = ("pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "
 
 NEEDED_IN_WHEEL = (
     r"protoset/py\.typed",
-    r"protoset/report/page/page\.html",
-    r"protoset/report/page/\w+\.js",
+    r"protoset/_report/page/page\.html",
+    r"protoset/_report/page/\w+\.js",
     r"protoset/paper/plans/[\w-]+\.toml",
     r"protoset/paper/tables/\w+\.csv",
     r"protoset-[^/]+\.dist-info/licenses/LICENSE",

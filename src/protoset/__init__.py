@@ -10,6 +10,7 @@ from protoset._version import __version__
 
 if TYPE_CHECKING:
     from protoset._export import export
+    from protoset._report import Report, report
     from protoset._suspects import Suspects, suspects
     from protoset._warmup import WarmUp, warmup
     from protoset.adaptation import Adaptation, adapt
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from protoset.models import DataModel
     from protoset.neighbors import NeighborLists, NeighborSearch
     from protoset.persistence import load, save
-    from protoset.report.report import Report, report
     from protoset.selectors import REPS, Refined, Refinement, refine
 
 __all__ = [
@@ -59,7 +59,7 @@ _NAMES = {
     "models": ("DataModel",),
     "neighbors": ("NeighborLists", "NeighborSearch"),
     "persistence": ("load", "save"),
-    "report": ("Report",),
+    "_report": ("Report", "report"),
     "selectors": ("REPS", "Refined", "Refinement", "refine"),
 }
 

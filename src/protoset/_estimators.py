@@ -43,7 +43,7 @@ class Reported:
             Notebooks display the page. ``write(path)`` writes it to a file.
         """
         # By its name, when it is called: imports point one way, and reports are made of estimators.
-        return import_module("protoset.report.report").report(self, X, y, path, **options)
+        return import_module("protoset._report.building").report(self, X, y, path, **options)
 
 
 class CheckedEstimator(Reported, BaseEstimator):

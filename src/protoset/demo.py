@@ -21,11 +21,11 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from protoset._files import write_atomically
+from protoset._report.building import report
 from protoset.datasets import Attribute, Dataset
 from protoset.experiments import validate, validate_model
 from protoset.models import DataModel, fit_model
 from protoset.persistence import load, save
-from protoset.report.report import report
 
 HELD_OUT = 0.3
 """Share of the objects that errors are measured on."""

@@ -111,7 +111,7 @@ def select(
     from protoset.persistence import save
 
     if shape:
-        from protoset.report.images import find_image_shape
+        from protoset._report.images import find_image_shape
 
         find_image_shape(dataset, shape)
     if output is not None:

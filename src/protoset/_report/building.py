@@ -14,15 +14,15 @@ from typing import Any
 from protoset._display import cut_text
 from protoset._files import is_part_of, write_atomically
 from protoset._image_shapes import ShownAs
+from protoset._report.arguments import gather
+from protoset._report.inputs import check_inputs
+from protoset._report.model import page_model
+from protoset._report.render import render
 from protoset._suspects import Suspects
 from protoset._validation import check_flag, check_path
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors
 from protoset.models.unpacking import Transform
-from protoset.report.arguments import gather
-from protoset.report.inputs import check_inputs
-from protoset.report.model import page_model
-from protoset.report.render import render
 from protoset.spaces import TrainingSpace
 
 Created = datetime.date | str | None

@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from protoset._report.certainty import describe_certainty
+from protoset._report.comparisons import describe_comparisons
+from protoset._report.confusion import describe_confusion, find_answers
+from protoset._report.errors import measure_references, measure_set
+from protoset._report.facts import state_facts
+from protoset._report.inputs import ReportInputs
+from protoset._report.layout import lay_out
+from protoset._report.main_attributes import main_attributes
+from protoset._report.moved import describe_moved
+from protoset._report.nearest import NearestPrototypes, PrototypeSet, count_members, find_nearest
+from protoset._report.objects import describe_objects, significant
+from protoset._report.relevances import describe_relevances
+from protoset._report.rivals import find_rivals
+from protoset._report.shown import choose_shown, important_objects, unique_in_order
+from protoset._report.stops import Stop, curve_measure, find_stops, inner_selector
+from protoset._report.suspects import describe_suspects, rows_of
+from protoset._report.unlike import describe_unlike, find_unlike
 from protoset._validation import check_count
 from protoset.evaluation import distances_per_query, no_better_than, selection_rate
-from protoset.report.certainty import describe_certainty
-from protoset.report.comparisons import describe_comparisons
-from protoset.report.confusion import describe_confusion, find_answers
-from protoset.report.errors import measure_references, measure_set
-from protoset.report.facts import state_facts
-from protoset.report.inputs import ReportInputs
-from protoset.report.layout import lay_out
-from protoset.report.main_attributes import main_attributes
-from protoset.report.moved import describe_moved
-from protoset.report.nearest import NearestPrototypes, PrototypeSet, count_members, find_nearest
-from protoset.report.objects import describe_objects, significant
-from protoset.report.relevances import describe_relevances
-from protoset.report.rivals import find_rivals
-from protoset.report.shown import choose_shown, important_objects, unique_in_order
-from protoset.report.stops import Stop, curve_measure, find_stops, inner_selector
-from protoset.report.suspects import describe_suspects, rows_of
-from protoset.report.unlike import describe_unlike, find_unlike
 from protoset.selectors import REPS
 from protoset.selectors.ties import vote_of
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from protoset._report.inputs import ReportInputs
+from protoset._report.objects import significant
+from protoset._report.stops import Stop, curve_measure
 from protoset.evaluation import estimate_error
-from protoset.report.inputs import ReportInputs
-from protoset.report.objects import significant
-from protoset.report.stops import Stop, curve_measure
 from protoset.spaces import DISSIMILARITIES
 
 QUICK_KINDS = ("vectors", "mixed attributes", "matrix")

@@ -15,7 +15,7 @@ import re
 from importlib import resources
 from typing import Any
 
-from protoset.report.packing import pack_objects
+from protoset._report.packing import pack_objects
 
 SCRIPTS = (
     "text.js",
@@ -84,7 +84,7 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def _read(name: str) -> str:
-    return (resources.files("protoset.report") / "page" / name).read_text("utf-8")
+    return (resources.files("protoset._report") / "page" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 
 from protoset._display import NO_NAME, cut_text
 from protoset._image_shapes import ImageShape
+from protoset._report.images import MAX_BYTES, describe_images
+from protoset._report.shown import FEWEST_HELD, choose_held, held_note
 from protoset.datasets import Attribute, Dataset
 from protoset.datasets._forms import SECONDS_OF_DAY, date_in_form
 from protoset.models.preparation import shares_text
-from protoset.report.images import MAX_BYTES, describe_images
-from protoset.report.shown import FEWEST_HELD, choose_held, held_note
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 """Digits of the points of series; two digits make one of 4,096 levels."""

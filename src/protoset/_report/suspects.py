@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from protoset._report.certainty import calibration_of
+from protoset._report.objects import shown_name, significant
 from protoset._suspects import Suspects
 from protoset._suspects import suspects as find_suspects
 from protoset._validation import check_probability, is_count
 from protoset.classifier import PrototypeClassifier
-from protoset.report.certainty import calibration_of
-from protoset.report.objects import shown_name, significant
 from protoset.spaces import DISSIMILARITIES, TrainingSpace
 
 NEEDED_KEYS = ("row", "given", "suggested")

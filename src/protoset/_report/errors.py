@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from protoset._report.inputs import ReportInputs
+from protoset._report.objects import significant
+from protoset._report.stops import Stop, curve_measure
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, ReferenceErrors, vote_of_neighbors
-from protoset.report.inputs import ReportInputs
-from protoset.report.objects import significant
-from protoset.report.stops import Stop, curve_measure
 from protoset.selectors import REPS
 from protoset.selectors.size import SAMPLE_OBJECTS
 

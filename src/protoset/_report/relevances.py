@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from protoset.report.inputs import ReportInputs
-from protoset.report.objects import shown_name, significant
+from protoset._report.inputs import ReportInputs
+from protoset._report.objects import shown_name, significant
 
 MAX_RELEVANCES = 100
 """Attributes whose relevance the page shows at most."""

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from protoset._image_shapes import ImageShape
+from protoset._report.objects import describe_objects, significant
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
 from protoset.models.unpacking import Transform, undo
-from protoset.report.objects import describe_objects, significant
 from protoset.spaces import Dissimilarities, PairComparison, PrototypeSpace
 from protoset.spaces.base import Choice, Rows
 from protoset.spaces.vectors import ANGULAR

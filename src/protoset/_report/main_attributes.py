@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from protoset._report.objects import significant
 from protoset.datasets import Dataset
-from protoset.report.objects import significant
 
 MAX_MAIN = 4
 """Attributes on a card at most."""

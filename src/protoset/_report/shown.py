@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from protoset.report.stops import Stop
+from protoset._report.stops import Stop
 
 FEWEST_HELD = 250
 """Objects whose values a page holds at least, where objects have so many values that not all objects fit."""

@@ -11,7 +11,7 @@ from protoset.classifier import PrototypeClassifier
 from protoset.decisions import Calibration, label_sets, probabilities_of
 
 if TYPE_CHECKING:
-    from protoset.report.inputs import ReportInputs
+    from protoset._report.inputs import ReportInputs
 
 COVERAGE = 0.9
 """How often the labels that remain possible have the true one."""

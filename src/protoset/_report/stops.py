@@ -15,7 +15,7 @@ from protoset.selectors.ties import counts_of
 from protoset.spaces import TrainingSpace, make_space
 
 if TYPE_CHECKING:
-    from protoset.report.inputs import ReportInputs
+    from protoset._report.inputs import ReportInputs
 
 MAX_SET_SIZE = 500
 """Prototypes of the largest set that the page shows, unless the fit kept more."""
@@ -29,7 +29,7 @@ class Stop:
     """A stop of the slider.
 
     ``size`` is the budget. ``kept`` are the prototypes as ascending positions in the training set, or, where they have
-    moved, after it (see ``protoset.report.moved``); a refined set may have fewer than the budget allows. ``counts``
+    moved, after it (see ``protoset._report.moved``); a refined set may have fewer than the budget allows. ``counts``
     says how many objects stand behind each. Both are None for a large set that the fit did not keep. ``error`` and
     ``standard_error`` are cross-validated, None where they were not measured.
     """

@@ -12,18 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from protoset._frames import is_frame, take_rows
 from protoset._image_shapes import ImageShape, ShownAs
+from protoset._report.images import find_image_shape
+from protoset._report.moved import MovedSet, find_moved
+from protoset._report.objects import shown_name
+from protoset._report.stops import inner_selector
+from protoset._report.suspects import Suspect, check_suspects, judge_labels
+from protoset._report.transforms import keeps_attributes
 from protoset._suspects import Suspects
 from protoset.adaptation import Adaptation
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Dataset
 from protoset.models import CrossValidation, ReferenceErrors, cross_validated_error, reference_errors
 from protoset.models.cross_validation import error_of
-from protoset.report.images import find_image_shape
-from protoset.report.moved import MovedSet, find_moved
-from protoset.report.objects import shown_name
-from protoset.report.stops import inner_selector
-from protoset.report.suspects import Suspect, check_suspects, judge_labels
-from protoset.report.transforms import keeps_attributes
 from protoset.selectors import BaseSelector, Refined
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from protoset._display import cut_text
-from protoset.report.inputs import ReportInputs
-from protoset.report.objects import MAX_CELL_LENGTH, significant
+from protoset._report.inputs import ReportInputs
+from protoset._report.objects import MAX_CELL_LENGTH, significant
 from protoset.spaces import Alignment, Contributions, EditScript, PairComparison
 
 MAX_SHARES = 24

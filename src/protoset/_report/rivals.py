@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from protoset.report.inputs import ReportInputs
+from protoset._report.inputs import ReportInputs
 
 ROWS_AT_ONCE = 250
 """Prototypes whose dissimilarities to all others are computed at once."""

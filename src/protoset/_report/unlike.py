@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from protoset._report.certainty import REFUSED_RATE, calibration_of, tells_novelty
+from protoset._report.inputs import ReportInputs
+from protoset._report.nearest import PrototypeSet
+from protoset._report.objects import significant
 from protoset.decisions.novelty import FEW_NEIGHBORS
-from protoset.report.certainty import REFUSED_RATE, calibration_of, tells_novelty
-from protoset.report.inputs import ReportInputs
-from protoset.report.nearest import PrototypeSet
-from protoset.report.objects import significant
 from protoset.selectors.ties import nearest_prototypes
 from protoset.spaces import Dissimilarities
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from protoset._image_shapes import ImageShape, ShownAs, check_image_shape, guess_image_shape
+from protoset._report.shown import FEWEST_HELD, choose_held, held_note
 from protoset.datasets import Dataset
-from protoset.report.shown import FEWEST_HELD, choose_held, held_note
 
 HIGHEST_LEVEL = 254
 """Level of the highest value."""

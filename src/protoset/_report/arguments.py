@@ -18,12 +18,12 @@ from scipy import sparse
 from protoset._cluster import is_dask
 from protoset._frames import columns_of, is_frame, is_polars, refuse_other_frames
 from protoset._image_shapes import ShownAs
+from protoset._report.images import find_image_shape
 from protoset._validation import check_callable, check_labels
 from protoset.datasets import Attribute, Dataset
 from protoset.datasets.base import Kind
 from protoset.models import DataModel
 from protoset.models.unpacking import Steps, Transform, unpack_estimator
-from protoset.report.images import find_image_shape
 from protoset.spaces import DISSIMILARITIES, Dissimilarities
 from protoset.spaces.attributes import is_missing
 from protoset.spaces.automatic import NUMBER_KINDS, choose_metric

@@ -11,13 +11,13 @@ import sklearn
 from sklearn.base import BaseEstimator
 
 from protoset._display import cut_text
+from protoset._report.certainty import REFUSED_RATE, calibration_of, tells_novelty
+from protoset._report.inputs import ReportInputs
+from protoset._report.stops import inner_selector
 from protoset._version import __version__
 from protoset.classifier import PrototypeClassifier
 from protoset.decisions.held_out import FOLDS, LEAVE_ONE_OUT, PART
 from protoset.decisions.prequential import PREQUENTIAL
-from protoset.report.certainty import REFUSED_RATE, calibration_of, tells_novelty
-from protoset.report.inputs import ReportInputs
-from protoset.report.stops import inner_selector
 from protoset.selectors import BaseSelector
 
 MAX_PARAMETER_LENGTH = 120
