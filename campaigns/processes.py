@@ -19,10 +19,12 @@ import resource
 import sys
 import tempfile
 import time
+import traceback
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 
 from campaigns.outcomes import CRASH, HANG, WRONG, Outcome
 
@@ -146,11 +148,16 @@ class _Worker:
         except (EOFError, OSError):
             self._process.join(5)
             if not self._line:
-                raise RuntimeError(f"a process died between cases, exit code {self._process.exitcode}") from None
+                code = self._process.exitcode
+                raise RuntimeError(f"a process died between cases, exit code {code}:\n{self._last_words()}") from None
             yield self._lost(Outcome(CRASH, f"exit code {self._process.exitcode}", "the process died"))
             return
         if self._line and self._waited() > limit:
             yield self._lost(Outcome(HANG, self._line.partition("(")[0], f"longer than {limit:g} s"))
+
+    def _last_words(self) -> str:
+        path = Path(self._folder, str(self._process.pid))
+        return path.read_text() if path.exists() else ""
 
     def _waited(self) -> float:
         return time.monotonic() - self._since
@@ -171,8 +178,19 @@ class _Worker:
 
 
 def work(connection: Connection) -> None:
-    """Run batches until the connection is closed; the main function of a worker."""
+    """Run batches until the connection is closed; the main function of a worker.
+
+    An error of the campaign itself, as in a strategy, is written to a file for the parent.
+    """
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    try:
+        _run_all(connection)
+    except Exception:
+        Path(os.environ["TMPDIR"], str(os.getpid())).write_text(traceback.format_exc())
+        raise
+
+
+def _run_all(connection: Connection) -> None:
     from campaigns.doors import NAMESPACE
     from campaigns.lines import PARTS, each_line
     from campaigns.outcomes import judge

@@ -7,8 +7,10 @@ pytest.importorskip("typer", reason="no typer: pip install 'protoset[cli]'")
 from campaigns.doors import NAMESPACE
 from campaigns.fuzz import Tally, batches, main
 from campaigns.lines import PARTS, each_line
+from campaigns.lines.objects import METRIC_PARAMETERS
 from campaigns.outcomes import CRASH, DOCUMENTED, HANG, LEAKED, WORKS, WRONG, judge
 from campaigns.processes import Batch, run_batches
+from protoset.spaces import DISSIMILARITIES
 
 # Lines that the campaign found to fail, and that were mended.
 REPRODUCERS = [
@@ -90,6 +92,17 @@ def test_the_share_of_each_part():
     total = sum(part.weight for part in PARTS.values())
     for part, count in counts.items():
         assert count == -(-5000 * PARTS[part].weight // total)
+
+
+def test_every_parameter_of_a_metric_has_values():
+    wanted = {name for record in DISSIMILARITIES.values() for name in record.parameters}
+    assert wanted == METRIC_PARAMETERS.keys()
+
+
+@pytest.mark.slow
+def test_an_error_of_the_campaign_itself_is_shown():
+    with pytest.raises(RuntimeError, match="KeyError: 'no such part'"):
+        list(run_batches([Batch("no such part", count=1)], 1))
 
 
 @pytest.mark.slow
