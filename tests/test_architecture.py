@@ -37,6 +37,7 @@ FLOORS = [
     {"selectors"},
     {"adaptation"},
     {"decisions"},
+    {"_streamed_classifier"},
     {"classifier"},
     {"_suspects"},
     {"models"},

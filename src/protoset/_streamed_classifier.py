@@ -1,0 +1,246 @@
+"""Prototypes that a classifier keeps, and that the batches of a stream move."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protoset._cluster import is_dask
+from protoset._estimators import CheckedEstimator
+from protoset._validation import check_choice
+from protoset.adaptation import Adaptation, AdaptSettings
+from protoset.adaptation.selected import class_weight_of
+from protoset.adaptation.streaming import (
+    Batch,
+    Counters,
+    Stream,
+    StreamedSet,
+    check_batch_labels,
+    check_classes,
+    continue_moving,
+    refuse_unmovable,
+    where_movable,
+)
+from protoset.decisions import RULES, Calibration, NearestRule, Rule, RuleName
+from protoset.decisions.prequential import JudgedStream, remembered_rows
+from protoset.exceptions import NotMovableError
+from protoset.selectors import Refined
+from protoset.selectors._weights import check_sample_weight
+from protoset.selectors.base import note_features
+from protoset.selectors.ties import MajorityVote
+from protoset.spaces import DISSIMILARITIES, Dissimilarities, PrototypeSpace, as_space
+
+FEW_JUDGED = 100
+"""Objects of a stream up to which the calibration of a fit before it stays."""
+
+
+class StreamedClassifier(CheckedEstimator):
+    """The prototypes of a classifier, distances of queries to them, and the steps that they take on new objects."""
+
+    selector: Any
+    rule: RuleName
+    adapt: Any
+    calibrate: Any
+    n_jobs: int | None
+    classes_: np.ndarray
+    sample_indices_: np.ndarray
+    exemplars_: np.ndarray
+    prototype_labels_: np.ndarray
+    prototype_counts_: np.ndarray
+    class_counts_: np.ndarray
+    degradations_: np.ndarray | None
+    relevances_: np.ndarray | None
+    adaptation_: Adaptation | None
+    _prototypes: PrototypeSpace
+    _codes: np.ndarray
+    _beta: float
+    _stream: Stream | None
+    _learned: Rule
+    _calibration: Calibration | None
+    _judged: JudgedStream | None
+    _counters: Counters
+
+    @property
+    def metric(self) -> Any:
+        """The selector's metric."""
+        return getattr(self._selector_or_default(), "metric", None)
+
+    @property
+    def _vote(self) -> MajorityVote:
+        return MajorityVote(self._codes, self.prototype_counts_, self.class_counts_)
+
+    def _selector_or_default(self) -> Any:
+        return Refined() if self.selector is None else self.selector
+
+    def _cross(self, X: Any) -> Dissimilarities:
+        check_is_fitted(self, "classes_")
+        check_choice("rule", self.rule, RULES)
+        if isinstance(X, Dissimilarities):
+            raise TypeError("X is a space; predictions need the objects themselves, pass them as in fit")
+        queries = self._prototypes.cross(X)
+        if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
+            validate_data(self, X, reset=False, skip_check_array=True)
+        elif hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
+            self._check_column_names(list(X.columns))
+        return queries
+
+    def _check_column_names(self, columns: list[Any]) -> None:
+        """Check that a frame of dissimilarities has the training objects, or the prototypes, in their order."""
+        names = self.feature_names_in_
+        expected = (names if len(columns) == len(names) else names[self.sample_indices_]).tolist()
+        if columns != expected:
+            pairs = enumerate(zip(columns, expected, strict=True))
+            position = next(position for position, pair in pairs if len(set(pair)) == 2)
+            raise ValueError(
+                f"The feature names should match those that were passed during fit: column {position} of X is "
+                f"{columns[position]!r} where {expected[position]!r} was expected; put the columns in the order of fit"
+            )
+
+    @where_movable
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Move the prototypes by gradient steps on new objects, which are not kept.
+
+        The first call fits the selector on its objects, which must have at least two classes, unless prototypes come
+        from ``fit`` or from a file. Unlike in ``fit``, an automatic size is chosen for prototypes that stay. A class
+        that comes later gets prototypes among its first objects: as many as its share in the batch suggests, at least
+        one.
+
+        Parameters
+        ----------
+        X : array-like
+            New objects, of a kind that can move. What the metric learns from a training set, such as ranges and
+            categories, it learned from the first objects.
+        y : array-like of shape (n_objects,)
+            Their labels.
+        classes : array-like, optional
+            All labels of the stream. Required in the first call without ``fit``; later leave it out or pass the same.
+        sample_weight : array-like of shape (n_objects,), optional
+            How many objects each stands for.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        ``adapt`` has the arguments: ``loss`` (the relative one unless it is "softmax"), ``relevances``, ``n_passes``
+        over each batch (4 by default, fewer for less than 49 objects), ``step`` and ``random_state``; ``max_time``,
+        ``callback`` and ``verbose`` have no effect. Steps fall with the objects seen so far, to a
+        twentieth of the first ones. Nothing is held out, so moves are not tried first: ``prequential_error_`` says how
+        well they do. A call that fails changes nothing.
+        """
+        settings = self._refuse_streams()
+        if is_dask(X) or isinstance(X, Dissimilarities):
+            raise TypeError(
+                f"X is of the type {type(X).__name__}; partial_fit needs the objects of a batch themselves, pass them "
+                "as in fit, and a Dask collection block by block"
+            )
+        if not hasattr(self, "classes_"):
+            with self._fitting() as plain:
+                own = plain._begin_stream(X, y, check_classes(classes, None), sample_weight)
+                plain._take_batch(X, y, sample_weight, settings, own)
+            return self
+        check_classes(classes, self.classes_)
+        plain = copy(self)
+        plain.__dict__.update(self._check_parameters())
+        plain._take_batch(X, y, sample_weight, settings)
+        parameters = self.get_params(deep=False)
+        self.__dict__.update({name: value for name, value in vars(plain).items() if name not in parameters})
+        return self
+
+    def _refuse_streams(self) -> AdaptSettings:
+        """Return the settings of the moves; refuse parameters under which prototypes do not move."""
+        settings = AdaptSettings.of(self.adapt, self.rule)
+        if self.rule != "nearest":
+            raise NotMovableError(f"partial_fit works with rule='nearest', not with rule={self.rule!r}; use fit")
+        if settings is None:
+            raise NotMovableError(
+                f"partial_fit moves the prototypes, and with adapt={self.adapt!r} they stay where they are; use "
+                "rule='nearest' and adapt='auto' or True"
+            )
+        record = DISSIMILARITIES.get(self.metric) if isinstance(self.metric, str) else None
+        if record is not None and not record.moves:
+            raise NotMovableError(
+                f"partial_fit moves the prototypes, and objects under metric={self.metric!r} cannot move; use fit"
+            )
+        return settings
+
+    def _begin_stream(self, X: Any, y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
+        """Select prototypes among the first objects of a stream; return the prototype at each object, or -1."""
+        selector = clone(self._selector_or_default())
+        space = as_space(X, selector.metric, selector.metric_params, y=y)
+        refuse_unmovable(space)
+        codes = check_batch_labels(y, space.shape[0], classes)
+        selector._fit(space, y, sample_weight=sample_weight)
+        kept = selector.sample_indices_
+        if space.n_features is not None:
+            note_features(self, X, space.n_features)
+        self.selector_, self.classes_, self.sample_indices_, self.exemplars_ = selector, classes, kept, kept
+        self._codes, self._beta = codes[kept], selector._rank_base()
+        # The objects of the batch are counted when their prototypes have moved.
+        self.prototype_counts_, self.class_counts_ = np.zeros(len(kept)), np.zeros(len(classes))
+        self._prototypes = space.prototypes(kept)
+        self._stream, self._counters, self.relevances_ = None, Counters(0), None
+        self._judged, self._calibration = JudgedStream.begin(len(classes)), None
+        own, is_single = np.full(space.shape[0], -1), selector.sample_counts_ <= 1
+        own[kept[is_single]] = np.flatnonzero(is_single)
+        return own
+
+    def _take_batch(
+        self, X: Any, y: Any, sample_weight: Any, settings: AdaptSettings, own: np.ndarray | None = None
+    ) -> None:
+        """Move the prototypes on the objects of a batch; ``own`` is given for those among which they were selected."""
+        queries, predicted = self._cross(X), None
+        codes = check_batch_labels(y, queries.shape[0], self.classes_)
+        weights = check_sample_weight(sample_weight, len(codes))
+        weights = np.ones(len(codes)) if weights is None else weights
+        judged = JudgedStream.begin(len(self.classes_)) if self._judged is None else self._judged
+        if own is None:
+            winners, _ = queries.nearest(choose=self._vote, n_jobs=self.n_jobs)
+            own, predicted = np.full(len(codes), -1), self._codes[winners]
+            rows = remembered_rows(len(codes))
+            judged = judged.after(queries.block(rows, slice(None)), self._codes, codes[rows], weights[rows])
+        movable, moved = continue_moving(self._prototypes, X)
+        stream = self._stream
+        if stream is None:
+            reaches = np.where(self.exemplars_ == self.sample_indices_, 0.0, np.nan)
+            known = StreamedSet(
+                self.sample_indices_, self.prototype_counts_, self.exemplars_, reaches, self.class_counts_
+            )
+            stream = Stream.begin(movable, moved, self._codes, known, self._counters, settings.random_state)
+        batch = Batch(movable, codes, weights, predicted, own)
+        class_weight = class_weight_of(self._selector_or_default())
+        stream = stream.take(batch, settings, class_weight, self.classes_, self.n_jobs)
+        known = stream.known
+        self._stream, self._counters = stream, stream.counters
+        self._prototypes, self._codes = movable.place(stream.moved), stream.moving.labels
+        self.sample_indices_, self.exemplars_, self.degradations_ = known.starts, known.exemplars, None
+        self.prototype_counts_, self.class_counts_ = known.counts, known.class_counts
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._judged = None if self.calibrate is False else judged
+        known_objects = None if self._calibration is None else len(self._calibration.radii)
+        if len(judged.codes) >= FEW_JUDGED or known_objects != len(self._codes):
+            self._calibration = None
+        self._learned = NearestRule(self._vote, float(movable.measured(np.array(stream.typical))) or 1.0)
+        self.adaptation_ = stream.describe(movable, settings, self.classes_)
+        if settings.relevances:
+            self.relevances_ = self.adaptation_.relevances
+
+    @property
+    def n_seen_(self) -> int:
+        """Objects seen by ``fit`` and by ``partial_fit``."""
+        check_is_fitted(self, "classes_")
+        return self._counters.n_seen
+
+    @property
+    def prequential_error_(self) -> float:
+        """Share of wrong predictions, by weight, over all batches of ``partial_fit``, each predicted before its update.
+
+        NaN before the first prediction; the batch in which the prototypes were selected does not count.
+        """
+        check_is_fitted(self, "classes_")
+        return self._counters.error
