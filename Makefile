@@ -11,14 +11,16 @@ PIP := $(PYTHON) -m pip --python $(BIN)/python --disable-pip-version-check --qui
 demo: $(VENV)/.demo
 	$(BIN)/python -m protoset demo --output demo-output
 
-# Each process takes tests that stand side by side, so that a file's cluster or browser is started once.
+# Each process takes tests that stand side by side, so that a file's cluster or browser is started once. The processes
+# share the cores: threads of BLAS would wait for each other.
 PARALLEL := -n 2 --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
 test: lint types
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+	$(PYTEST) $(PARALLEL) -m "not slow"
 
 test-all: lint types
-	$(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=thorough
+	$(PYTEST) $(PARALLEL) --hypothesis-profile=thorough
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from protoset._display import Brief
 from protoset.decisions.held_out import HeldOut
@@ -75,12 +76,14 @@ class Judgement:
 def choose_rule(name: str, held_out: HeldOut, beta: float) -> tuple[Rule, dict[str, Judgement]]:
     """Learn a rule for a set; "auto" is "nearest" or "scores", whichever makes fewer errors on held-out objects."""
     choice = None
-    if name in ("auto", "scores"):
-        choice = choose_scores(held_out.sets, len(held_out.class_totals))
     names = ("nearest", "scores") if name == "auto" else (name,)
-    judged = {each: _judge(each, held_out, beta, choice) for each in names}
-    best = min(names, key=lambda each: judged[each].error)
-    return learn_rule(best, held_out.final, held_out.class_totals, beta=beta, choice=choice), judged
+    # The matrices are small: threads would mostly wait for each other.
+    with threadpool_limits(1, user_api="blas"):
+        if "scores" in names:
+            choice = choose_scores(held_out.sets, len(held_out.class_totals))
+        judged = {each: _judge(each, held_out, beta, choice) for each in names}
+        best = min(names, key=lambda each: judged[each].error)
+        return learn_rule(best, held_out.final, held_out.class_totals, beta=beta, choice=choice), judged
 
 
 def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Calibration:
