@@ -14,13 +14,13 @@ demo: $(VENV)/.demo
 # Each process takes tests that stand side by side, so that a file's cluster or browser is started once. The processes
 # share the cores: threads of BLAS would wait for each other.
 PARALLEL := -n 2 --dist worksteal
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
 test: lint types
-	$(PYTEST) $(PARALLEL) -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 test-all: lint types
-	$(PYTEST) $(PARALLEL) --hypothesis-profile=thorough
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PARALLEL) --hypothesis-profile=thorough
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -33,7 +33,7 @@ types: $(VENV)/.dev
 # Takes hours; one part alone: make mutants MUTANTS='protoset.solvers*'. Threads of BLAS do not survive the fork.
 MUTANTS ?= *
 mutants: $(VENV)/.dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/mutmut run --max-children 2 '$(MUTANTS)'
+	$(ONE_THREAD) $(BIN)/mutmut run --max-children 2 '$(MUTANTS)'
 	$(BIN)/mutmut results
 
 # Strange inputs by the thousand; anything but a result or a clear error fails. make fuzz SECONDS=60, CASES=100000, SEED=1
@@ -57,7 +57,7 @@ MINIMUM_PYTHON ?= python3.11
 MINIMUM_TESTS := $(addprefix tests/test_,worked_example.py reps.py classifier.py refined.py adaptation.py series.py mixed.py \
 	strings.py measures.py persistence.py export.py plots.py report.py polars.py datasets_reading.py cli_select.py release.py)
 test-minimum: .venv-minimum/.ready
-	.venv-minimum/bin/python -m pytest $(PARALLEL) -m "not slow" $(if $(FULL),,$(MINIMUM_TESTS))
+	$(ONE_THREAD) .venv-minimum/bin/python -m pytest $(PARALLEL) -m "not slow" $(if $(FULL),,$(MINIMUM_TESTS))
 
 # Source distribution and wheel in dist/, checked; then the wheel is installed in a fresh environment and tried there.
 dist: .venv-dist/.ready

@@ -6,6 +6,9 @@ import re
 import tomllib
 from pathlib import Path
 
+OF_THEIR_TIME = ("pyparsing<3.3",)
+"""Libraries of libraries. Lowest versions call names that newer ones deprecate: matplotlib 3.8 those of pyparsing."""
+
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
@@ -20,7 +23,7 @@ def minimum_versions(project: dict) -> list[str]:
     Returns
     -------
     list of str
-        Such as "numpy==1.26", sorted, each once.
+        Such as "numpy==1.26", sorted, each once; then ``OF_THEIR_TIME``.
     """
     pins = set()
     for requirement in [*project["dependencies"], *project["optional-dependencies"]["dev"]]:
@@ -28,7 +31,7 @@ def minimum_versions(project: dict) -> list[str]:
         if parts is None:
             raise ValueError(f"pyproject.toml has the requirement {requirement!r}; write it as name>=version")
         pins.add("==".join(parts.groups()))
-    return sorted(pins)
+    return [*sorted(pins), *OF_THEIR_TIME]
 
 
 if __name__ == "__main__":
