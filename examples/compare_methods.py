@@ -2,9 +2,9 @@
 Comparing methods over data sets
 ================================
 
-Several methods on several data sets, tested for significance and drawn as a critical-
-difference diagram. With eight small data sets differences have to be large;
-``protoset.experiments`` runs studies of hundreds of fits.
+Several methods are measured on several data sets. A test of significance compares them, and a
+critical-difference diagram shows the result. With eight small data sets only large
+differences are significant; ``protoset.experiments`` runs studies of hundreds of fits.
 """
 
 import numpy as np

@@ -2,9 +2,9 @@
 A custom metric with parameters
 ===============================
 
-A function of two rows with arguments of its own: a distance in which angles are compared
-around the circle. Angles of 1 and 359 degrees are near each other; the Euclidean distance
-does not know that.
+The metric is a function of two rows, with a parameter. It compares angles around the circle,
+so angles of 1 and 359 degrees are near each other. In the Euclidean distance they are far
+apart.
 """
 
 import matplotlib.pyplot as plt
@@ -42,7 +42,7 @@ print(
 )
 
 # %%
-# The accuracy by the weight of the temperature.
+# The accuracy depends on the weight of the temperature.
 
 figure, axes = plt.subplots(figsize=(5.5, 3.2))
 axes.bar([str(weight) for weight in scores], list(scores.values()))

@@ -2,8 +2,8 @@
 A Dask cluster
 ==============
 
-``fit(X, y, client=client)`` searches the neighbours on the workers of a Dask cluster. The
-same lines serve a cluster of many machines; here it runs in this process.
+``fit(X, y, client=client)`` searches the neighbours on the workers of a Dask cluster. Here
+the cluster runs in this process; the same lines work for a cluster of many machines.
 """
 
 import dask.array as da

@@ -3,8 +3,8 @@ A distance matrix from SciPy
 ============================
 
 Only the distances are known, not the objects. ``fit`` takes a square matrix or the condensed
-vector of ``scipy.spatial.distance.pdist``; predictions need the distances to the prototypes
-alone.
+vector of ``scipy.spatial.distance.pdist``. Predictions need only the distances to the
+prototypes.
 """
 
 from scipy.spatial.distance import cdist, pdist
@@ -25,7 +25,7 @@ to_prototypes = cdist(X_test, X[classifier.sample_indices_], metric="canberra")
 print(f"9 of {len(X)} objects, accuracy {classifier.score(to_prototypes, y_test):.3f}")
 
 # %%
-# Every object with its nearest neighbour; kept objects are filled.
+# Every object is joined to its nearest neighbour; kept objects are filled.
 
 square = cdist(X, X, metric="canberra")
 plot_neighbor_graph(

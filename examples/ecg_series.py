@@ -3,8 +3,8 @@ Heartbeats under dynamic time warping
 =====================================
 
 Made-up heartbeats: a P wave, a sharp peak, a T wave. In the second class the T wave is
-inverted. The beats come earlier or later, so points of the same time cannot be compared:
-dynamic time warping aligns them first.
+inverted. The waves come earlier or later, so points at the same time cannot be compared
+directly. Dynamic time warping aligns two series first.
 """
 
 import matplotlib.pyplot as plt
@@ -51,6 +51,7 @@ print(f"4 prototypes, accuracy {classifier.score(X_test, y_test):.2f}")
 plot_prototypes(classifier, X, y)
 
 # %%
-# Why did the first test beat get its answer? Its alignment with the prototype that decided.
+# Why did the first test beat get its answer? The figure shows its alignment with its nearest
+# prototype.
 
 classifier.compare(X_test[:1])[0]

@@ -2,8 +2,8 @@
 The size by GridSearchCV
 ========================
 
-The automatic size is usually enough. Where size, metric or rule are to be chosen together,
-use scikit-learn's search.
+The automatic size is usually good enough. To choose size, metric or rule together, use
+scikit-learn's ``GridSearchCV``.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 Prototypes of images
 ====================
 
-Digits of 8 x 8 pixels. 30 prototypes replace 1,347 images.
+The objects are digits of 8 x 8 pixels. 30 prototypes replace 1,347 images.
 """
 
 from sklearn.datasets import load_digits

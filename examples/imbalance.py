@@ -2,8 +2,8 @@
 Rare classes
 ============
 
-Five per cent of the objects belong to the rare class. Without measures, a small set of
-prototypes is chosen for the frequent class.
+Five per cent of the objects belong to the rare class. By default a small set of prototypes
+mostly serves the frequent class, because this minimises the number of errors.
 """
 
 import matplotlib.pyplot as plt

@@ -25,7 +25,7 @@ right = np.isin(found.indices, flipped)
 print(f"{len(flipped)} flipped; {len(found.indices)} suspects, of them flipped: {right.sum()}")
 
 # %%
-# The list, with the suggested labels and their probabilities.
+# The list has the suggested labels and their probabilities.
 
 found
 

@@ -2,8 +2,8 @@
 A table of numbers and categories
 =================================
 
-A DataFrame with numbers, categories and missing values. The Gower distance compares them;
-``compare`` says what each column contributes to a distance.
+A DataFrame with numbers, categories and missing values. The Gower distance compares its
+rows; ``compare`` says what each column contributes to a distance.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Refusing novel objects
 ======================
 
 A nearest prototype always exists, even for a query unlike anything in training. With
-``refuse=0.02`` the classifier answers ``outlier_label`` where the novelty is higher than that
-of 98 per cent of held-out training objects.
+``refuse=0.02`` the classifier answers ``outlier_label`` if the novelty of a query is higher
+than that of 98 per cent of the held-out training objects.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Any objects under your own function
 ===================================
 
-Shopping baskets are sets. The share of articles that two baskets do not have in common is
-their dissimilarity.
+The objects are shopping baskets, which are sets. The dissimilarity of two baskets is the
+share of their articles that they do not have in common.
 """
 
 import numpy as np

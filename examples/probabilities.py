@@ -2,9 +2,9 @@
 Calibrated probabilities
 ========================
 
-Are predictions with a probability of 0.8 right in 80 per cent of the cases? Probabilities of
-prototypes are calibrated on training objects that the prototypes did not see; shares of the
-votes of five neighbours are not.
+Are predictions with a probability of 0.8 right in 80 per cent of the cases? The probabilities
+of protoset are calibrated on held-out training objects. The probabilities of k-NN are shares
+of the votes of five neighbours, and are not calibrated.
 """
 
 import matplotlib.pyplot as plt

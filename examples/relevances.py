@@ -2,8 +2,8 @@
 Which attributes matter
 =======================
 
-With ``adapt={"relevances": True}`` the moves also learn a scale for each attribute. Here two
-of ten attributes tell the classes apart.
+With ``adapt={"relevances": True}`` the moves also learn a scale for each attribute. Here only
+two of ten attributes depend on the class.
 """
 
 import numpy as np

@@ -31,13 +31,13 @@ print(
 )
 
 # %%
-# What the file holds: the prototypes. The training set is not in it.
+# The file contains the prototypes. It does not contain the training set.
 
 plot_prototypes(model, X, y, image_shape=(8, 8), max_classes=4)
 
 # %%
-# One file that needs NumPy alone. It is imported as a module here; as a program it reads rows
-# from standard input.
+# The exported file needs NumPy alone. Here it is imported as a module; as a program it reads
+# rows from standard input.
 
 scaled = MinMaxScaler().fit_transform(X)
 protoset.export(

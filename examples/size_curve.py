@@ -2,8 +2,9 @@
 What a smaller set costs
 ========================
 
-The automatic size is the smallest whose cross-validated error is within one standard error of
-the lowest. The curve shows all sizes that were tried, beside 1-NN and k-NN on everything.
+The automatic size is the smallest size whose cross-validated error is within one standard
+error of the lowest error. The curve shows the errors of all sizes that were tried, and those
+of 1-NN and k-NN on all objects.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -36,7 +36,8 @@ for time in range(30):
 print(f"{stream.n_seen_} objects seen; prequential error {stream.prequential_error_:.3f}")
 
 # %%
-# The moving prototypes follow the drift; those of the first batch do not.
+# The prototypes that move with each batch follow the drift; prototypes of the first batch alone
+# do not.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
 left.plot(errors_of_first, color="grey", label="prototypes of the first batch")

@@ -35,11 +35,11 @@ print("prototypes:", *classifier.prototypes_)
 print(classifier.predict(["Fujimoto", "Bellini", "Malinowski"]))
 
 # %%
-# The edits between a query and the prototype that decided.
+# The edits between a query and its nearest prototype.
 
 classifier.compare(["Malinowski"])[0]
 
 # %%
-# All names in the plane, so that like names are near each other. Prototypes are filled.
+# The map shows similar names near each other. Prototypes are filled.
 
 plot_map(classifier, X, y)

@@ -2,8 +2,8 @@
 The page
 ========
 
-``report`` makes one HTML file about a set of prototypes: errors, sizes, a map, every object,
-and why test objects got their answers. It needs no network.
+``report`` makes one HTML file about a set of prototypes. It shows errors, sizes, a map of the
+objects, and why each test object got its answer. The file needs no network.
 """
 
 # sphinx_gallery_thumbnail_path = 'images/report-desktop.png'

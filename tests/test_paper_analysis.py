@@ -25,7 +25,7 @@ from protoset.paper.analysis import (
     variants,
 )
 from protoset.paper.comparison_sections import add_friedman
-from protoset.paper.evidence import Evidence
+from protoset.paper.evidence import FIXED_VARIANTS, Evidence
 from protoset.paper.findings import findings
 from protoset.paper.inconsistencies import inconsistencies, recomputed_p_values, repeated_rows
 from protoset.paper.pages import Page
@@ -39,6 +39,7 @@ from protoset.paper.printed import (
     vector_table,
 )
 from protoset.paper.studies import journal_of, mixture_document, plan_names, with_data
+from protoset.paper.summary import add_summary
 
 NAN = float("nan")
 VECTORS = [name for name, record in DATASETS.items() if record.archive == "keel"]
@@ -284,6 +285,44 @@ def test_a_test_has_three_conclusions(shift, ours, agreeing):
         assert (agrees in found) == bool(names)
         assert {one for one in BASELINES if f"{one} p = " in found.get(agrees, "")} == names
         assert found.get(agrees, "").count(f"({ours}), printed") == len(names)
+
+
+def summary_of(evidence):
+    page = Page()
+    add_summary(page, evidence)
+    return page.markdown()
+
+
+def vectors_as_printed():
+    """The vector study as if it had given the printed numbers."""
+    printed, rates = vector_table(), fixed_rate_table()
+    labels = {name: FIXED_VARIANTS[name] for name in BASELINES}
+    columns = {label: printed.column(f"{name}_error") for name, label in labels.items()}
+    columns |= {f"REPS at {label}": rates.column(name) for name, label in labels.items()}
+    columns |= {f"REPS at paper's {name}": rates.column(name) for name in BASELINES}
+    columns["REPS at paper's REPS"] = printed.column("REPS_error")
+    errors, counts = np.column_stack(list(columns.values())), np.full(len(printed.rows), 100)
+    return Measured(printed.rows, tuple(columns), errors, errors, counts, counts)
+
+
+def test_the_summary_of_the_printed_numbers_agrees_with_the_paper():
+    text = summary_of(Evidence("z", vectors=vectors_as_printed(), series=as_printed().series))
+    assert "the mean errors of REPS agree with the paper" in text
+    assert "the mean errors of the other methods agree with the paper" in text.lower()
+    assert "5 of the 5 conclusions are those of the paper" in text
+    assert "significantly lower errors than CCIS (p = " in text
+    assert "here it does so on 13 of 27" in text
+    assert "nan" not in text
+
+
+def test_the_summary_leaves_out_what_is_not_complete():
+    table = vectors_as_printed()
+    table.error_table[0, 0] = NAN
+    text = summary_of(Evidence("z", vectors=table))
+    assert "**REPS.**" in text
+    assert "**Other methods.**" not in text
+    assert "**Comparison at equal sizes.**" not in text
+    assert "No study has all its results yet." in summary_of(Evidence("z"))
 
 
 @given(st.floats(0, 1))

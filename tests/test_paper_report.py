@@ -24,6 +24,7 @@ from cli_cases import run_many
 pytest.importorskip("matplotlib")
 
 SECTIONS = (
+    "Findings",
     "What agrees and what does not",
     "Vector data",
     "Best parameter",

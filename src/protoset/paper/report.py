@@ -17,6 +17,7 @@ from protoset.paper.pages import Page
 from protoset.paper.printed import CITATION
 from protoset.paper.sensitivity import add_sensitivity
 from protoset.paper.series import add_cases, add_series, add_windows
+from protoset.paper.summary import add_summary
 from protoset.paper.vector_sections import add_vector_study
 
 
@@ -69,20 +70,12 @@ def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
     """Add all sections; the brief page leaves out details."""
     page.heading("The paper, measured again", 1)
     page.paragraph(
-        f"{CITATION}. Measured with protoset {__version__}, beside the paper's printed tables: measured, printed and "
-        "the difference. ERR is the error rate of the nearest prototype's class, SLR the share of the training set "
-        "that is kept."
+        f"{CITATION}. The studies of the paper were repeated with protoset {__version__}. This page compares the "
+        "results with the printed tables. ERR is the error rate of the nearest prototype's class, SLR (the selection "
+        "rate) the share of the training set that is kept, and NoPS (no prototype selection) 1-NN on the whole "
+        "training set."
     )
-    if brief:
-        page.paragraph(
-            "The commands below write this page. They also write the full report, with every table as CSV and every "
-            "figure, to `paper-output/report`.\n\n"
-            "```\n"
-            "protoset paper run --data FOLDER --n-jobs 2\n"
-            "protoset paper report --summary docs/paper.md --force\n"
-            "```\n\n"
-            "The plans are TOML files in `src/protoset/paper/plans`; copy and change them for runs of your own."
-        )
+    add_summary(page, evidence)
     add_findings(page, evidence)
     add_vector_study(page, evidence, brief=brief)
     add_mixture(page, evidence)
@@ -94,3 +87,14 @@ def _fill(page: Page, evidence: Evidence, *, brief: bool) -> None:
     page.heading("Where the paper's figures are inconsistent")
     page.bullets(inconsistencies())
     add_completeness(page, evidence)
+    if brief:
+        page.heading("Run the studies again")
+        page.paragraph(
+            "These commands repeat the studies and write this page. They also write the full report, with every table "
+            "as CSV and every figure, to `paper-output/report`.\n\n"
+            "```\n"
+            "protoset paper run --data FOLDER --n-jobs 2\n"
+            "protoset paper report --summary docs/paper.md --force\n"
+            "```\n\n"
+            "The plans are TOML files in `src/protoset/paper/plans`; copy and change them for runs of your own."
+        )

@@ -75,12 +75,14 @@ def sensitivity_findings(measured: Measured | None) -> list[Finding]:
             best[rate] = max(medians, key=lambda value: medians[value])
             low, high = min(errors.values()), max(errors.values())
             statement = (
-                f"Robustness of REPS to {parameter} at a rate of {rate:.0%}: from {min(errors):g} to {max(errors):g} "
-                f"its mean error is from {low:.3f} to {high:.3f}"
+                f"Robustness of REPS to {parameter} at a rate of {rate:.0%}: for values from {min(errors):g} to "
+                f"{max(errors):g} its mean error is between {low:.3f} and {high:.3f}"
             )
             findings.append(Finding(high - low <= CLOSE_ERRORS, statement))
         if best and parameter == "beta":
             words = ", ".join(f"{value:g} at {rate:.0%}" for rate, value in best.items())
-            statement = f"The beta with the largest median log odds ratio, {PRINTED_BETA:g} in the paper: {words}"
+            statement = (
+                f"The beta with the largest median log odds ratio is {PRINTED_BETA:g} in the paper; here it is {words}"
+            )
             findings.append(Finding(all(value == PRINTED_BETA for value in best.values()), statement))
     return findings

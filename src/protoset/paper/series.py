@@ -189,7 +189,7 @@ def case_findings(cases: Sequence[Case]) -> list[Finding]:
             n_dropped, n_shown = int((shown_series & ~case.is_kept()).sum()), int(shown_series.sum())
             statement = (
                 "Case study of Plane: the paper says that more than half of classes 1 and 2 are dropped; at its "
-                f"printed selection rate {n_dropped} of {n_shown} are"
+                f"printed selection rate {n_dropped} of {n_shown} are dropped"
             )
             findings.append(Finding(n_dropped > n_shown / 2, statement))
     return findings

@@ -49,7 +49,7 @@ def vector_findings(evidence: Evidence) -> list[Finding]:
         *_printed_rates(measured),
         *baseline_findings(measured, best, f"on {scaling} distances"),
         *(_rank_findings(at_printed_rates, scaling) if complete else []),
-        *size_findings(f"Errors of REPS at the baselines' sizes, all on {scaling} distances", best, measured),
+        *size_findings(f"Errors of REPS at the baselines' sizes, all methods on {scaling} distances", best, measured),
         *(_first_ranks(at_printed_rates) if complete else []),
         *_refined(measured),
     ]
@@ -64,10 +64,11 @@ def _one_nn(measured: Measured) -> list[Finding]:
     own, above = (np.array([abs(printed[row] - errors[row - step]) for row in rows]) for step in (0, 1))
     if measured.data == vector_table().rows and np.isfinite(own + above).all() and np.median(above) < np.median(own):
         statement = (
-            f"The printed column NoPS seems to be shifted by one row from {SHIFTED_ROWS[0]} to {SHIFTED_ROWS[-1]}: its "
-            f"median difference is {np.median(own):.3f} to the measured error, and {np.median(above):.3f} to that of "
-            f"the row above (pima is printed with {printed[measured.data.index('pima')]:.2f}; newthyroid, the row "
-            f"above, is measured with {errors[measured.data.index('newthyroid')]:.2f})"
+            f"The printed column NoPS seems to be shifted by one row from {SHIFTED_ROWS[0]} to {SHIFTED_ROWS[-1]}: the "
+            f"median difference is {np.median(own):.3f} from the measured error of the same row, and "
+            f"{np.median(above):.3f} from that of the row above (pima is printed with "
+            f"{printed[measured.data.index('pima')]:.2f}; newthyroid, the row above, is measured with "
+            f"{errors[measured.data.index('newthyroid')]:.2f})"
         )
         findings.append(Finding(False, statement))
     return findings
@@ -88,8 +89,8 @@ def _printed_rates(measured: Measured) -> list[Finding]:
         mean, printed_mean = float(errors[known].mean()), float(printed[known].mean())
         statement = (
             f"REPS at the rates printed for FCNN, SSMA, DROP3 and RMHC (FSR errors): mean {mean:.3f} measured, "
-            f"{printed_mean:.3f} printed; lower here on {int((errors < printed)[known].sum())} and higher on "
-            f"{int((errors > printed)[known].sum())} of {int(known.sum())}"
+            f"{printed_mean:.3f} printed; lower here in {int((errors < printed)[known].sum())} and higher in "
+            f"{int((errors > printed)[known].sum())} of {int(known.sum())} cases"
         )
         findings.append(Finding(abs(mean - printed_mean) <= CLOSE_ERRORS, statement))
     return findings
@@ -120,9 +121,9 @@ def _compare_conclusions(title: str, tests: Mapping[str, Comparison], printed_ro
             f"{baseline} p = {probability(test.p_value)} ({measured_conclusion}), "
             f"printed {probability(printed)} ({printed_conclusion})"
         )
-    verdicts = {True: "the printed conclusion", False: "a different conclusion"}
+    verdicts = {True: "the printed conclusion", False: "another conclusion than the paper"}
     return [
-        Finding(agrees, f"{title}: {verdicts[agrees]} about REPS against {'; '.join(entries)}")
+        Finding(agrees, f"{title}: the tests of REPS have {verdicts[agrees]} for {'; '.join(entries)}")
         for agrees, entries in words.items()
         if entries
     ]
@@ -130,7 +131,7 @@ def _compare_conclusions(title: str, tests: Mapping[str, Comparison], printed_ro
 
 def _rank_findings(choices: Mapping[str, Choice], scaling: str) -> list[Finding]:
     """Compare the tests by Pareto ranks."""
-    title = f"Pareto ranks, RMHC and REPS at their printed rates, {scaling} distances"
+    title = f"Pareto ranks on {scaling} distances, with RMHC and REPS at their printed rates"
     return _compare_conclusions(title, compare_ranks(choices), "pareto_ranks")
 
 
@@ -149,8 +150,9 @@ def _first_ranks(choices: Mapping[str, Choice]) -> list[Finding]:
     leaders, printed_leaders = (sorted(sorted(n, key=lambda name: -n[name])[:2]) for n in (counts, printed_counts))
     words = ", ".join(f"{method} {counts[method]} ({printed_counts[method]})" for method in METHODS)
     statement = (
-        "Data sets with Pareto rank 1, RMHC and REPS at their printed rates, in brackets from the printed table: "
-        f"{words}; first are {' and '.join(leaders)} here, {' and '.join(printed_leaders)} in the paper"
+        "Number of data sets on which a method has Pareto rank 1, with RMHC and REPS at their printed rates (in "
+        f"brackets: from the printed table): {words}; the two methods with the most are {' and '.join(leaders)} here, "
+        f"{' and '.join(printed_leaders)} in the paper"
     )
     return [Finding(leaders == printed_leaders, statement)]
 
@@ -171,13 +173,14 @@ def _refined(measured: Measured) -> list[Finding]:
             )
     if words:
         statements.append(
-            f"{REFINED_REPS} at the size of each baseline, fixed parameters, mean errors: {'; '.join(words)}"
+            f"Mean errors of each baseline, and of {REFINED_REPS} at its size, fixed parameters: {'; '.join(words)}"
         )
     plain, refined = choices["REPS"], choices[REFINED_REPS]
     if np.isfinite(refined.error).any():
         statements.append(
-            f"With the size chosen by cross-validation on the training part: REPS {mean_of(plain.error):.3f} at a rate "
-            f"of {mean_of(plain.rate):.3f}, {REFINED_REPS} {mean_of(refined.error):.3f} at "
-            f"{mean_of(refined.rate):.3f}, 1-NN on the whole training set {mean_of(measured.errors('NoPS')):.3f}"
+            "Mean errors with the size chosen by cross-validation on the training part: REPS "
+            f"{mean_of(plain.error):.3f} at a rate of {mean_of(plain.rate):.3f}, {REFINED_REPS} "
+            f"{mean_of(refined.error):.3f} at {mean_of(refined.rate):.3f}, 1-NN on the whole training set "
+            f"{mean_of(measured.errors('NoPS')):.3f}"
         )
     return [Finding(None, statement) for statement in statements]
