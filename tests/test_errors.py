@@ -33,7 +33,7 @@ PARAMETERS = [
     ({"n_prototypes": 0}, "n_prototypes=0 must be a whole number of at least 1; pass a count"),
     ({"n_prototypes": -3}, "n_prototypes=-3 must be"),
     ({"n_prototypes": 151}, "n_prototypes=151 is more than the 150 training objects; pass at most 150"),
-    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3, or allocation='global'"),
+    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3, or use allocation='global'"),
     (
         {"n_prototypes": 0.0},
         r"n_prototypes=0.0 is neither a count nor a rate; pass a count \(int\) or a rate in \(0, 1\]",
@@ -185,7 +185,7 @@ def test_the_query_side_of_a_matrix():
 def test_a_sparse_graph_cannot_choose_the_size():
     with pytest.raises(
         ValueError,
-        match="n_prototypes='auto' asks for.*pass a count or a rate, or a dense matrix",
+        match="n_prototypes='auto' needs dissimilarities.*pass a count or a rate as n_prototypes, or a dense matrix",
     ):
         REPS(metric="precomputed").fit(sparse.csr_matrix(MATRIX), Y_SMALL)
 
@@ -302,7 +302,7 @@ def test_classifier_arguments():
         classifier.partial_fit(X, np.full(150, 9))
     with pytest.raises(ValueError, match="classes=None: the first call of partial_fit needs all labels.*pass classes="):
         clone(classifier).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="with adapt=False they stay where they are; use .* adapt='auto' or True"):
+    with pytest.raises(ValueError, match="but adapt=False keeps them fixed; use .* adapt='auto' or True"):
         clone(classifier).set_params(adapt=False).partial_fit(X, Y)
     with pytest.raises(ValueError, match="rule='farthest' is not known"):
         classifier.set_params(rule="farthest").predict(X)
@@ -310,7 +310,7 @@ def test_classifier_arguments():
 
 def test_the_adjusted_rule_says_which_classes_it_cannot_answer_with():
     """Setosa lies apart; with one class overlapping another all are within reach."""
-    with pytest.warns(UserWarning, match=r"rule='adjusted' can never answer with the classes \[0\]"):
+    with pytest.warns(UserWarning, match=r"rule='adjusted' can never predict the classes \[0\]"):
         classifier = PrototypeClassifier(REPS(15), rule="adjusted").fit(X, Y)
     assert 0 not in classifier.predict(X)
     both = Y > 0

@@ -372,9 +372,9 @@ def test_prototypes_that_cannot_move_are_refused(tmp_path):
     for classifier, message in (
         (
             PrototypeClassifier(REPS(), rule="adjusted"),
-            "works with rule='nearest', not with rule='adjusted'",
+            "needs rule='nearest', got rule='adjusted'",
         ),
-        (PrototypeClassifier(adapt=False), "with adapt=False they stay where they are"),
+        (PrototypeClassifier(adapt=False), "but adapt=False keeps them fixed"),
         (PrototypeClassifier(REPS(metric="levenshtein")), "objects under metric='levenshtein' cannot move; use fit"),
     ):
         assert not hasattr(classifier, "partial_fit")

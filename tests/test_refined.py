@@ -48,7 +48,7 @@ def test_ready_lists_reach_reps():
     given = Refined(REPS(0.1)).fit(X, Y, lists=lists)
     assert given.selector_.neighbor_search_ == "given"
     np.testing.assert_array_equal(given.sample_indices_, Refined(REPS(0.1)).fit(X, Y).sample_indices_)
-    with pytest.raises(ValueError, match=r"lists=... is for REPS, and the selector is Refined\(selector=FCNN"):
+    with pytest.raises(ValueError, match=r"lists=... works with REPS only, but the selector is Refined\(selector=FCNN"):
         Refined(FCNN()).fit(X, Y, lists=lists)
 
 
@@ -67,7 +67,7 @@ def test_the_adjusted_rule_has_degradations_of_the_refined_set():
     ("arguments", "error", "message"),
     [
         ({"selector": "REPS"}, TypeError, "selector='REPS' is not a protoset selector; pass for example REPS"),
-        ({"selector": REPS(0.1, allocation="global")}, ValueError, "Refined keeps every class, and REPS"),
+        ({"selector": REPS(0.1, allocation="global")}, ValueError, "Refined needs a set with every class, but REPS"),
         ({"selector": REPS(beta=1)}, ValueError, "beta=1 must be a finite number above 1"),
         ({"n_starts": 0}, ValueError, "n_starts=0 must be a whole number"),
         ({"steepness": ()}, ValueError, "at least one number"),
@@ -87,7 +87,7 @@ def test_wrong_arguments(arguments, error, message):
 
 def test_a_sparse_graph_is_refused_before_any_work():
     graph = sparse.csr_matrix(cdist(X, X))
-    with pytest.raises(ValueError, match="Refined asks for dissimilarities that a sparse graph does not hold"):
+    with pytest.raises(ValueError, match="Refined needs dissimilarities that a sparse graph does not have"):
         Refined(REPS(5, metric="precomputed")).fit(graph, Y)
 
 
@@ -102,10 +102,10 @@ def test_old_names_name_the_new_ones(old):
         "max_time": "Refined",
         "callback": "Refined",
     }
-    with pytest.raises(TypeError, match=f"{old}=1 is an old name; write {new.get(old, 'search=NeighborSearch')}"):
+    with pytest.raises(TypeError, match=f"{old}=1 is an old name; use {new.get(old, 'search=NeighborSearch')}"):
         REPS(**{old: 1})
     if old == "neighbors":
-        with pytest.raises(TypeError, match="neighbors=None is an old name; write lists="):
+        with pytest.raises(TypeError, match="neighbors=None is an old name; use lists="):
             REPS(5).fit(X, Y, neighbors=None)
 
 

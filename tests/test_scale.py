@@ -918,7 +918,7 @@ def test_the_smallest_of_blocks(seed, n_columns, k):
 
 def test_a_sample_must_hold_more_than_the_prototypes():
     X, y = overlapping(100)
-    with pytest.raises(ValueError, match="max_objects=5 leaves no other object beside the 12 prototypes"):
+    with pytest.raises(ValueError, match="max_objects=5 leaves no objects other than the 12 prototypes"):
         refine(make_space(X), y, np.arange(12), max_objects=5)
 
 

@@ -47,7 +47,7 @@ def test_objects_that_cannot_be_converted(metric, objects, kind, message):
 def test_a_space_is_not_predicted(metric):
     classifier = PrototypeClassifier(REPS(0.2, metric=metric)).fit(X, Y)
     for ask in (classifier.predict, classifier.predict_proba, classifier.explain):
-        with pytest.raises(TypeError, match="X is a space; predictions need the objects themselves"):
+        with pytest.raises(TypeError, match="X is a space, but predictions need the objects themselves"):
             ask(make_space(X))
 
 

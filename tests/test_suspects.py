@@ -299,7 +299,7 @@ BAD = [
     ({"classifier": PrototypeClassifier}, TypeError, "is neither a PrototypeClassifier nor"),
     ({"classifier": PrototypeClassifier(calibrate=False)}, ValueError, "calibrate=False.*calibrate='auto'"),
     ({"classifier": PrototypeClassifier("REPS")}, TypeError, "selector='REPS' is not a protoset selector"),
-    ({"classifier": PrototypeClassifier(KMedoids(9)), "sample_weight": np.ones(60)}, ValueError, "is for REPS and"),
+    ({"classifier": PrototypeClassifier(KMedoids(9)), "sample_weight": np.ones(60)}, ValueError, "works with REPS and"),
     ({"X": make_space(X_BAD)}, TypeError, "X is of the type VectorSpace.*pass the objects themselves"),
     (
         {

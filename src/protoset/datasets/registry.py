@@ -159,16 +159,17 @@ def find(name: str) -> Record:
     Parameters
     ----------
     name : str
-        Upper and lower case, spaces and dashes do not matter.
+        Name of the data set. Upper and lower case, spaces and dashes are ignored.
 
     Returns
     -------
     Record
+        Names, kind and size of the data set.
 
     Raises
     ------
     DataError
-        If the name is unknown; the message has the most similar names.
+        If the name is unknown. The message has the most similar names.
     """
     record = _BY_KEY.get(_key(str(name)))
     if record is None:
@@ -180,7 +181,13 @@ def find(name: str) -> Record:
 
 
 def describe() -> list[dict[str, str | int]]:
-    """Return a table of the data sets of the paper, a row per data set."""
+    """Return a table of the data sets of the paper.
+
+    Returns
+    -------
+    list of dict
+        One per data set, with its names, kind and sizes.
+    """
     return [
         {
             "name": record.name,

@@ -28,29 +28,35 @@ def write_rows(
 ) -> None:
     """Write some objects of a data set, in the format that the data set was read in.
 
-    All columns of a table are written, also those that were left out. Reading the new file, with the same options as
-    the source, gives the same objects and labels; fewer rows may change which columns of a CSV or Parquet table are
-    left out (``use="*"`` uses all). Headers of KEEL, ARFF and .ts files are kept. Data of a folder become one file.
-
-    Of a matrix, the distances among the rows are written; if the format cannot hold labels, they go to
-    ``NAME_labels.txt`` beside the file. For a data set that was not read from a file, the ending of ``path`` tells the
-    format.
+    All columns of a table are written, including columns that were left out. The headers of KEEL, ARFF and .ts files
+    are kept. A data set that was read from a folder is written to one file.
 
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     rows : array-like
         Positions of the objects, in the order of the new file; or a mask.
     path : path-like or binary file object
-        Its ending must be the ending of the source or another ending of the same format. With ``.gz`` after it the file
-        is compressed. An open file, such as ``sys.stdout.buffer``, gets the format of the source.
+        File to write. Its extension must be that of the source, or another extension of the same format; ``.gz`` after
+        it compresses the file. An open file, such as ``sys.stdout.buffer``, gets the format of the source.
     overwrite : bool
         Whether to replace an existing file. The files that the data set was read from are never replaced.
 
     Raises
     ------
     DataError
-        If the rows cannot be written; then no file is changed.
+        If the rows cannot be written. No file is changed then.
+
+    Notes
+    -----
+    Reading the new file with the same options as the source gives the same objects and labels. With fewer rows, other
+    columns of a CSV or Parquet table may be left out; ``use="*"`` uses all columns.
+
+    For a matrix, the distances among the rows are written. If the format cannot hold labels, they are written to
+    ``NAME_labels.txt`` beside the file.
+
+    If the data set was not read from a file, the extension of ``path`` decides the format.
     """
     selected = take(dataset, rows)
     record = check_rows(dataset, path, overwrite=overwrite)
@@ -76,7 +82,7 @@ def write_rows(
 
 
 def check_rows(dataset: Dataset, path: str | os.PathLike[str] | IO[bytes], *, overwrite: bool = False) -> Format:
-    """Check before long work that :func:`write_rows` can write to ``path``; return the format that it writes."""
+    """Check, before long work, that :func:`write_rows` can write to ``path``; return the format of the file."""
     if not isinstance(path, (str, os.PathLike)):
         return _format_of_stream(dataset, path)
     path = Path(path)

@@ -52,24 +52,24 @@ objects, all as positions, to the predicted classes of the latter."""
 
 @dataclass(frozen=True, repr=False)
 class SizeCurve(Displayed):
-    """Cross-validated error of 1-NN over the prototypes at each size tried.
+    """Cross-validated error of the nearest-prototype rule at several sizes.
 
     Attributes
     ----------
     rates : ndarray
-        Selection rates tried.
+        Selection rates.
     sizes : ndarray of int
-        Prototypes on the whole training set at each rate.
+        Number of prototypes of the whole training set at each rate.
     errors, standard_errors : ndarray
-        Mean error over the folds, and its standard error. With another scoring than accuracy, the error is 1 - balanced
-        accuracy, or minus the score of a function.
+        Mean error over the folds, and its standard error. With ``scoring="balanced_accuracy"``, the error is
+        1 - balanced accuracy; with a function, minus its score.
     best : int
         Position of the lowest error.
     chosen : int
-        Position of the chosen size: the smallest whose error is within one standard error of the best, or the
-        best, by the rule.
+        Position of the chosen size. It depends on ``size_rule``: the smallest size whose error is within one standard
+        error of the lowest error, or the size with the lowest error.
     scoring : str
-        What was measured: "accuracy", "balanced_accuracy", or the name of a function.
+        Score that was measured: "accuracy", "balanced_accuracy", or the name of a function.
     """
 
     rates: np.ndarray
