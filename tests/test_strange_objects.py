@@ -33,7 +33,7 @@ CONVERSIONS = [
     ("dtw", [[10**400], [1]], ValueError, "row 0 of X is not a series of numbers: int too large"),
     ("overlap", [np.zeros((2, 1)), np.zeros((2, 2))], ValueError, "rows of X differ in their shapes"),
     ("levenshtein", np.array(5), TypeError, "takes a list, an array or a Series of strings"),
-    ("euclidean", make_space(X), TypeError, "X is already a space; use it as it is, or call as_space"),
+    ("euclidean", make_space(X), TypeError, "X is already a space; use it unchanged, or call as_space"),
 ]
 
 

@@ -28,10 +28,12 @@ def export_results(journal: str | os.PathLike[str], path: str | os.PathLike[str]
     Parameters
     ----------
     journal : path-like
+        The journal.
     path : path-like
-        Ends with ``.csv`` or ``.parquet``.
+        File to write; its name ends with ``.csv`` or ``.parquet``.
     kept : bool, default=False
-        Whether to write the prototypes as well: a list of rows of the data set, in CSV separated by blanks.
+        Whether to write the prototypes as well, as a list of rows of the data set. In CSV the rows are separated by
+        spaces.
 
     Returns
     -------
@@ -83,11 +85,11 @@ def _parquet(rows: list[CellResult], columns: list[str]) -> bytes:
 
 
 def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str]]) -> int:
-    """Put the cells of several journals into one.
+    """Copy the cells of several journals into one journal.
 
-    Plans may differ in data, methods and distances; the plan of the target gets all of them. A cell that several
-    journals have must be equal in all, except for its times. A result replaces a failure. Either everything is merged,
-    or the target is not changed.
+    The plans may differ in data, methods and distances; the plan of the target gets all of them. A cell that is in
+    several journals must have the same result in all, except for its times. A result replaces a failure. If an error
+    occurs, the target is not changed.
 
     Parameters
     ----------

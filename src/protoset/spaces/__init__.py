@@ -60,20 +60,21 @@ def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | 
     Parameters
     ----------
     X : array-like, DataFrame, sparse matrix or list
-        The training objects, of the kind that the metric takes.
+        The training objects, of the kind that the metric compares.
     metric : str or callable, default="auto"
-        A name in ``DISSIMILARITIES``, a function of two objects, or "auto": see :func:`choose_metric`.
+        A name in ``DISSIMILARITIES``, a function of two objects, or "auto"; see :func:`choose_metric`.
     metric_params : dict, optional
         Arguments of the metric.
     y : array-like, optional
-        The labels, for dissimilarities that learn from them.
+        The labels, for metrics that learn from them.
 
     Returns
     -------
     Space
+        Dissimilarities among the training objects. Every selector accepts it as ``X``.
     """
     if isinstance(X, Dissimilarities):
-        raise TypeError("X is already a space; use it as it is, or call as_space(X), which takes spaces too")
+        raise TypeError("X is already a space; use it unchanged, or call as_space(X), which accepts spaces")
     metric, parameters = _resolve(X, metric, metric_params)
     return _record_of(metric).space.from_objects(X, metric, parameters, y)
 
@@ -86,16 +87,18 @@ def as_space(
     y: Any = None,
     client: Any = None,
 ) -> TrainingSpace:
-    """Return the space of a training set; ``X`` itself where it is one.
+    """Return the space of a training set; ``X`` itself if it is a space.
 
     Parameters
     ----------
     X : TrainingSpace, or training objects
-        A space brings its own metric: ``metric`` must be "auto" or the metric of the space, and ``metric_params`` None.
+        A space has its own metric: ``metric`` must then be "auto" or the metric of the space, and ``metric_params``
+        must be None.
     metric, metric_params, y
         See :func:`make_space`.
     client : distributed.Client, optional
-        Dask client whose workers hold and compare the objects: vectors under metrics that learn nothing.
+        Dask client whose workers store and compare the objects. Works for vectors, and for metrics that learn nothing
+        from the training set.
 
     Returns
     -------
