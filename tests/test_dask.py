@@ -376,7 +376,7 @@ def test_workers_that_all_die_end_the_fit(monkeypatch):
         stuck = client.submit(time.sleep, 60)
         wait_until(lambda: any(client.processing().values()))
         threading.Timer(0.3, cluster.scale, [0]).start()
-        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers are lost.*fit again"):
+        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers have been lost.*fit again"):
             _cluster.gather(client, [stuck])
 
 
@@ -400,7 +400,7 @@ def test_workers_that_are_lost_before_their_results_are_fetched_end_the_fit(monk
     monkeypatch.setattr(_cluster, "LOST_FOR", 0.5)
     with make_cluster(1) as cluster, distributed.Client(cluster) as client:
         done = [client.submit(np.ones, size) for size in range(20)]
-        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers are lost.*fit again"):
+        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers have been lost.*fit again"):
             _cluster.gather(LosesWorkers(client, cluster), done)
 
 

@@ -192,7 +192,7 @@ def test_writing_that_fails_leaves_nothing(source, tmp_path):
     with pytest.raises(DataError, match=r"cannot be written \(.*there is no folder"):
         write_rows(dataset, [0], tmp_path / "nowhere" / "y.dat")
     (tmp_path / "folder.dat").mkdir()
-    with pytest.raises(DataError, match=r"cannot be written \(.*it exists and is not a file"):
+    with pytest.raises(DataError, match=r"cannot be written \(.*it exists but is not a file"):
         write_rows(dataset, [0], tmp_path / "folder.dat", overwrite=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["folder.dat", "x.dat"]
 

@@ -80,7 +80,7 @@ PARAMETERS = [
         {"metric_params": {"p": 2}},
         r"metric_params=\{'p': 2\}: metric='euclidean' does not know \['p'\]; it takes no parameters",
     ),
-    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers up to 4096, or negative.*n_jobs=-1 takes all"),
+    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers up to 4096, or a negative number; n_jobs=-1 uses all"),
     ({"n_jobs": "two"}, "n_jobs='two' must be None"),
 ]
 
@@ -115,13 +115,13 @@ VECTORS = [
     (with_value(X, (3, 1), np.nan), "Input X contains NaN or infinity in row 3; remove those rows or fill"),
     (with_value(X, ([3, 17], 1), np.inf), "NaN or infinity in rows 3, 17;"),
     (np.full_like(X, np.nan), r"rows 0, 1, 2, 3, 4, ... \(150 in all\)"),
-    (with_value(X, (3, 1), 1e200), "X holds values up to 1e.200, whose squared distances overflow; scale X"),
+    (with_value(X, (3, 1), 1e200), "X has values up to 1e.200, whose squared distances overflow; scale X"),
     (X * 1e-170, "X holds no value above 7.9e-170, and squared distances of such values vanish; scale X"),
     (X[:, 0], "Reshape your data"),
     (X[:, :0], r"0 feature\(s\)"),
     (np.char.add(X.astype(str), "x"), "could not convert string to float|found texts such as '5.1x'"),
     (X + 1j, "Complex data not supported"),
-    (np.ma.masked_less(X, 1), "X is a masked array, and its mask would be ignored"),
+    (np.ma.masked_less(X, 1), "X is a masked array, whose mask would be ignored"),
 ]
 
 
@@ -235,7 +235,7 @@ LABELS = [
     (Y[:-1], "y has 149 labels for 150 objects in X"),
     (np.zeros(150, int), "y has only 1 class, 0, in 150 objects.*at least 2 classes"),
     (["a"] * 150, "y has only 1 class, 'a', in 150 objects"),
-    (Y + 0.5, "Unknown label type: y holds continuous numbers such as 0.5.*bin numbers"),
+    (Y + 0.5, "Unknown label type: y has continuous numbers such as 0.5.*bin numbers"),
     (with_value(Y.astype(float), 3, np.nan), "Input y contains NaN, infinity or None at row 3; remove"),
     (with_value(Y.astype(object), 3, np.float32("nan")), "Input y contains NaN, infinity or None at row 3; remove"),
     (with_value(Y.astype(object), 3, None), "NaN, infinity or None at row 3"),
@@ -261,7 +261,7 @@ def test_labels_without_an_order():
     for form in (labels, labels.tolist()):
         with pytest.raises((TypeError, ValueError), match="y mixes labels of the types \\['int', 'str'\\]"):
             REPS(0.1).fit(X, form)
-    with pytest.raises(TypeError, match="y holds labels of the type bytes; decode them to str"):
+    with pytest.raises(TypeError, match="y has labels of the type bytes; decode them to str"):
         REPS(0.1).fit(X, np.array([b"a", b"b", b"c"])[Y])
 
 

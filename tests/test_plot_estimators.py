@@ -215,7 +215,7 @@ def test_colour_images_and_objects_beside_distances():
         plot_prototypes(REPS(6, metric="precomputed").fit(MATRIX, Y), MATRIX, Y)
     with pytest.raises(ValueError, match="objects has 3 entries for 50 objects"):
         plot_prototypes(REPS(6).fit(X, Y), X, Y, objects=bytes_of[:3])
-    with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) has 9 values, and the objects have 4; pass the height"):
+    with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) has 9 values, but the objects have 4; pass the height"):
         plot_prototypes(REPS(6).fit(X, Y), X, Y, image_shape=(3, 3))
 
 

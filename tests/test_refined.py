@@ -157,15 +157,15 @@ def test_a_space_brings_its_own_metric():
     space = make_space(X, "cityblock")
     assert REPS(5).fit(space, Y).metric_ == "cityblock"
     assert REPS(5, metric="cityblock").fit(space, Y).metric_ == "cityblock"
-    with pytest.raises(ValueError, match="metric='cosine', but X is a space with metric='cityblock'; leave metric='au"):
+    with pytest.raises(ValueError, match="metric='cosine', but X is a space with metric='cityblock'; pass metric='au"):
         REPS(5, metric="cosine").fit(space, Y)
     with pytest.raises(ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own"):
         REPS(5, metric_params={"p": 1}).fit(space, Y)
     with pytest.raises(
-        ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own; leave them out"
+        ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own; leave metric_params out"
     ):
         REPS(5, metric="minkowski", metric_params={"p": 1}).fit(make_space(X, "minkowski", {"p": 9}), Y)
-    with pytest.raises(ValueError, match="metric=.*function.*, but X is a space with metric='callable'; leave metric="):
+    with pytest.raises(ValueError, match="metric=.*function.*, but X is a space with metric='callable'; pass metric="):
         REPS(5, metric=lambda a, b: 0.0).fit(make_space(X, lambda a, b: float(abs(a - b).sum())), Y)
     with pytest.raises(ValueError, match=r"X is a space of shape \(3, 5\); pass the space of a training set"):
         REPS(5).fit(make_space(X[:5]).cross(X[:3]), Y[:3])

@@ -77,9 +77,9 @@ def test_members_of_a_subset(metric):
         with pytest.raises(ValueError, match="members=.* must be positions of objects, a mask of 30 values, or a sl"):
             space.subset(members)
     for members in ([30], [-1], [0, 100]):
-        with pytest.raises(ValueError, match=f"members must lie between 0 and 29; {members[-1]} does not"):
+        with pytest.raises(ValueError, match=f"members has {members[-1]}; pass positions from 0 to 29"):
             space.subset(members)
-    with pytest.raises(ValueError, match="members must lie between 0 and 2; 5 does not"):
+    with pytest.raises(ValueError, match="members has 5; pass positions from 0 to 2"):
         space.subset([0, 1, 2]).subset([5])
 
 

@@ -352,7 +352,7 @@ X_SMALL, Y_SMALL = overlapping(30, seed=0)
         (lambda: refine(X_SMALL, Y_SMALL, range(30), class_weight={9: 2}), r"\[9\], which are not among"),
         (
             lambda: refine(X_SMALL, Y_SMALL, range(30), sample_weight=np.arange(30)),
-            "indices hold row 0, whose sample_weight is zero",
+            "indices has row 0, whose sample_weight is zero",
         ),
         (lambda: REPS(scoring="f1").fit(X_SMALL, Y_SMALL), "scoring='f1' is not known"),
         (lambda: REPS(scoring=lambda *_: "good").fit(X_SMALL, Y_SMALL), "returned 'good'"),

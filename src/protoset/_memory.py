@@ -130,11 +130,13 @@ def _lines(path: str) -> list[str]:
 
 
 def check_fits(estimate: MemoryEstimate, limit: int | None, ways_out: str) -> None:
-    """Refuse work that needs more than ``limit``; without one, more than the machine has left."""
+    """Raise an error if the work needs more memory than ``limit``, by default the free memory of the machine."""
     room = available_memory() if limit is None else limit
     if room is not None and estimate.peak > room:
-        whose = "this machine has left" if limit is None else "max_memory allows"
-        raise MemoryError(f"the fit needs about {estimate} beyond X, and {whose} {format_bytes(room)}; {ways_out}")
+        whose = "this machine has only" if limit is None else "max_memory allows only"
+        raise MemoryError(
+            f"the fit needs about {estimate} in addition to X, but {whose} {format_bytes(room)}; {ways_out}"
+        )
 
 
 def unpacking_limit(file_bytes: int, max_bytes: int | str | None) -> int:
@@ -147,6 +149,6 @@ def unpacking_limit(file_bytes: int, max_bytes: int | str | None) -> int:
 def beyond_limit(size: int, limit: int) -> str:
     """Return the rest of an error message, after the name of a file whose content is larger than ``limit``."""
     return (
-        f"has a content of {format_bytes(size)}, and max_bytes allows {format_bytes(limit)}; if you trust its source, "
-        f"pass max_bytes={size}"
+        f"has a content of {format_bytes(size)}, but max_bytes allows only {format_bytes(limit)}; if you trust the "
+        f"file, pass max_bytes={size}"
     )

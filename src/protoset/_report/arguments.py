@@ -83,7 +83,7 @@ def gather(
     selector, steps = unpack_estimator(estimator)
     if steps is not None and transform is not None:
         raise ValueError(
-            f"transform={transform!r} is given beside an estimator that has steps of its own; leave it out, or pass "
+            f"transform={transform!r} is given, but the estimator has steps of its own; leave transform out, or pass "
             "the classifier alone as estimator"
         )
     transform = transform if steps is None else steps
@@ -91,12 +91,14 @@ def gather(
     if isinstance(X, Dataset):
         for argument, value in (("y", y), ("y_test", y_test)):
             if value is not None:
-                raise ValueError(f"{argument} is given beside a Dataset, which has its own labels; leave it out")
+                raise ValueError(
+                    f"{argument} is given, but X is a Dataset, which has its own labels; leave {argument} out"
+                )
         if X_test is not None and not isinstance(X_test, Dataset):
             raise TypeError(f"X_test has the type {type(X_test).__name__}; X is a Dataset, so pass a Dataset, or None")
         return Material(selector, X, X_test, transform, name, image_shape=image_shape)
     if X_test is None and y_test is not None:
-        raise ValueError("y_test has labels without objects; pass X_test too, or leave it out")
+        raise ValueError("y_test is given without X_test; pass X_test too, or leave y_test out")
     model = estimator if isinstance(estimator, DataModel) else None
     _check_objects("X", X)
     kind = _kind(X, selector, transform) if model is None else model.preparation.kind
@@ -125,7 +127,9 @@ def _check_objects(argument: str, X: Any) -> None:
     """Refuse what has no objects that a page could show."""
     refuse_other_frames(X)
     if isinstance(X, Dissimilarities):
-        raise TypeError(f"{argument} is a space, which does not show its objects; pass the objects, and space=")
+        raise TypeError(
+            f"{argument} is a space, which has no objects to show; pass the objects, and the space as space="
+        )
     if is_dask(X):
         raise TypeError(f"{argument} is a Dask collection; gather it with {argument}.compute(), or pass a sample of it")
     if X is None or isinstance(X, (str, bytes, dict)) or not (hasattr(X, "__len__") or hasattr(X, "shape")):

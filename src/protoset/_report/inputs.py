@@ -233,7 +233,7 @@ def _test_space(space: TrainingSpace, test_objects: Any) -> Dissimilarities:
 
 
 def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None:
-    """Raise if the objects of the data set are other ones than those of the given space, as far as some rows show."""
+    """Raise an error if the objects of the data set differ from those of the given space; checks some rows."""
     rows = np.unique(rows)
     if is_frame(objects):
         some = take_rows(objects, rows)
@@ -241,8 +241,8 @@ def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None
         some = objects[rows] if hasattr(objects, "ndim") else [objects[row] for row in rows]
     if not np.allclose(space.prototypes(rows).cross(some).block(slice(None), slice(None)), space.block(rows, rows)):
         raise ValueError(
-            "X has other objects than space; pass transform=, the function that makes the objects of space from those "
-            "of X"
+            "X and space have different objects; pass transform=, the function that makes the objects of space from "
+            "those of X"
         )
 
 

@@ -68,10 +68,10 @@ class ConfusionDisplay(Display):
         Parameters
         ----------
         estimator : classifier, or dict of classifiers by name
-            Fitted; anything with ``predict``, such as a PrototypeClassifier, a Pipeline, a DataModel, or scikit-learn's
-            k-NN on the whole training set.
+            Any fitted classifier with ``predict``, such as a PrototypeClassifier, a Pipeline, a DataModel, or
+            scikit-learn's k-NN on the whole training set.
         X, y : objects and their labels
-            Objects that took no part in the fit.
+            Objects that were not used in the fit.
         ax : matplotlib axes, optional
 
         Returns

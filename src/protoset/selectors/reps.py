@@ -463,7 +463,7 @@ class REPS(BaseSelector):
         """Set ``memory_estimate_``; raise an error if the fit needs more memory than there is."""
         self.memory_estimate_ = estimate
         search, on_cluster = NeighborSearch.of(self.search), self.solver == "distributed"
-        where = "in this process" if on_cluster else "beyond X"
+        where = "in this process" if on_cluster else "in addition to X"
         report(self.verbose, "the fit needs about %s %s", estimate, where)
         search.check_memory(estimate, self.beta, search.resolve(space), on_cluster=on_cluster)
 

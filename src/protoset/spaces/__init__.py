@@ -110,19 +110,21 @@ def as_space(
     if client is None:
         return make_space(X, metric, metric_params, y=y)
     if callable(metric):
-        raise ValueError("metric=function does not work on a Dask client yet; compute here, without client=")
+        raise ValueError(f"metric={metric!r} is a function, which does not work with a Dask client; leave client out")
     metric, parameters = _resolve(X, metric, metric_params)
     return DistributedVectorSpace.from_objects(X, metric, parameters, y, client)
 
 
 def _check_space(space: TrainingSpace, metric: Any, metric_params: Any) -> None:
-    """Refuse a space that is not of a training set, or a metric that is not the metric of the space."""
+    """Raise an error for a space that is not of a training set, or a metric that is not the metric of the space."""
     if not space._is_training:
         raise ValueError(f"X is a space of shape {space.shape}; pass the space of a training set, which is square")
     if not (isinstance(metric, str) and metric in ("auto", space.metric)):
-        raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; leave metric='auto'")
+        raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; pass metric='auto'")
     if metric_params is not None:
-        raise ValueError(f"metric_params={metric_params!r}, but X is a space, which has its own; leave them out")
+        raise ValueError(
+            f"metric_params={metric_params!r}, but X is a space, which has its own; leave metric_params out"
+        )
 
 
 def _resolve(X: Any, metric: Any, metric_params: Any) -> tuple[Any, Mapping[str, Any]]:
