@@ -118,7 +118,7 @@ def test_outputs_are_refused_before_the_work(tmp_path):
     words = ["select", "distances.csv", "--labels", "kinds.txt", "--output", "kept.csv"]
     there = run_without_work(*words, cwd=folder)
     assert (there.returncode, there.stdout) == (2, "")
-    assert "kept_labels.txt: is there already" in there.stderr
+    assert "kept_labels.txt: exists" in there.stderr
     assert (folder / "kept_labels.txt").read_text() == "mine\n"
     assert "the work was begun" in run_without_work(*words, "--force", cwd=folder).stderr
 

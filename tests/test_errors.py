@@ -116,7 +116,7 @@ VECTORS = [
     (with_value(X, ([3, 17], 1), np.inf), "NaN or infinity in rows 3, 17;"),
     (np.full_like(X, np.nan), r"rows 0, 1, 2, 3, 4, ... \(150 in all\)"),
     (with_value(X, (3, 1), 1e200), "X has values up to 1e.200, whose squared distances overflow; scale X"),
-    (X * 1e-170, "X holds no value above 7.9e-170, and squared distances of such values vanish; scale X"),
+    (X * 1e-170, "X has no value above 7.9e-170, and squared distances of such small values underflow to 0; scale X"),
     (X[:, 0], "Reshape your data"),
     (X[:, :0], r"0 feature\(s\)"),
     (np.char.add(X.astype(str), "x"), "could not convert string to float|found texts such as '5.1x'"),

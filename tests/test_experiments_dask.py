@@ -289,7 +289,9 @@ def test_what_does_not_work(client, path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     import only_here
 
-    with pytest.raises(RuntimeError, match="the Dask workers cannot do this work: ModuleNotFoundError: .*only_here.*"):
+    with pytest.raises(
+        RuntimeError, match="the Dask workers cannot compute the cells: ModuleNotFoundError: .*only_here.*"
+    ):
         run(SMALL, path, data=only_here.load, client=client)
     assert status(path).missing == len(read_plan(SMALL).cells)
 

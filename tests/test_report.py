@@ -888,7 +888,7 @@ def test_nothing_is_overwritten_unasked(tmp_path):
 
 def test_wrong_arguments(tmp_path):
     selector = REPS(9).fit(X, Y)
-    with pytest.raises(TypeError, match="estimator is of the type str; pass a fitted PrototypeClassifier"):
+    with pytest.raises(TypeError, match="estimator has the type str; pass a fitted PrototypeClassifier"):
         protoset.report("REPS", TRAIN)
     with pytest.raises(NotFittedError):
         build_report(TRAIN, REPS(9))

@@ -309,9 +309,9 @@ def test_wrong_arguments():
         protoset.report(selector, Dataset("d", "vectors", X, Y), X_test=X_TEST)
     with pytest.raises(TypeError, match="X is a space, which has no objects to show"):
         protoset.report(selector, make_space(X, "euclidean"), Y)
-    with pytest.raises(TypeError, match="estimator is of the type Pipeline; pass a fitted PrototypeClassifier"):
+    with pytest.raises(TypeError, match="estimator has the type Pipeline; pass a fitted PrototypeClassifier"):
         protoset.report(make_pipeline(StandardScaler()), X, Y)
-    with pytest.raises(TypeError, match="estimator is of the type ndarray"):
+    with pytest.raises(TypeError, match="estimator has the type ndarray"):
         protoset.report(X, Y)
     with pytest.raises(ValueError, match="X has no objects"):
         protoset.report(selector, X[:0], Y[:0])

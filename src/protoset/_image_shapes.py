@@ -42,7 +42,8 @@ def check_image_shape(image_shape: Any, n_values: int) -> ImageShape:
     are_counts = all(is_count(side) and side > 0 for side in shape)
     if len(shape) < 2 or not are_counts or shape[2:] not in ((), (1,), (3,)):
         raise ValueError(
-            f"image_shape={image_shape!r} must be (height, width) or (height, width, 3); pass None to detect images, False to show rows"
+            f"image_shape={image_shape!r} must be (height, width) or (height, width, 3); pass None to detect images, "
+            "False to show rows"
         )
     if math.prod(shape) != n_values:
         raise ValueError(

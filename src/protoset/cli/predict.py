@@ -151,7 +151,7 @@ def predict(
 def _check_part(option: str, value: float | None) -> None:
     """Refuse a part of the objects that is not between 0 and 1."""
     if value is not None and not 0 < value < 1:
-        raise ValueError(f"{option} {value:g} must be between 0 and 1, without both, such as 0.01 or 0.9")
+        raise ValueError(f"{option} {value:g} must be above 0 and below 1, such as 0.01 or 0.9")
 
 
 def _check_columns(text: str, asked: list[str]) -> list[str]:

@@ -215,7 +215,9 @@ def read_as(
     if columns.text is not None and kind not in (None, "strings"):
         raise error_at(file, f"text= takes the texts of a column for strings, and kind={kind!r}; leave out one of them")
     if kind is not None and kind not in record.kinds:
-        raise error_at(file, f"kind={kind!r} is not what the format {record.name} holds ({listed(record.kinds)})")
+        raise error_at(
+            file, f"kind={kind!r} does not fit the format {record.name}; choose one of {listed(record.kinds)}"
+        )
     taken = {option: value for option, value in options.items() if option in record.takes}
     return record.read(content if record.binary else decode(content, file), file=file, **taken)
 

@@ -101,7 +101,7 @@ def _format_of_stream(dataset: Dataset, stream: IO[bytes]) -> Format:
         raise DataError("a data set that was not read from a file has no format; write its rows to a file with a name")
     if record.name in LABELS_IN_A_SECOND_FILE:
         raise DataError(
-            f"the labels of a matrix of the format {record.name} go to a second file, and there is no name for it; "
+            f"the format {record.name} has the labels of a matrix in a second file, which a stream cannot have; "
             "write the rows to a file with a name, or read the matrix from an .npz file"
         )
     return record
@@ -181,4 +181,4 @@ def _refuse(path: Path, dataset: Dataset, overwrite: bool) -> None:
                 str(path), f"the data set was read from {source}, which is never written to; choose another name"
             )
     if os.path.lexists(path) and not overwrite:
-        raise error_at(str(path), "is there already; choose another name, or pass overwrite=True")
+        raise error_at(str(path), "exists; choose another name, or pass overwrite=True")

@@ -139,8 +139,8 @@ def _is_better(row: CellResult, state: str | None) -> bool:
 def _check_data(digests: dict[str, str], row: CellResult, source: str) -> None:
     if row.data_digest is not None and digests.setdefault(row.data, row.data_digest) != row.data_digest:
         raise JournalError(
-            f"the results in {source!r} are of other data {row.data!r} than those in the journals before it: "
-            "objects or labels differ"
+            f"the data {row.data!r} in {source!r} differ in objects or labels from those in the journals before it; "
+            "leave this journal out"
         )
 
 
@@ -158,7 +158,7 @@ def _keep_better(merged: dict[str, CellResult], row: CellResult, source: str) ->
             values = "" if name == "kept" else f" ({getattr(row, name)} and {getattr(other, name)})"
             raise JournalError(
                 f"the cell {row.id} ({cell}) has another {name} in {source!r} than in the journals before it{values}; "
-                "compute it again in one of them"
+                "compute the cell again in one of the journals"
             )
 
 
@@ -168,7 +168,7 @@ def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
         mine, other = (plan.document.get(name, usual) for plan in (first, second))
         if mine != other and not (name == "folds" and first.folds == second.folds):
             raise JournalError(
-                f"the plan in {os.fspath(source)!r} has {name} = {other!r}, and those before it {mine!r}; "
+                f"the plan in {os.fspath(source)!r} has {name} = {other!r}, but the plans before it have {mine!r}; "
                 "only plans with the same folds, order and seeds can be merged"
             )
     document = dict(first.document)
@@ -178,4 +178,6 @@ def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
     try:
         return parse_plan(document, "the merged plan", first.folder)
     except PlanError as error:
-        raise JournalError(f"the plan in {os.fspath(source)!r} does not go with those before it: {error}") from error
+        raise JournalError(
+            f"the plan in {os.fspath(source)!r} cannot be merged with the plans before it: {error}"
+        ) from error

@@ -217,16 +217,16 @@ def _with_moves(planned: PlannedMethod, adapt: Adapt, preparation: Preparation, 
     """Return a method with the moves that the argument ``adapt`` of :func:`validate` asks for."""
     if planned.spec.selector in REFERENCES:
         if not (isinstance(adapt, str) and adapt == "auto") and adapt is not False:
-            raise ValueError(f"adapt={adapt!r}: {planned.label} has no prototypes that could move; leave adapt out")
+            raise ValueError(f"adapt={adapt!r}, but {planned.label} has no prototypes to move; leave adapt out")
         return planned
     taken = list(ADAPTED_PARAMETERS.values())
     for name in adapt if isinstance(adapt, Mapping) else ():
         if name not in taken:
-            raise ValueError(f"adapt has {name!r}, which is not for comparisons on folds; it may have {taken}")
+            raise ValueError(f"adapt has {name!r}, which does not work with folds; choose from {taken}")
     spec = with_moves(planned.spec, adapt, preparation, dataset.objects, rule=planned.rule).check()
     if spec.adapted and planned.rule != "nearest":
         raise ValueError(
-            f"rule={planned.rule!r} is measured with prototypes that stay where they are, and adapt={adapt!r} or "
+            f"rule={planned.rule!r} needs prototypes that do not move, but adapt={adapt!r} or "
             f"method={spec.name!r} moves them; use rule='nearest', or adapt=False"
         )
     return replace(planned, label=spec.name, spec=spec)
@@ -246,8 +246,8 @@ def _planned(
         return PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)
     if n_prototypes != "auto" or parameters:
         raise ValueError(
-            f"n_prototypes={n_prototypes!r} and parameters={parameters!r}: {reference.label} takes none; leave them "
-            "out, or use another method"
+            f"n_prototypes={n_prototypes!r} and parameters={parameters!r}, but {reference.label} has no size and no "
+            "parameters; leave them out, or use another method"
         )
     return replace(reference, rule=rule)
 

@@ -118,7 +118,8 @@ def cross_validated_error(
     if moves is not None:
         if rule != "nearest":
             raise ValueError(
-                f"rule={rule!r} of moved prototypes is judged by their fit: see calibration_.errors of the classifier"
+                f"rule={rule!r} does not work with moves=; the error is in calibration_.errors of a classifier that "
+                "was fitted with adapt"
             )
         moves = moves.checked()
         check_movable(space)
@@ -156,8 +157,8 @@ def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.n
     calibration = classifier.calibration_
     if calibration is None or classifier.rule_ not in calibration.errors:
         raise ValueError(
-            f"the error of rule={classifier.rule_!r} with moved prototypes comes from their calibration, and this "
-            "classifier has none; fit it with calibrate=True, or measure the error on test objects"
+            f"the error of rule={classifier.rule_!r} with moved prototypes comes from the calibration, but this "
+            "classifier is not calibrated; fit it with calibrate=True, or measure the error on test objects"
         )
     error, n = calibration.errors[classifier.rule_], calibration.n_objects
     is_seen = calibration.how == LEAVE_ONE_OUT

@@ -182,7 +182,7 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
     # A classifier of mixed attributes does not know their names and categories.
     if kind not in KINDS:
         raise ValueError(
-            f"a classifier with metric={metric!r} does not say how its objects are read from a file; fit it with "
+            f"a classifier with metric={metric!r} does not have the format of its objects in a file; fit a model with "
             "protoset.models.fit_model"
         )
     attributes: tuple[Attribute, ...] = ()

@@ -274,8 +274,8 @@ def prepare(
         check_choice("scaling", scaling, SCALINGS)
         if kind != "vectors":
             raise ValueError(
-                f"scaling={scaling!r} is for vectors, and metric={metric!r} compares {kind} in its own way; leave it "
-                "out"
+                f"scaling={scaling!r} works for vectors, but metric={metric!r} compares {kind} in its own way; leave "
+                "scaling out"
             )
     elif kind == "vectors":
         scaling = "raw" if dataset.kind == "series" else "z"

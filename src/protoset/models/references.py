@@ -111,7 +111,7 @@ def reference_errors(
     (0.667, 0.04, 0.02, 19)
     """
     if space.remote:
-        raise ValueError("the objects are on other machines; pass the space of a sample of them in this process")
+        raise ValueError("the objects of space are on a Dask cluster; pass the space of a sample in this process")
     codes, weights = _check_objects(space, codes, weights)
     totals = np.bincount(codes, weights)
     answer = int(np.argmax(totals))
@@ -167,7 +167,7 @@ def vote_of_neighbors(
 def _check_objects(space: Dissimilarities, codes: np.ndarray, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     codes, n_objects = np.asarray(codes), space.shape[1]
     if codes.shape != (n_objects,) or codes.dtype.kind not in "iu" or codes.min() < 0:
-        raise ValueError(f"codes={codes!r} must have a class for each of the {n_objects} objects, from 0 on")
+        raise ValueError(f"codes={codes!r} must have a class, counted from 0, for each of the {n_objects} objects")
     if weights is None:
         return codes, np.ones(n_objects)
     numbers = as_numbers("weights", weights)

@@ -218,7 +218,7 @@ def build_lists(
     -------
     NeighborLists
     """
-    check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours to look at")
+    check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours per object")
     n = space.shape[0]
     n_neighbors = min(n_neighbors, n - 1)
     storage = Storage() if storage is None else storage

@@ -33,7 +33,7 @@ def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150)
     form = check_figure_path(path)
     figure = getattr(figure, "figure_", figure)
     if not hasattr(figure, "savefig"):
-        raise TypeError(f"figure={figure!r} is no figure; pass a Display after its plot(), or a matplotlib Figure")
+        raise TypeError(f"figure={figure!r} is not a figure; pass a Display after its plot(), or a matplotlib Figure")
     write_atomically(path, figure_content(figure, form, dpi))
 
 

@@ -155,7 +155,7 @@ class PrototypesDisplay(Display):
         if count_of(shown) != n:
             raise ValueError(f"objects has {count_of(shown)} entries for {n} objects in X; pass one for each")
         if objects is None and fitted.kind == "matrix":
-            raise ValueError("metric='precomputed' knows no objects to draw; pass them as objects=, in the order of y")
+            raise ValueError("metric='precomputed' has no objects to draw; pass them as objects=, in the order of y")
         kind = _kind_of(shown, image_shape, "" if objects is not None else fitted.kind)
         if kind == "rows" and image_shape is None:
             image_shape = _guessed_shape(shown)

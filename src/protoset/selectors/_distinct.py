@@ -112,7 +112,10 @@ class TrainingSet:
         n = space.shape[0]
         weights = check_sample_weight(sample_weight, n)
         if weights is not None and space.remote:
-            raise ValueError("sample_weight does not work with objects on a Dask cluster; gather them, or leave it out")
+            raise ValueError(
+                "sample_weight does not work with objects on a Dask cluster; gather them with X.compute(), or leave "
+                "sample_weight out"
+            )
         classes, codes = check_labels(y, n)
         present = np.arange(n) if weights is None else np.flatnonzero(weights)
         if len(present) < n:
