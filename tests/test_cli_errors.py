@@ -23,7 +23,7 @@ CASES = {
     "unknown parameter": ([*TABLE, "--param", "betta=2"], "did you mean 'beta'"),
     "parameter without value": ([*TABLE, "--param", "beta"], "such as window=5"),
     "wrong parameter": ([*TABLE, "--param", "beta=0.5"], "beta=0.5"),
-    "wrong scaling": (["select", "Bumps", "--scaling", "z"], "--scaling='z' is for vectors"),
+    "wrong scaling": (["select", "Bumps", "--scaling", "z"], "--scaling='z' works for vectors"),
     "wrong size": ([*TABLE, "--n-prototypes", "some"], "--n-prototypes='some' must be auto"),
     "size too small": ([*TABLE, "--n-prototypes", "2"], "at least 3"),
     "size that a method does not take": ([*TABLE, "--method", "fcnn", "--n-prototypes", "9"], "its size itself"),

@@ -81,7 +81,7 @@ class Report:
         return f"<Report {title!r}: {summary['n_prototypes']:,} of {summary['n_train']:,} objects; see write(path)>"
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, whose scripts reach nothing but the page."""
+        """The page in a frame of its own, whose scripts have access to the page only."""
         page, title = html.escape(self.html), html.escape(self.model["title"])
         style = f"width:100%;height:{FRAME_HEIGHT};border:0"
         return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}" title="{title}"></iframe>'
@@ -238,7 +238,7 @@ def build_report(
 
 
 def check_output(path: Path, source: Path | None, *, overwrite: bool) -> None:
-    """Raise if a file of the data, or an existing file without ``overwrite``, would be replaced."""
+    """Raise an error if a file of the data, or an existing file without ``overwrite``, would be replaced."""
     check_flag("overwrite", overwrite)
     if source is not None and is_part_of(path, source):
         raise ValueError(f"path={str(path)!r} is a file of the data; choose another name")

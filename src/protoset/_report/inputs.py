@@ -260,7 +260,7 @@ def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
 
 
 def _check_fit(estimator: Any, selector: BaseSelector, dataset: Dataset) -> None:
-    """Raise if the estimator was not fitted on the training objects, as far as can be seen."""
+    """Raise an error if the estimator seems to be fitted on other objects than the training objects."""
     n_fitted = len(getattr(inner_selector(selector), "weights_", ())) or dataset.n_objects
     labels = np.asarray(dataset.labels)
     if n_fitted != dataset.n_objects or int(selector.sample_indices_.max()) >= dataset.n_objects:

@@ -1,4 +1,4 @@
-"""Several methods on one data set: errors, sizes, Pareto ranks, and tests where the folds allow them."""
+"""Compare several methods on one data set: errors, sizes, Pareto ranks, and tests if there are enough folds."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class Comparison(Displayed):
             self.methods, *means, self.standard_errors, self.pareto_ranks, strict=True
         ):
             spread = "" if np.isnan(deviation) else f"\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{deviation:.4f}"
-            told = f"{error:.4f}{spread}" if name not in self.failures else f"failed: {self.failures[name]}"
-            rows.append([name, told, percent(rate), seconds, rank])
+            result = f"{error:.4f}{spread}" if name not in self.failures else f"failed: {self.failures[name]}"
+            rows.append([name, result, percent(rate), seconds, rank])
         return Table(["method", "error", "kept", "CPU seconds", "Pareto rank"], rows, len(rows), self.note)
 
 
