@@ -211,7 +211,7 @@ def test_plans_that_cannot_be_merged(journal, tmp_path):
         data=load,
     )
     with pytest.raises(
-        JournalError, match="does not go with those before it: the merged plan: methods has 'random' twice"
+        JournalError, match="cannot be merged with the plans before it: the merged plan: methods has 'random' twice"
     ):
         merge(tmp_path / "target.sqlite", [journal, other])
     with pytest.raises(ValueError, match="is among the sources"):

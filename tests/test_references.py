@@ -198,7 +198,7 @@ def test_each_reference_is_a_method_of_validate():
         assert found.no_better_than_guessing is (name == "GUESS")
     assert validate(dataset, "NoPS", references=False).references is None
     assert validate(dataset, "NoPS", references=False).no_better_than_guessing is None
-    with pytest.raises(ValueError, match="n_prototypes=3 and parameters=None: kNN takes none"):
+    with pytest.raises(ValueError, match="n_prototypes=3 and parameters=None, but kNN has no size"):
         validate(dataset, "kNN", n_prototypes=3)
     with pytest.raises(ValueError, match="method='kn' is not known .did you mean 'kNN'.*'guess', 'NoPS', 'kNN'"):
         validate(dataset, "kn")

@@ -186,8 +186,8 @@ def suspects(
     random_state, n_jobs = check_seed(random_state), check_jobs(n_jobs)
     objects = _LabelledObjects.of(X, y, sample_weight, estimator)
     folds = _deal(objects.codes, n_folds, random_state)
-    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(folds.max() + 1)]
-    answers = Parallel(n_jobs=n_jobs)(delayed(_judge)(estimator, objects, *part, n_evidence) for part in parts)
+    splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(folds.max() + 1)]
+    answers = Parallel(n_jobs=n_jobs)(delayed(_judge)(estimator, objects, *split, n_evidence) for split in splits)
     return _summary(objects, _Answer.joined(answers))
 
 

@@ -47,8 +47,8 @@ def describe_certainty(inputs: ReportInputs, rows: np.ndarray, kept: np.ndarray)
     probabilities: list[float] = []
     possible: list[list[int]] = []
     novel: list[bool] = []
-    for part in row_slices(len(rows), 8 * len(kept)):
-        block = np.asarray(distances.block(rows[part], kept), float)
+    for block_rows in row_slices(len(rows), 8 * len(kept)):
+        block = np.asarray(distances.block(rows[block_rows], kept), float)
         shares = probabilities_of(classifier._rule, calibration.probabilities, block)
         codes = shares.argmax(axis=1)
         sets = label_sets(calibration, shares, codes, COVERAGE, by_class=False)

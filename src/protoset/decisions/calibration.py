@@ -117,16 +117,16 @@ def calibration_by(
 
 def _judge(name: str, held_out: HeldOut, beta: float, choice: tuple | None) -> Judgement:
     """Learn a rule in each set, and apply it to the objects that the set does not know."""
-    parts, ties, wrong, total = [], [], 0.0, 0.0
+    evidence, ties, wrong, total = [], [], 0.0, 0.0
     for judged in held_out.sets:
         rule = learn_rule(name, judged, held_out.class_totals, beta=beta, choice=choice)
-        for part, block in judged.held_out.blocks(len(judged.codes)):
-            parts.append(rule.evidence(block))
+        for rows, block in judged.held_out.blocks(len(judged.codes)):
+            evidence.append(rule.evidence(block))
             ties.append(_divided_ties(rule, block))
-            weights = judged.held_out.weights[part]
-            wrong += float(weights[rule.labels(block) != judged.held_out.codes[part]].sum())
+            weights = judged.held_out.weights[rows]
+            wrong += float(weights[rule.labels(block) != judged.held_out.codes[rows]].sum())
             total += float(weights.sum())
-    return Judgement(np.concatenate(parts, axis=1), np.concatenate(ties), wrong / total)
+    return Judgement(np.concatenate(evidence, axis=1), np.concatenate(ties), wrong / total)
 
 
 def _divided_ties(rule: Rule, block: np.ndarray) -> np.ndarray:

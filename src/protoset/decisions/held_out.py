@@ -76,8 +76,8 @@ class MeasuredObjects:
     def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Distances of all objects, block by block."""
         everything = np.arange(len(self.codes))
-        for part in row_slices(len(self.codes), n_prototypes * 32):
-            yield part, self.distances(everything[part])
+        for rows in row_slices(len(self.codes), n_prototypes * 32):
+            yield rows, self.distances(everything[rows])
 
 
 @dataclass(frozen=True, eq=False)

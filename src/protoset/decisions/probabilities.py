@@ -58,10 +58,10 @@ def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usua
         own = shares[rows, codes]
         probabilities = (1.0 - shared) * own + shared / n_classes
         # How each kind of evidence for the class of an object differs from the mean over the classes.
-        by_slope = [part[rows, codes] - np.einsum("ij,ij->i", shares, part) for part in evidence]
+        by_slope = [kind[rows, codes] - np.einsum("ij,ij->i", shares, kind) for kind in evidence]
         by_share = weights / probabilities
         gradient = [
-            -(slope * by_share * (1.0 - shared) * own) @ part for slope, part in zip(slopes, by_slope, strict=True)
+            -(slope * by_share * (1.0 - shared) * own) @ kind for slope, kind in zip(slopes, by_slope, strict=True)
         ]
         gradient.append(-shared * by_share @ (1.0 / n_classes - own))
         unusual = np.append(parameters[:-1] - expected, 0.0)

@@ -267,7 +267,7 @@ def _class_counts(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray, np.
     classes, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
     true, predicted = codes.reshape(2, -1)
     right = true[true == predicted]
-    n_true, n_predicted, n_right = (np.bincount(part, minlength=len(classes)) for part in (true, predicted, right))
+    n_true, n_predicted, n_right = (np.bincount(values, minlength=len(classes)) for values in (true, predicted, right))
     return n_true, n_predicted, n_right
 
 
