@@ -15,7 +15,7 @@ ImageShape = tuple[int, int, int]
 """Height, width, and channels: 1 for grey, 3 for red, green and blue."""
 
 ShownAs = tuple[int, ...] | bool | None
-"""What users say about images: their shape, False for none, None to guess."""
+"""Argument for the shape of images: a shape, False for no images, None to detect images."""
 
 HIGHEST_GREY = 255
 """Largest level of grey of a byte."""

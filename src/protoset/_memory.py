@@ -36,10 +36,16 @@ UNPACKED_RATIO = 20
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Memory that a fit will need beyond the objects themselves, in bytes: the peak of each stage.
+    """Estimated memory of a fit in addition to the objects, in bytes.
 
-    Stages are "search", "solve", and where a fit has them, "size", "compare" and "refine". ``lists`` counts all
-    neighbour lists, ``lists_in_memory`` only the lists that stay in memory during the later stages.
+    Attributes
+    ----------
+    stages : dict of str to int
+        Peak of each stage: "search", "solve", and "size", "compare" and "refine" if the fit has these stages.
+    lists : int
+        All neighbour lists.
+    lists_in_memory : int
+        Neighbour lists that stay in memory during the later stages.
     """
 
     stages: dict[str, int]
@@ -47,12 +53,12 @@ class MemoryEstimate:
     lists_in_memory: int = 0
 
     def with_stage(self, name: str, size: int) -> MemoryEstimate:
-        """Return the estimate with a further stage, which needs ``size`` bytes beside the lists."""
+        """Return the estimate with a further stage, which needs ``size`` bytes in addition to the lists."""
         return replace(self, stages=self.stages | {name: WORKING_BYTES + self.lists_in_memory + size})
 
     @property
     def peak(self) -> int:
-        """Peak of the fit."""
+        """Largest peak of all stages."""
         return max(self.stages.values())
 
     def __str__(self) -> str:

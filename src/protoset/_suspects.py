@@ -30,7 +30,7 @@ from protoset.selectors.base import check_selector
 from protoset.spaces import Dissimilarities, TrainingSpace, as_space
 
 LEAST_ODDS = 5.0
-"""How many times as probable as its label another class must be, so that an object is a suspect.
+"""Smallest odds of a suspect: another class is at least this many times as probable as its label.
 
 Chosen on ten data sets with 5 % of the labels flipped, where 4 to 6 did equally well.
 """

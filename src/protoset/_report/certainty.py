@@ -1,4 +1,4 @@
-"""How certain the decisions about test objects are: probabilities, possible labels, objects unlike anything seen."""
+"""Certainty of the predictions for test objects: probabilities, possible labels, and novel objects."""
 
 from __future__ import annotations
 

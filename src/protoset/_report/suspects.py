@@ -19,7 +19,7 @@ from protoset.classifier import PrototypeClassifier
 from protoset.spaces import DISSIMILARITIES, TrainingSpace
 
 NEEDED_KEYS = ("row", "given", "suggested")
-"""What every entry must have; "probability" and "evidence" may be missing."""
+"""Required keys of every entry; "probability" and "evidence" are optional."""
 
 
 MOST_JUDGED = {"vectors": 2000, "mixed attributes": 2000, "matrix": 2000, "strings": 500}

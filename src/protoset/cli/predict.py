@@ -47,7 +47,7 @@ USUAL_COVERAGE = 0.9
 """Coverage of the column "possible" where no other one is given."""
 
 BETWEEN_LABELS = " | "
-"""What separates the labels of the column "possible" in a CSV file."""
+"""Separator of the labels in the column "possible" of a CSV file."""
 
 CHEAP_COLUMNS = {"id", "row", "prediction"}
 """Columns that need no distance to every prototype."""

@@ -14,10 +14,10 @@ from protoset.exceptions import DataError
 class Record:
     """A data set of the paper.
 
-    ``n_attributes`` is the length of a series, ``nominal`` has the positions of the nominal attributes. ``printed`` has
-    the numbers of objects, attributes and classes in the paper, and ``note`` says why the file has others.
-    ``n_with_missing`` counts the objects of the file that keeps rows with missing values. ``sha256`` is the digest of
-    the zip file in the archive, if it is known.
+    For series, ``n_attributes`` is their length. ``nominal`` has the positions of the nominal attributes. ``printed``
+    has the numbers of objects, attributes and classes in the paper; if the file has other numbers, ``note`` gives the
+    reason. ``n_with_missing`` is the number of objects in the file that keeps rows with missing values. ``sha256`` is
+    the digest of the zip file in the archive, if it is known.
     """
 
     name: str

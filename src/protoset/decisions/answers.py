@@ -1,4 +1,4 @@
-"""What a classifier tells about its decisions."""
+"""Results of a classifier with details: predictions, and the prototypes behind them."""
 
 from __future__ import annotations
 

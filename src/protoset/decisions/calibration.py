@@ -23,27 +23,28 @@ from protoset.decisions.scores import choose_scores
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Brief):
-    """What held-out training objects say about decisions.
+    """Calibration of a classifier on held-out training objects.
 
     Attributes
     ----------
     how : str
-        How objects were held out: in "folds", as one "held-out part", or by "leave-one-out", where the selection of the
-        set has seen the objects, and the distance of an object to itself does not count. Then errors look too small.
-        "prequential" in streams: objects of the batches, before the prototypes moved on them.
+        How the objects were held out. "folds": in several folds. "held-out part": as one part. "leave-one-out": the
+        selection used the objects, only the distance of an object to itself is left out; the errors are then too small.
+        "prequential": objects of a stream, before the prototypes moved on them.
     n_objects : int
         Number of held-out objects.
     errors : dict of str to float
-        Error of each rule that was tried on them.
+        Error on the held-out objects of each rule that was tried.
     probabilities : ProbabilityMap
+        Map from evidence to probabilities.
     radii : ndarray
         Mean distance of the training objects near each prototype.
     novelty : HeldOutScores
-        Novelty of the held-out objects.
+        Novelty scores of the held-out objects.
     strangeness : HeldOutScores
-        1 - probability of the own class of the held-out objects.
+        1 - probability of the true class, for each held-out object.
     codes : ndarray of int
-        Classes of these, in the order of ``strangeness``.
+        Classes of the held-out objects, in the order of ``strangeness``.
     """
 
     how: str
@@ -62,7 +63,7 @@ class Calibration(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """A rule in each of several sets, with what it says about the objects that the sets do not know.
+    """Evidence of a rule, learned in each of several sets, for the objects that were held out from the set.
 
     ``ties`` are the factors by which tied classes divide their probabilities.
     """

@@ -301,7 +301,7 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Call
 
 
 def sampled_rows(n_objects: int, most: int) -> np.ndarray:
-    """Rows of at most so many objects, drawn at random, ascending; always the same ones."""
+    """Rows of a random sample with at most so many objects, ascending, drawn with a fixed seed."""
     if n_objects <= most:
         return np.arange(n_objects)
     return np.sort(np.random.RandomState(0).permutation(n_objects)[:most])

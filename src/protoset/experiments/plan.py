@@ -34,7 +34,7 @@ NEIGHBORS = "kNN"
 """The method that keeps all objects; the k nearest decide, with k chosen by leave-one-out."""
 
 REFERENCES = (GUESS, EVERYTHING, NEIGHBORS)
-"""What a user would take in place of prototypes; not selectors."""
+"""Reference methods without prototypes; they are not selectors."""
 
 Order = Literal["content", "rows"]
 ORDERS: tuple[Order, ...] = ("content", "rows")

@@ -30,7 +30,7 @@ TABLE_VALUES = (
 """Measures that tables can show."""
 
 DIMENSIONS = ("data", "distance", "method", "fold", "seed")
-"""What tells cells apart."""
+"""Fields that identify a cell."""
 
 AVERAGED = ("fold", "seed")
 """Dimensions that means are taken over; a table that would mix values of another dimension is refused."""

@@ -1,4 +1,4 @@
-"""How good a method, or a model, is on a data set: by cross-validation, by holding out, on the data's own test part."""
+"""Error of a method or a model on a data set: by cross-validation, on a held-out part, or on the given test part."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ METRIC_OF_KIND: dict[Kind, str] = {
     "strings": "levenshtein",
     "matrix": "precomputed",
 }
-"""What ``metric="auto"`` is for each kind of data; for vectors with missing values it is "gower"."""
+"""Choice of ``metric="auto"`` for each kind of data; for vectors with missing values it is "gower"."""
 
 COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
     "vectors": ("vectors", "mixed attributes", "series"),
@@ -425,7 +425,7 @@ def is_missing(value: Any) -> bool:
 
 
 def shares_text(value: Any, space: str = " ") -> Any:
-    """Return a category between several ones, a dict of shares, as a text such as "red 70 %, blue 30 %".
+    """Return a value between several categories, a dict of shares, as a text such as "red 70 %, blue 30 %".
 
     Shares that round to 0 are left out; other values are returned as they are.
     """

@@ -1,4 +1,4 @@
-"""What a user would take in place of prototypes: always guess, 1-NN on everything, k-NN on everything.
+"""Reference methods without prototypes: guessing, and 1-NN and k-NN on all training objects.
 
     training space --> neighbour lists with all ties --> votes of 1, 3, 5, ... neighbours --> errors by leave-one-out
 

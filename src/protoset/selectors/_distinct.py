@@ -43,7 +43,7 @@ class DistinctObjects:
 
     @classmethod
     def once_each(cls, codes: np.ndarray, classes: np.ndarray | None = None) -> Self:
-        """Objects that each stand for themselves, in the order of their rows."""
+        """All objects as distinct objects with count 1, in row order."""
         classes = np.arange(int(codes.max()) + 1) if classes is None else classes
         return cls(classes, codes, np.ones(len(codes)), np.arange(len(codes)))
 
@@ -53,7 +53,7 @@ class DistinctObjects:
 
     @property
     def are_single(self) -> bool:
-        """Whether each object stands for itself alone."""
+        """Whether all objects have count 1."""
         return bool((self.counts == 1).all())
 
     @property
@@ -165,7 +165,7 @@ class TrainingSet:
         return space if self.is_plain else space.subset(self.rows)
 
     def distinct_lists(self, lists: Any) -> Any:
-        """Neighbour lists of the distinct objects, from those of all training objects or of the distinct ones."""
+        """Neighbour lists of the distinct objects, from lists of all training objects or of the distinct objects."""
         if self.is_plain or (isinstance(lists, NeighborLists) and lists.n_objects == len(self.rows)):
             return lists
         return as_lists(lists, len(self.position)).merged(self.rows, self.position)

@@ -160,7 +160,7 @@ def _better(best: tuple[float, np.ndarray], prototypes: RefinableSet) -> tuple[f
 
 
 def _random_set(codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
-    """One object of each class, and others whatever their class."""
+    """One object of each class, and other objects of any class."""
     order = random_state.permutation(len(codes))
     _, first = np.unique(codes[order], return_index=True)
     return np.concatenate([order[first], np.delete(order, first)])[:size]

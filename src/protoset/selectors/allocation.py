@@ -1,4 +1,4 @@
-"""How a prototype set is shared among the classes, and which objects it takes."""
+"""Division of the prototypes among the classes, and the cut of a ranking."""
 
 from __future__ import annotations
 

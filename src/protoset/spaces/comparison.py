@@ -1,4 +1,4 @@
-"""What makes up the dissimilarity of two objects, a query and a prototype.
+"""Contributions to the dissimilarity of two objects, a query and a prototype.
 
 PairComparison    the dissimilarity alone           matrices, functions
 Contributions     a term for each attribute         vectors, mixed attributes
