@@ -82,7 +82,23 @@ def write_rows(
 
 
 def check_rows(dataset: Dataset, path: str | os.PathLike[str] | IO[bytes], *, overwrite: bool = False) -> Format:
-    """Check, before long work, that :func:`write_rows` can write to ``path``; return the format of the file."""
+    """Check, before long work, that :func:`write_rows` can write to ``path``.
+
+    Parameters
+    ----------
+    dataset, path, overwrite
+        As in :func:`write_rows`.
+
+    Returns
+    -------
+    Format
+        Format of the file that would be written.
+
+    Raises
+    ------
+    DataError
+        If the rows cannot be written to ``path``.
+    """
     if not isinstance(path, (str, os.PathLike)):
         return _format_of_stream(dataset, path)
     path = Path(path)
@@ -117,6 +133,7 @@ def take(dataset: Dataset, rows: Any) -> Dataset:
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     rows : array-like
         Positions of the objects, or a mask.
 

@@ -18,6 +18,7 @@ def error_rate(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_objects,)
+        True and predicted labels.
 
     Returns
     -------
@@ -41,6 +42,7 @@ def macro_f1(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_objects,)
+        True and predicted labels.
 
     Returns
     -------
@@ -56,6 +58,7 @@ def balanced_accuracy(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_objects,)
+        True and predicted labels.
 
     Returns
     -------
@@ -71,6 +74,7 @@ def selection_rate(n_prototypes: int, n_train: int) -> float:
     Parameters
     ----------
     n_prototypes, n_train : int
+        Number of prototypes, and of training objects.
 
     Returns
     -------
@@ -156,7 +160,9 @@ def estimate_error(n_errors: int, n_test: int, *, confidence: float = 0.95) -> E
     Parameters
     ----------
     n_errors, n_test : int
+        Number of misclassified test objects, and of all test objects.
     confidence : float
+        Confidence level of the interval.
 
     Returns
     -------

@@ -119,6 +119,7 @@ def compare(
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     methods : sequence of str, optional
         Names of methods; upper and lower case are the same. By default "guess", "NoPS", "kNN", "FCNN", "DROP3",
         "CCIS", "REPS", "refined", and "adapted" if the objects can move.

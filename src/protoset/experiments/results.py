@@ -99,7 +99,18 @@ class Table:
 
 
 def status(journal: str | os.PathLike[str]) -> Status:
-    """Return the state of the experiment of a journal, also during a run."""
+    """Return the state of the experiment of a journal, also during a run.
+
+    Parameters
+    ----------
+    journal : path-like
+        The journal of a run.
+
+    Returns
+    -------
+    Status
+        Numbers of cells that are done, failed and missing.
+    """
     with Journal.to_read(journal) as opened:
         rows = list(opened.rows(kept=False))
         total, name = len(opened.plan.cells), opened.plan.name
@@ -117,6 +128,7 @@ def results(journal: str | os.PathLike[str], *, kept: bool = False) -> list[Cell
     Parameters
     ----------
     journal : path-like
+        The journal of a run.
     kept : bool, default=False
         Whether to read the prototypes and the tracebacks of failures as well.
 
@@ -141,9 +153,11 @@ def table(
     Parameters
     ----------
     journal : path-like
+        The journal of a run.
     value : str
         A measure of :class:`CellResult`, such as "error", "selection_rate", "macro_f1" or "cpu_seconds".
     rows, columns : {"data", "distance", "method", "fold", "seed"}
+        Fields of the rows and of the columns.
     where : dict, optional
         Selects cells, such as ``{"distance": "z"}`` or ``{"method": ["REPS", "FCNN"]}``.
 

@@ -106,7 +106,20 @@ def resume(
     verbose: int = 0,
     client: Any = None,
 ) -> RunProgress:
-    """Continue the plan of a journal; the other arguments are those of :func:`run`."""
+    """Continue the plan of a journal.
+
+    Parameters
+    ----------
+    journal : path-like
+        The journal of an earlier run.
+    n_jobs, data, callback, retry_failed, verbose, client
+        As in :func:`run`.
+
+    Returns
+    -------
+    RunProgress
+        Progress at the end of the run.
+    """
     with Journal.to_read(journal) as opened:
         plan = opened.plan
     return run(

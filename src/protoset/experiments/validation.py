@@ -136,6 +136,7 @@ def validate(
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     method : str
         As in ``protoset.models.fit_model``, or "guess", "NoPS" or "kNN" as in :func:`compare`.
     folds, random_state, client
@@ -303,6 +304,22 @@ def _class_named(name: str, base: type[Any], default: type[Any]) -> type[Any]:
 def validate_model(model: DataModel, objects: Any, labels: np.ndarray) -> Validation:
     """Measure the predictions of a fitted model for objects whose labels are known.
 
+    Parameters
+    ----------
+    model : DataModel
+        The fitted model.
+    objects : array-like or list
+        Objects in the form of the data set that the model was fitted on.
+    labels : ndarray
+        Labels of the objects.
+
+    Returns
+    -------
+    Validation
+        Error and other measures, with the error of guessing as a reference.
+
+    Notes
+    -----
     Labels are compared as texts, because a file does not tell whether its labels are numbers or names. A model does not
     have the training objects, so the references have no 1-NN and k-NN. Guessing predicts the most frequent class of the
     training set if the model knows it, else the most frequent label of the given objects.

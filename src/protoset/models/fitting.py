@@ -97,5 +97,16 @@ def fit_model(
 
 
 def training_rows(dataset: Dataset) -> np.ndarray:
-    """Return the rows of the training part; all rows if the data have no split."""
+    """Return the rows of the training part; all rows if the data have no split.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+
+    Returns
+    -------
+    ndarray of int
+        Positions of the training objects.
+    """
     return np.arange(dataset.n_objects if dataset.n_train is None else dataset.n_train)

@@ -83,7 +83,7 @@ class DataModel(Reported, Displayed):
         return self.classifier.prototype_labels_
 
     def predict(self, objects: Any) -> np.ndarray:
-        """Predict labels."""
+        """Predict labels; see ``PrototypeClassifier``."""
         return self.classifier.predict(self.preparation(objects))
 
     def predict_proba(self, objects: Any) -> np.ndarray:

@@ -243,6 +243,7 @@ def prepare(
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     train : ndarray of int, optional
         Rows of the training objects; by default all rows. The scaling is learned from these rows alone. The choice of
         the metric uses all rows (their kind, and whether any value is missing), so that it is the same for every fold.

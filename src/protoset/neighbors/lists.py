@@ -275,6 +275,7 @@ def as_lists(lists: Any, n_objects: int, ties: Ties = "min") -> NeighborLists:
     Parameters
     ----------
     lists : NeighborLists, (indices, distances) or sparse graph
+        Nearest neighbours of each object of the training set.
     n_objects : int
         Number of objects of the training set.
     ties : {"min", "average", "ordinal"}

@@ -198,6 +198,7 @@ def build_lists(
     Parameters
     ----------
     space : TrainingSpace
+        Space of the objects.
     n_neighbors : int
         Length of the lists. With fewer objects, all other objects are listed. Exact lists are longer if objects tie at
         the last position, as far as ``TIED_LISTS_BYTES`` allows.

@@ -68,6 +68,16 @@ def choose_metric(X: Any) -> str:
     - A DataFrame of pandas or polars with a column that is not numeric has mixed attributes: "gower".
     - Texts and bytes are strings: "levenshtein".
     - A 3-D array, or a list of arrays of several lengths or channels, is a set of series: "dtw".
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix or list
+        The training objects.
+
+    Returns
+    -------
+    str
+        Name of the metric.
     """
     refuse_other_frames(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
