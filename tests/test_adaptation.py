@@ -552,7 +552,9 @@ def test_labels_that_are_none_are_named(labels):
 def test_the_adjusted_rule_is_refused_after_moves(blobs):
     X, y, *_ = blobs
     moved = PrototypeClassifier(REPS(16)).fit(X, y).set_params(rule="adjusted")
-    with pytest.raises(ValueError, match="rule='adjusted' was not learned by fit, which had rule='nearest'; fit again"):
+    with pytest.raises(
+        ValueError, match="rule='adjusted' was not learned: the classifier was fitted with rule='nearest'; fit it again"
+    ):
         moved.predict(X)
 
 

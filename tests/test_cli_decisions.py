@@ -214,7 +214,9 @@ def test_the_error_of_moved_prototypes_is_that_of_their_rule(folder, capsys):
     assert error_of(stayed, space, WINE.labels) == expected
     uncalibrated = PrototypeClassifier(REPS(6), rule="scores", adapt=True, calibrate=False)
     uncalibrated.fit(model.preparation(X), WINE.labels)
-    with pytest.raises(ValueError, match="this classifier has none; fit it with calibrate=True, or measure the error"):
+    with pytest.raises(
+        ValueError, match="this classifier is not calibrated; fit it with calibrate=True, or measure the error"
+    ):
         error_of(uncalibrated, space, WINE.labels)
 
 

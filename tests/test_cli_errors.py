@@ -23,7 +23,7 @@ CASES = {
     "unknown parameter": ([*TABLE, "--param", "betta=2"], "did you mean 'beta'"),
     "parameter without value": ([*TABLE, "--param", "beta"], "such as window=5"),
     "wrong parameter": ([*TABLE, "--param", "beta=0.5"], "beta=0.5"),
-    "wrong scaling": (["select", "Bumps", "--scaling", "z"], "--scaling='z' is for vectors"),
+    "wrong scaling": (["select", "Bumps", "--scaling", "z"], "--scaling='z' works for vectors"),
     "wrong size": ([*TABLE, "--n-prototypes", "some"], "--n-prototypes='some' must be auto"),
     "size too small": ([*TABLE, "--n-prototypes", "2"], "at least 3"),
     "size that a method does not take": ([*TABLE, "--method", "fcnn", "--n-prototypes", "9"], "its size itself"),
@@ -118,7 +118,7 @@ def test_outputs_are_refused_before_the_work(tmp_path):
     words = ["select", "distances.csv", "--labels", "kinds.txt", "--output", "kept.csv"]
     there = run_without_work(*words, cwd=folder)
     assert (there.returncode, there.stdout) == (2, "")
-    assert "kept_labels.txt: is there already" in there.stderr
+    assert "kept_labels.txt: exists" in there.stderr
     assert (folder / "kept_labels.txt").read_text() == "mine\n"
     assert "the work was begun" in run_without_work(*words, "--force", cwd=folder).stderr
 

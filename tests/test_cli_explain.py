@@ -133,8 +133,8 @@ def test_explanations_by_row_and_by_id(folder, ids, capsys):
         (["--id", "z"], "--id 'z' is not among the ids of the file"),
         (["--id", "qery 5"], "did you mean 'query 5'"),
         (["--id", "c"], "--id 'c' is the id of 2 rows (2, 3); choose one of them with --row"),
-        (["--id", "b", "--row", "1"], "--row NUMBER or --id ID, one of them"),
-        ([], "--row NUMBER or --id ID, one of them"),
+        (["--id", "b", "--row", "1"], "pass either --row NUMBER or --id ID"),
+        ([], "pass either --row NUMBER or --id ID"),
         (["--row", "12"], "has the rows 0 to 11"),
         (["--row", "-1"], "has the rows 0 to 11"),
     ]:

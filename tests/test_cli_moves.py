@@ -170,7 +170,7 @@ def test_a_comparison_has_both(folder):
             ["select", *DIGITS, "--method", "adapted", "--no-adapt"],
             "--no-adapt and --method='adapted REPS' exclude each other; use",
         ),
-        (["evaluate", *DIGITS[:3], "--method", "knn", "--adapt"], "kNN has no prototypes that could move"),
+        (["evaluate", *DIGITS[:3], "--method", "knn", "--adapt"], "kNN has no prototypes to move"),
         (["select", *DIGITS, "--method", "adapted", "--param", "step=-1"], "step=-1"),
         (["select", *DIGITS, "--param", "relevances=true"], "method='adapted' moves the prototypes of REPS"),
         (["evaluate", "digits.csv", "--model", "x.protoset", "--adapt"], "--model and --adapt exclude each other"),

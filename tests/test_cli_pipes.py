@@ -149,7 +149,7 @@ def test_other_formats_are_known_by_their_content(folder):
     assert b"distances: 150 objects (matrix), 3 classes" in out
     code, out, said = pipe(folder, "kinds.txt", *matrix, "--output", "-")
     assert (code, out) == (2, b"")
-    assert "the labels of a matrix of the format matrix-csv go to a second file" in said
+    assert "the format matrix-csv has the labels of a matrix in a second file" in said
 
 
 def test_a_format_by_name(folder):
@@ -169,9 +169,9 @@ WRONG = {
     "--model - does not work: the standard output is for --output": ["select", "flowers.csv", "--model", "-"],
     "--report - does not work": ["select", "flowers.csv", "--report", "-"],
     "--plot - does not work": ["compare", "flowers.csv", "--plot", "-"],
-    "a model is not read from the standard input": ["predict", "-", "-"],
-    "a model is not read from the": ["explain", "-", "flowers.csv", "--row", "0"],
-    "a model is not read": ["evaluate", "flowers.csv", "--model", "-"],
+    "a model cannot be read from the standard input": ["predict", "-", "-"],
+    "a model cannot be read from the": ["explain", "-", "flowers.csv", "--row", "0"],
+    "a model cannot be read": ["evaluate", "flowers.csv", "--model", "-"],
     "standard input: the file is empty": ["select", "-"],
 }
 
@@ -292,5 +292,5 @@ def test_rows_to_an_open_file(tmp_path):
     with pytest.raises(TypeError, match=r"must be a path, or a file that is open for writing in binary mode"):
         write_rows(dataset, [1], io.StringIO())
     (tmp_path / "d.csv").write_text("0,1\n1,0\n")
-    with pytest.raises(DataError, match=r"the labels of a matrix of the format matrix-csv go to a second file"):
+    with pytest.raises(DataError, match=r"the format matrix-csv has the labels of a matrix in a second file"):
         write_rows(read(tmp_path / "d.csv", labels=["u", "v"]), [1], target)

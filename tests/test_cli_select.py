@@ -225,14 +225,16 @@ def test_texts_that_spreadsheets_take_for_formulas(tmp_path):
     for line in (tmp_path / "safe.txt").read_text().splitlines():
         assert not any(cell.startswith(("=", "+", "@")) for cell in line.split("\t"))
     assert "add --output" in answers[6][2]
-    assert all("do not open files with texts of strangers" in " ".join(out.split()) for _, out, _ in answers[7:])
+    assert all(
+        "do not open a file with texts from unknown sources" in " ".join(out.split()) for _, out, _ in answers[7:]
+    )
 
 
 def test_formulas_are_no_matter_in_formats_that_spreadsheets_do_not_open(folder):
     command = ["select", "Bumps", "--output", "safe_kept.tsv", "--spreadsheet-safe"]
     ((code, _, error),) = run_many([command], folder)
     assert code == 2
-    assert "--spreadsheet-safe is for CSV files and strings" in error
+    assert "--spreadsheet-safe works with CSV files and strings" in error
 
 
 def test_the_shape_of_images(tmp_path):
@@ -253,7 +255,7 @@ def test_the_shape_of_images(tmp_path):
     assert [code for code, _, _ in answers[:2]] == [0, 0]
     assert (tmp_path / "page.html").exists()
     assert (tmp_path / "none.html").exists()
-    expected = ["is for the page of --report", "has 6 values, and the objects have 4", "must be HEIGHTxWIDTH"]
+    expected = ["--image-shape needs --report", "has 6 values, but the objects have 4", "must be HEIGHTxWIDTH"]
     for (code, out, error), message in zip(answers[2:], expected, strict=True):
         assert (code, out) == (2, "")
         assert message in error

@@ -281,7 +281,7 @@ def test_a_classifier_compares_with_the_prototype_that_decides(rule):
         np.testing.assert_allclose([comparison.terms for comparison in comparisons], expected)
     assert comparisons[0].names == ()
     for wrong in ([0], shown.indices, [10**6] * 10):
-        with pytest.raises(ValueError, match=r"prototypes=.* must have, for each of the 10 queries, one"):
+        with pytest.raises(ValueError, match=r"prototypes=.* must have one entry per query \(10 in all\), each from"):
             classifier.compare(queries, wrong)
 
 

@@ -230,7 +230,7 @@ def test_classifiers_take_a_client(client):
     X, y = overlapping(200, d=3)
     found = PrototypeClassifier(REPS(20, solver="distributed")).fit(X, y, client=client)
     assert len(found.sample_indices_) == 20
-    with pytest.raises(ValueError, match="does not serve FCNN; use REPS"):
+    with pytest.raises(ValueError, match="does not work with FCNN; use REPS"):
         PrototypeClassifier(FCNN()).fit(X, y, client=client)
 
 
@@ -376,7 +376,7 @@ def test_workers_that_all_die_end_the_fit(monkeypatch):
         stuck = client.submit(time.sleep, 60)
         wait_until(lambda: any(client.processing().values()))
         threading.Timer(0.3, cluster.scale, [0]).start()
-        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers are lost.*fit again"):
+        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers have been lost.*fit again"):
             _cluster.gather(client, [stuck])
 
 
@@ -400,7 +400,7 @@ def test_workers_that_are_lost_before_their_results_are_fetched_end_the_fit(monk
     monkeypatch.setattr(_cluster, "LOST_FOR", 0.5)
     with make_cluster(1) as cluster, distributed.Client(cluster) as client:
         done = [client.submit(np.ones, size) for size in range(20)]
-        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers are lost.*fit again"):
+        with pytest.raises(RuntimeError, match="could not be finished: all Dask workers have been lost.*fit again"):
             _cluster.gather(LosesWorkers(client, cluster), done)
 
 
@@ -438,7 +438,7 @@ def test_what_does_not_work_on_a_cluster(client):
     with_zeros[7] = 0.0
     with pytest.raises(ValueError, match="search='approximate' serves dense vectors .* each with a direction"):
         REPS(9, metric="cosine", search="approximate").fit(with_zeros, y, client=client)
-    with pytest.raises(ValueError, match=r"X is a Dask collection, which FCNN does not work on; use REPS"):
+    with pytest.raises(ValueError, match=r"X is a Dask collection, which FCNN does not support; use REPS"):
         FCNN().fit(da.from_array(X, chunks=(30, 3)), y)
     with parallel_config("dask"):
         assert len(REPS(9, metric="manhattan").fit(X, y).sample_indices_) == 9
@@ -515,7 +515,7 @@ def test_memory_of_solving_on_the_workers_is_bounded(client):
 
 def test_solving_on_the_workers_needs_them():
     X, y = overlapping(60)
-    with pytest.raises(ValueError, match="solver=.distributed. searches and solves on a Dask client; call fit"):
+    with pytest.raises(ValueError, match="solver=.distributed. needs a Dask client and no lists; call fit"):
         REPS(9, solver="distributed").fit(X, y)
 
 

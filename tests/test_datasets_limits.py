@@ -72,10 +72,10 @@ def write_long_label(path):
 
 REFUSED = {
     "x.csv.gz": (write_gz, r"unpacks to more than the 200\.0 MB that max_bytes allows"),
-    "x.npz": (write_npz, r"has a content of 400\.0 MB, and max_bytes allows 200\.0 MB; .*pass max_bytes=400000"),
+    "x.npz": (write_npz, r"has a content of 400\.0 MB, but max_bytes allows only 200\.0 MB; .*pass max_bytes=400000"),
     "wrong.npz": (write_npz_with_a_wrong_size, "expected"),
-    "x.mat": (write_mat, "and max_bytes allows 200.0 MB"),
-    "x.arff": (write_arff, r"has a content of 12\.0 GB, and max_bytes allows"),
+    "x.mat": (write_mat, "but max_bytes allows only 200.0 MB"),
+    "x.arff": (write_arff, r"has a content of 12\.0 GB, but max_bytes allows only"),
     "x.csv": (write_long_label, "expected class labels, found a text of 100000 characters, 'bbb"),
 }
 
@@ -127,7 +127,7 @@ def test_parquet(tmp_path):
         parquet.write_table(table, tmp_path / f"{name}.parquet", store_schema=keeps_schema)
     names = ["numbers.parquet", "dictionary.parquet", "texts.parquet"]
     outcomes = read_measured([tmp_path / name for name in names])
-    assert "has a content of 2.2 GB, and max_bytes allows 200.0 MB" in outcomes["numbers.parquet"]
+    assert "has a content of 2.2 GB, but max_bytes allows only 200.0 MB" in outcomes["numbers.parquet"]
     assert outcomes["dictionary.parquet"] == outcomes["texts.parquet"] == 100_000
 
 

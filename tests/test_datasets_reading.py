@@ -129,7 +129,7 @@ def test_places_that_are_none(tmp_path):
     (tmp_path / "x.ts").write_text(TS)
     assert_refused(tmp_path / "x.ts", r"the format ts takes no target=; leave it out", target=0)
     assert_refused(tmp_path / "x.ts", r"the format ts takes no labels=; leave it out", labels=["a"])
-    assert_refused(tmp_path / "x.ts", r"kind='mixed' is not what the format ts holds \(series\)", kind="mixed")
+    assert_refused(tmp_path / "x.ts", r"kind='mixed' does not fit the format ts; choose one of series", kind="mixed")
 
 
 @pytest.mark.skipif(os.name == "nt" or (hasattr(os, "geteuid") and os.geteuid() == 0), reason="root may read anything")
@@ -160,7 +160,7 @@ def test_writing(source, tmp_path):
 def test_nothing_is_overwritten(source, tmp_path):
     dataset = read(source)
     (tmp_path / "y.dat").write_text("mine")
-    with pytest.raises(DataError, match=r"y.dat: is there already; choose another name, or pass overwrite=True"):
+    with pytest.raises(DataError, match=r"y.dat: exists; choose another name, or pass overwrite=True"):
         write_rows(dataset, [0], tmp_path / "y.dat")
     assert (tmp_path / "y.dat").read_text() == "mine"
     write_rows(dataset, [0], tmp_path / "y.dat", overwrite=True)
@@ -192,7 +192,7 @@ def test_writing_that_fails_leaves_nothing(source, tmp_path):
     with pytest.raises(DataError, match=r"cannot be written \(.*there is no folder"):
         write_rows(dataset, [0], tmp_path / "nowhere" / "y.dat")
     (tmp_path / "folder.dat").mkdir()
-    with pytest.raises(DataError, match=r"cannot be written \(.*it exists and is not a file"):
+    with pytest.raises(DataError, match=r"cannot be written \(.*it exists but is not a file"):
         write_rows(dataset, [0], tmp_path / "folder.dat", overwrite=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["folder.dat", "x.dat"]
 

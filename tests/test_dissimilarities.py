@@ -292,7 +292,7 @@ VECTOR_ERRORS = [
     ("seuclidean", VECTORS, {"V": [1e-320] * 4}, "transforms X to numbers above 1e.150; scale X, or pass other"),
     ("mahalanobis", VECTORS[:1], {}, "cannot learn from 1 objects"),
     ("euclidean", sparse.csr_matrix(VECTORS * 1j), {}, "2D sparse matrix of real numbers, got complex128"),
-    ("euclidean", sparse.csr_matrix(VECTORS * 1e-200), {}, "squared distances of such values vanish"),
+    ("euclidean", sparse.csr_matrix(VECTORS * 1e-200), {}, "squared distances of such small values underflow to 0"),
     ("nan_euclidean", VECTORS * 1e200, {}, "values above 1e.150 in rows"),
     ("seuclidean", VECTORS, {"V": [1, 2, 3]}, "V must be 4 variances above 0"),
     ("mahalanobis", VECTORS, {"VI": np.eye(3)}, "VI must be a symmetric, positive definite 4 x 4 matrix"),

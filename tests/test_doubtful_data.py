@@ -107,9 +107,9 @@ def test_labels_that_are_ids(selector):
     y = np.arange(100) % 60
     (message,) = caught(lambda: PrototypeClassifier(selector).fit(SIZES[:, None], y))
     assert message == (
-        "y has 60 classes in 100 objects, and 20 of the classes have one object; such an object has no neighbour of "
-        "its class, so that its error cannot be measured, and it can only be kept; if the labels are ids or texts, "
-        "choose another column, else merge or remove the rare classes"
+        "y has 60 classes in 100 objects, and 20 of the classes have one object. An object without a neighbour of its "
+        "class is always kept, and no error can be measured for it. If the labels are ids or texts, choose another "
+        "column; otherwise merge or remove the rare classes"
     )
 
 
@@ -127,7 +127,7 @@ def test_labels_of_a_data_set_are_judged_once():
 
 def test_which_labels_are_doubtful():
     (message,) = caught(lambda: warn_of_classes(np.arange(10_000) % 1000))
-    assert message.startswith("y has 1,000 classes; at least one prototype is kept of each class")
+    assert message.startswith("y has 1,000 classes. At least one prototype of each class is kept")
     assert caught(lambda: warn_of_classes(np.arange(10_000) % 999)) == []
     assert caught(lambda: warn_of_classes(np.arange(40) % 20)) == []
     assert len(caught(lambda: warn_of_classes(np.arange(39) % 20))) == 1

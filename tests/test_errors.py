@@ -33,7 +33,7 @@ PARAMETERS = [
     ({"n_prototypes": 0}, "n_prototypes=0 must be a whole number of at least 1; pass a count"),
     ({"n_prototypes": -3}, "n_prototypes=-3 must be"),
     ({"n_prototypes": 151}, "n_prototypes=151 is more than the 150 training objects; pass at most 150"),
-    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3, or allocation='global'"),
+    ({"n_prototypes": 2}, "n_prototypes=2 is less than the 3 classes.*pass at least 3, or use allocation='global'"),
     (
         {"n_prototypes": 0.0},
         r"n_prototypes=0.0 is neither a count nor a rate; pass a count \(int\) or a rate in \(0, 1\]",
@@ -80,7 +80,7 @@ PARAMETERS = [
         {"metric_params": {"p": 2}},
         r"metric_params=\{'p': 2\}: metric='euclidean' does not know \['p'\]; it takes no parameters",
     ),
-    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers up to 4096, or negative.*n_jobs=-1 takes all"),
+    ({"n_jobs": 0}, "n_jobs=0 must be None, a number of workers up to 4096, or a negative number; n_jobs=-1 uses all"),
     ({"n_jobs": "two"}, "n_jobs='two' must be None"),
 ]
 
@@ -115,13 +115,13 @@ VECTORS = [
     (with_value(X, (3, 1), np.nan), "Input X contains NaN or infinity in row 3; remove those rows or fill"),
     (with_value(X, ([3, 17], 1), np.inf), "NaN or infinity in rows 3, 17;"),
     (np.full_like(X, np.nan), r"rows 0, 1, 2, 3, 4, ... \(150 in all\)"),
-    (with_value(X, (3, 1), 1e200), "X holds values up to 1e.200, whose squared distances overflow; scale X"),
-    (X * 1e-170, "X holds no value above 7.9e-170, and squared distances of such values vanish; scale X"),
+    (with_value(X, (3, 1), 1e200), "X has values up to 1e.200, whose squared distances overflow; scale X"),
+    (X * 1e-170, "X has no value above 7.9e-170, and squared distances of such small values underflow to 0; scale X"),
     (X[:, 0], "Reshape your data"),
     (X[:, :0], r"0 feature\(s\)"),
     (np.char.add(X.astype(str), "x"), "could not convert string to float|found texts such as '5.1x'"),
     (X + 1j, "Complex data not supported"),
-    (np.ma.masked_less(X, 1), "X is a masked array, and its mask would be ignored"),
+    (np.ma.masked_less(X, 1), "X is a masked array, whose mask would be ignored"),
 ]
 
 
@@ -129,7 +129,7 @@ VECTORS = [
 def test_vectors(bad, message):
     with pytest.raises((ValueError, TypeError), match=message):
         REPS(0.1).fit(bad, Y)
-    if bad.shape[1:] == X.shape[1:] and "vanish" not in message:  # tiny queries are near 0, and that is all
+    if bad.shape[1:] == X.shape[1:] and "underflow" not in message:  # tiny queries are near 0, and that is all
         classifier = PrototypeClassifier(REPS(0.1)).fit(X, Y)
         with pytest.raises((ValueError, TypeError), match=message):
             classifier.predict(bad)
@@ -185,7 +185,7 @@ def test_the_query_side_of_a_matrix():
 def test_a_sparse_graph_cannot_choose_the_size():
     with pytest.raises(
         ValueError,
-        match="n_prototypes='auto' asks for.*pass a count or a rate, or a dense matrix",
+        match="n_prototypes='auto' needs dissimilarities.*pass a count or a rate as n_prototypes, or a dense matrix",
     ):
         REPS(metric="precomputed").fit(sparse.csr_matrix(MATRIX), Y_SMALL)
 
@@ -235,7 +235,7 @@ LABELS = [
     (Y[:-1], "y has 149 labels for 150 objects in X"),
     (np.zeros(150, int), "y has only 1 class, 0, in 150 objects.*at least 2 classes"),
     (["a"] * 150, "y has only 1 class, 'a', in 150 objects"),
-    (Y + 0.5, "Unknown label type: y holds continuous numbers such as 0.5.*bin numbers"),
+    (Y + 0.5, "Unknown label type: y has continuous numbers such as 0.5.*bin numbers"),
     (with_value(Y.astype(float), 3, np.nan), "Input y contains NaN, infinity or None at row 3; remove"),
     (with_value(Y.astype(object), 3, np.float32("nan")), "Input y contains NaN, infinity or None at row 3; remove"),
     (with_value(Y.astype(object), 3, None), "NaN, infinity or None at row 3"),
@@ -261,7 +261,7 @@ def test_labels_without_an_order():
     for form in (labels, labels.tolist()):
         with pytest.raises((TypeError, ValueError), match="y mixes labels of the types \\['int', 'str'\\]"):
             REPS(0.1).fit(X, form)
-    with pytest.raises(TypeError, match="y holds labels of the type bytes; decode them to str"):
+    with pytest.raises(TypeError, match="y has labels of the type bytes; decode them to str"):
         REPS(0.1).fit(X, np.array([b"a", b"b", b"c"])[Y])
 
 
@@ -302,7 +302,7 @@ def test_classifier_arguments():
         classifier.partial_fit(X, np.full(150, 9))
     with pytest.raises(ValueError, match="classes=None: the first call of partial_fit needs all labels.*pass classes="):
         clone(classifier).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="with adapt=False they stay where they are; use .* adapt='auto' or True"):
+    with pytest.raises(ValueError, match="but adapt=False keeps them fixed; use .* adapt='auto' or True"):
         clone(classifier).set_params(adapt=False).partial_fit(X, Y)
     with pytest.raises(ValueError, match="rule='farthest' is not known"):
         classifier.set_params(rule="farthest").predict(X)
@@ -310,7 +310,7 @@ def test_classifier_arguments():
 
 def test_the_adjusted_rule_says_which_classes_it_cannot_answer_with():
     """Setosa lies apart; with one class overlapping another all are within reach."""
-    with pytest.warns(UserWarning, match=r"rule='adjusted' can never answer with the classes \[0\]"):
+    with pytest.warns(UserWarning, match=r"rule='adjusted' can never predict the classes \[0\]"):
         classifier = PrototypeClassifier(REPS(15), rule="adjusted").fit(X, Y)
     assert 0 not in classifier.predict(X)
     both = Y > 0

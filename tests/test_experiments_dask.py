@@ -264,7 +264,9 @@ def test_a_cluster_that_goes_away(client, who, alone, path, monkeypatch):
             if progress.done == 3:
                 end()
 
-        with pytest.raises(RuntimeError, match=r"could not be finished: .*; see that .* run it again; a journal keeps"):
+        with pytest.raises(
+            RuntimeError, match=r"could not be finished: .*; check that .* run it again; a journal keeps"
+        ):
             run(SMALL, path, data=load, client=other, callback=leave)
         if who != "workers":
             with pytest.raises(RuntimeError, match="the Dask client is"):
@@ -287,7 +289,9 @@ def test_what_does_not_work(client, path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     import only_here
 
-    with pytest.raises(RuntimeError, match="the Dask workers cannot do this work: ModuleNotFoundError: .*only_here.*"):
+    with pytest.raises(
+        RuntimeError, match="the Dask workers cannot compute the cells: ModuleNotFoundError: .*only_here.*"
+    ):
         run(SMALL, path, data=only_here.load, client=client)
     assert status(path).missing == len(read_plan(SMALL).cells)
 
@@ -391,7 +395,7 @@ def test_the_command_without_a_cluster(tmp_path, monkeypatch, capsys):
     words = ["evaluate", str(write_files(tmp_path) / "flowers.csv"), "--target", "species", "--cluster"]
     expected = {
         "tcp://127.0.0.1:9": (1, "no Dask scheduler could be reached at 'tcp://127.0.0.1:9': Timed out"),
-        "nonsense": (2, "--cluster='nonsense' is no address: missing port"),
+        "nonsense": (2, "--cluster='nonsense' is not an address: missing port"),
     }
     with socket.create_server(("127.0.0.1", 0)) as stranger:  # listens, and says nothing
         silent = f"127.0.0.1:{stranger.getsockname()[1]}"

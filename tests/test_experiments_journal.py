@@ -202,7 +202,7 @@ OTHER_PLANS = [
 @pytest.mark.parametrize(("change", "message"), OTHER_PLANS)
 def test_a_journal_of_another_plan(change, message, journal):
     before = results(journal, kept=True)
-    with pytest.raises(JournalError, match=f"is of another plan: .*{message}.*start another journal"):
+    with pytest.raises(JournalError, match=f"belongs to another plan: .*{message}.*use another journal"):
         run(PLAN | change, journal, data=load)
     assert results(journal, kept=True) == before
     assert status(journal).total == 6

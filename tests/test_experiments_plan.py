@@ -258,7 +258,7 @@ ERRORS = [
     ({"methods": [{"method": "REPS", "refine": "yes"}]}, r"methods\[0\].refine is 'yes'; expected true or false"),
     (
         {"methods": [{"method": "REPS", "refine": True, "allocation": "global"}]},
-        r"methods\[0\] \(REPS\): Refined keeps every class",
+        r"methods\[0\] \(REPS\): Refined needs a set with every class",
     ),
     ({"methods": [{"method": "FCNN", "seeds": [1]}]}, r"methods\[0\].seeds is for randomised methods, and FCNN is not"),
     ({"methods": [{"method": "FCNN", "rates": [0.1]}]}, r"methods\[0\].rates cannot be: FCNN chooses its size itself"),

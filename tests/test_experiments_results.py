@@ -166,7 +166,7 @@ CONFLICTS = [
         "UPDATE cells SET kept = (SELECT kept FROM cells WHERE method = 'NoPS') WHERE method = 'random'",
         "random on iris.*another kept",
     ),
-    ("UPDATE cells SET data_digest = 'x' WHERE data = 'iris'", "are of other data 'iris'"),
+    ("UPDATE cells SET data_digest = 'x' WHERE data = 'iris'", "the data 'iris' in .* differ in objects or labels"),
 ]
 
 
@@ -200,7 +200,8 @@ def test_plans_that_cannot_be_merged(journal, tmp_path):
     other = tmp_path / "other.sqlite"
     run(PLAN | {"folds": 3, "data": ["iris"], "methods": ["NoPS"]}, other, data=load)
     with pytest.raises(
-        JournalError, match="has folds = 3, and those before it 2; only plans with the same folds, order and seeds"
+        JournalError,
+        match="has folds = 3, but the plans before it have 2; only plans with the same folds, order and seeds",
     ):
         merge(tmp_path / "target.sqlite", [journal, other])
     other = tmp_path / "clash.sqlite"
@@ -210,7 +211,7 @@ def test_plans_that_cannot_be_merged(journal, tmp_path):
         data=load,
     )
     with pytest.raises(
-        JournalError, match="does not go with those before it: the merged plan: methods has 'random' twice"
+        JournalError, match="cannot be merged with the plans before it: the merged plan: methods has 'random' twice"
     ):
         merge(tmp_path / "target.sqlite", [journal, other])
     with pytest.raises(ValueError, match="is among the sources"):
@@ -226,6 +227,6 @@ def test_journals_of_other_data_are_not_merged(tmp_path):
     run(plan, tmp_path / "a.sqlite", data=load)
     changed = Dataset("iris", "vectors", dataset.objects + 1, dataset.labels)
     run(plan | {"methods": ["FCNN"]}, tmp_path / "b.sqlite", data={"iris": changed})
-    with pytest.raises(JournalError, match="b.sqlite' are of other data 'iris'"):
+    with pytest.raises(JournalError, match="the data 'iris' in '.*b.sqlite' differ in objects or labels"):
         merge(tmp_path / "c.sqlite", [tmp_path / "a.sqlite", tmp_path / "b.sqlite"])
     assert not (tmp_path / "c.sqlite").exists()

@@ -27,7 +27,7 @@ def run_file(path):
 
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 def test_predictions_are_identical(tmp_path, metric, rule):
     X, y = overlapping(400, d=5)
     classifier = PrototypeClassifier(REPS(40, metric=metric), rule=rule).fit(X[:300], y[:300])
@@ -38,7 +38,7 @@ def test_predictions_are_identical(tmp_path, metric, rule):
 
 @settings(max_examples=25)
 @given(labelled_vectors(tied=True), st.sampled_from(["nearest", "adjusted"]), st.sampled_from([np.float32, np.float64]))
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 def test_ties_are_decided_alike(tmp_path_factory, data, rule, dtype):
     X, y = data
     X = X.astype(dtype)
@@ -208,7 +208,7 @@ def test_a_rule_that_predict_refuses_is_not_exported(tmp_path, rule):
 
 @settings(max_examples=25)
 @given(labelled_vectors(tied=True), st.permutations(["nearest", "adjusted"]))
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 def test_a_rule_changed_after_fit_is_the_one_exported(tmp_path_factory, data, rules):
     X, y = data
     classifier = PrototypeClassifier(REPS(0.7), rule=rules[0], adapt=False).fit(X, y).set_params(rule=rules[1])
@@ -302,7 +302,7 @@ def test_a_reader_that_has_enough_ends_the_program_quietly(program):
 
 
 @pytest.mark.parametrize("rule", ["nearest", "adjusted"])
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 def test_workers_change_no_prediction(rule):
     X, y = overlapping(500)
     one, two = (PrototypeClassifier(REPS(30), rule=rule, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
@@ -314,7 +314,7 @@ def test_workers_change_no_prediction(rule):
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("rule", ["nearest", "adjusted", "scores"])
 @pytest.mark.parametrize("adapt", [False, True])
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 def test_probabilities_and_refusals(tmp_path, metric, rule, adapt):
     X, y = overlapping(120)
     X = X + 3.0
@@ -329,7 +329,7 @@ def test_probabilities_and_refusals(tmp_path, metric, rule, adapt):
 
 @settings(max_examples=25)
 @given(labelled_vectors(tied=True), st.sampled_from(["nearest", "adjusted"]))
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 def test_probabilities_of_tied_prototypes(tmp_path_factory, data, rule):
     X, y = data
     classifier = PrototypeClassifier(REPS(0.7), rule=rule, adapt=False).fit(X, y)

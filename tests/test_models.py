@@ -514,7 +514,7 @@ def test_validation_warns_of_classes_that_the_adjusted_rule_cannot_answer_with()
     """As the classifier does, by the names of the classes."""
     X, y = load_iris(return_X_y=True)
     iris = Dataset("iris", "vectors", X, np.array(["setosa", "versicolor", "virginica"])[y])
-    with pytest.warns(HopelessClassWarning, match=r"can never answer with the classes \['setosa'\]"):
+    with pytest.warns(HopelessClassWarning, match=r"can never predict the classes \['setosa'\]"):
         validate(iris, "REPS", folds=2, n_prototypes=6, rule="adjusted", scaling="raw")
 
 

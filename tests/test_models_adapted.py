@@ -165,7 +165,7 @@ class TestMethods:
 
     @pytest.mark.parametrize(("method", "adapt"), [("REPS", True), ("REPS", {"step": 0.1}), ("adapted", "auto")])
     def test_folds_measure_no_other_rule_with_moves(self, method, adapt):
-        with pytest.raises(ValueError, match="rule='adjusted' is measured with prototypes that stay where they are"):
+        with pytest.raises(ValueError, match="rule='adjusted' needs prototypes that do not move"):
             validate(KINDS["mixed"], method, rule="adjusted", adapt=adapt)
 
     def test_the_adjusted_rule_leaves_prototypes_where_they_are(self):
@@ -318,12 +318,12 @@ class TestComparisons:
 
     def test_references_have_no_prototypes_to_move(self):
         for name in ("guess", "NoPS", "kNN"):
-            with pytest.raises(ValueError, match=f"{name} has no prototypes that could move"):
+            with pytest.raises(ValueError, match=f"{name} has no prototypes to move"):
                 validate(KINDS["vectors"], name, adapt=True, folds=2)
             assert validate(KINDS["mixed"], name, adapt=False, folds=2).moved is None
 
     def test_settings_of_runs_are_refused(self):
-        with pytest.raises(ValueError, match="adapt has 'max_time', which is not for comparisons on folds"):
+        with pytest.raises(ValueError, match="adapt has 'max_time', which does not work with folds"):
             validate(KINDS["vectors"], adapt={"max_time": 3})
 
     def test_relevances_of_channels_count(self):

@@ -140,7 +140,7 @@ def test_a_failed_fit_leaves_the_last_one():
 )
 def test_parameters_of_a_default_need_the_object_first(estimator, parameters, way_out):
     with pytest.raises(
-        ValueError, match=rf"{way_out}, which has no parameters; pass an object first, as in set_params\("
+        ValueError, match=rf"{way_out}, which has no parameters; set an estimator first, with set_params\("
     ):
         estimator.set_params(**parameters)
 
@@ -156,7 +156,7 @@ def test_an_iterator_is_no_steepness():
     """A second fit would find it empty."""
     for steepness in (iter([10, 20]), (step for step in (10, 20))):
         for function in (Refined(REPS(0.2), steepness=steepness).fit, refine):
-            with pytest.raises(TypeError, match="steepness=.* can be read once only; pass a list or a tuple"):
+            with pytest.raises(TypeError, match="steepness=.* is an iterator; pass a list or a tuple"):
                 function(X, Y, **({} if function is not refine else {"indices": [0, 10, 20], "steepness": steepness}))
 
 
@@ -167,7 +167,9 @@ def test_the_classifier_passes_ready_lists_on():
         np.testing.assert_array_equal(given.sample_indices_, clone(selector).fit(X, Y).sample_indices_)
         fitted = given.selector_ if isinstance(selector, REPS) else given.selector_.selector_
         assert fitted.neighbor_search_ == "given"
-    with pytest.raises(ValueError, match=r"lists=... is for REPS, and the selector is ENN\(\); leave lists out"):
+    with pytest.raises(
+        ValueError, match=r"lists=... works with REPS only, but the selector is ENN\(\); leave lists out"
+    ):
         PrototypeClassifier(SELECTORS["ENN"]()).fit(X, Y, lists=lists)
 
 

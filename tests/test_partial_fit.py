@@ -333,7 +333,7 @@ WRONG = [
         FITTED,
         {"X": as_space(X_IRIS)},
         TypeError,
-        "X is of the type VectorSpace; partial_fit needs the objects",
+        "X has the type VectorSpace, but partial_fit needs the objects",
     ),
 ]
 
@@ -364,7 +364,9 @@ def test_other_column_names_are_refused():
 
 def test_a_dask_array_is_refused():
     array = pytest.importorskip("dask.array")
-    with pytest.raises(TypeError, match="X is of the type Array; partial_fit needs.*a Dask collection block by block"):
+    with pytest.raises(
+        TypeError, match="X has the type Array, but partial_fit needs.*a Dask collection block by block"
+    ):
         PrototypeClassifier().partial_fit(array.from_array(X_IRIS), Y_IRIS, classes=CLASSES)
 
 
@@ -372,9 +374,9 @@ def test_prototypes_that_cannot_move_are_refused(tmp_path):
     for classifier, message in (
         (
             PrototypeClassifier(REPS(), rule="adjusted"),
-            "works with rule='nearest', not with rule='adjusted'",
+            "needs rule='nearest', got rule='adjusted'",
         ),
-        (PrototypeClassifier(adapt=False), "with adapt=False they stay where they are"),
+        (PrototypeClassifier(adapt=False), "but adapt=False keeps them fixed"),
         (PrototypeClassifier(REPS(metric="levenshtein")), "objects under metric='levenshtein' cannot move; use fit"),
     ):
         assert not hasattr(classifier, "partial_fit")

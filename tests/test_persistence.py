@@ -132,7 +132,7 @@ def test_what_was_there_keeps_its_mode_and_its_links(tmp_path):
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert load(place).score(X, Y) == classifier.score(X, Y)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileExistsError, match=r"pipe': it exists and is not a file; choose another name"):
+    with pytest.raises(FileExistsError, match=r"pipe': it exists but is not a file; choose another name"):
         save(classifier, tmp_path / "pipe")
     save(classifier, os.fsencode(tmp_path / ("n" * 255)))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "model", "n" * 255, "pipe"]
@@ -575,7 +575,7 @@ def bombs(folder):
 
     makers = {
         undeclared: "does not have the size of the array",
-        declared: "content of 400.* MB, and max_bytes allows 200.0 MB; if you trust its source, pass max_bytes=",
+        declared: "content of 400.* MB, but max_bytes allows only 200.0 MB; if you trust the file, pass max_bytes=",
         in_json: "max_bytes",
         spaces_in_json: "max_bytes",
         wrong_directory: "damaged",

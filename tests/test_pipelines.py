@@ -508,7 +508,7 @@ def test_steps_that_were_changed_after_the_fit_are_refused(tmp_path):
     rows = TRAINING[NUMBERS].fillna(0).to_numpy()
     model = make_pipeline(StandardScaler(), classifier()).fit(rows, LABELS)
     model[0].fit(rows[:, :1])
-    with pytest.raises(ValueError, match="its steps return 1 columns, and its classifier takes 2"):
+    with pytest.raises(ValueError, match="its steps return 1 columns, but its classifier expects 2"):
         save(model, tmp_path / "model")
 
 
@@ -516,7 +516,7 @@ def test_the_command_says_that_a_pipeline_is_for_python(rich, tmp_path, capsys):
     save(rich, tmp_path / "model.protoset")
     QUERIES.to_csv(tmp_path / "queries.csv", index=False)
     assert main(["predict", str(tmp_path / "model.protoset"), str(tmp_path / "queries.csv")]) != 0
-    assert "holds a pipeline of scikit-learn, which the command cannot use" in capsys.readouterr().err
+    assert "has a pipeline of scikit-learn, which this command cannot use" in capsys.readouterr().err
 
 
 # files that are not right
@@ -694,5 +694,5 @@ for path in sys.argv[1:]:
 """
     output, peak = run_measured(program, tmp_path / "encoder", tmp_path / "scaler")
     assert "too many of them in too many columns" in output
-    assert "its steps return 1000000000 columns, and its classifier takes 2" in output
+    assert "its steps return 1000000000 columns, but its classifier expects 2" in output
     assert peak < 500_000_000

@@ -211,11 +211,11 @@ def test_colour_images_and_objects_beside_distances():
     assert 0 <= image.get_array().min() < image.get_array().max() <= 1
     matrix = plot_prototypes(REPS(6, metric="precomputed").fit(MATRIX, Y), MATRIX, Y, objects=bytes_of)
     assert pixels(matrix) == pixels(flat)
-    with pytest.raises(ValueError, match="metric='precomputed' knows no objects to draw; pass them as objects="):
+    with pytest.raises(ValueError, match="metric='precomputed' has no objects to draw; pass them as objects="):
         plot_prototypes(REPS(6, metric="precomputed").fit(MATRIX, Y), MATRIX, Y)
     with pytest.raises(ValueError, match="objects has 3 entries for 50 objects"):
         plot_prototypes(REPS(6).fit(X, Y), X, Y, objects=bytes_of[:3])
-    with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) has 9 values, and the objects have 4; pass the height"):
+    with pytest.raises(ValueError, match=r"image_shape=\(3, 3\) has 9 values, but the objects have 4; pass the height"):
         plot_prototypes(REPS(6).fit(X, Y), X, Y, image_shape=(3, 3))
 
 

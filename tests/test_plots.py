@@ -248,7 +248,7 @@ def test_maps_and_pictures_of_all_estimators_agree(digits):
 def test_what_is_no_estimator(digits):
     X, y = digits
     for wrong in (StandardScaler(), make_pipeline(StandardScaler()), "REPS"):
-        with pytest.raises(TypeError, match="estimator is of the type .*; pass a fitted PrototypeClassifier, selector"):
+        with pytest.raises(TypeError, match="estimator has the type .*; pass a fitted PrototypeClassifier, selector"):
             plot_map(wrong, X, y)
     with pytest.raises(ValueError, match="not fitted yet"):
         plot_map(REPS(), X, y)
@@ -332,7 +332,7 @@ def test_figures_as_files(tmp_path):
         assert (tmp_path / f"figure {name}").read_bytes().startswith(beginning)
     with pytest.raises(ValueError, match="must end with .png, .svg or .pdf"):
         write_figure(display, tmp_path / "a.gif")
-    with pytest.raises(TypeError, match=r"is no figure; pass a Display after its plot\(\)"):
+    with pytest.raises(TypeError, match=r"is not a figure; pass a Display after its plot\(\)"):
         write_figure(FrontDisplay([0.1], [0.3], ["a"]), tmp_path / "a.png")
 
 

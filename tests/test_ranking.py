@@ -67,7 +67,7 @@ def test_weights_that_are_not_told_from_0_are_0(rank):
     """Up to the error of the weights in the 2-norm, but never more than a thousandth of the largest."""
     weights = [4.0, 3.0, 4e-5, 6e-5, 1e-2]
     assert rank(weights, weight_error=1e-5).weights.tolist() == [4.0, 3.0, 0.0, 6e-5, 1e-2]
-    with pytest.warns(ConvergenceWarning, match="proves the weights only to a relative error of 5.00e-01"):
+    with pytest.warns(ConvergenceWarning, match="guarantees the weights only up to a relative error of 5.00e-01"):
         ranked = rank(weights, weight_error=0.5)
     assert ranked.weights.tolist() == [4.0, 3.0, 0.0, 0.0, 1e-2]
 

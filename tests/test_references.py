@@ -147,7 +147,7 @@ def test_very_few_objects():
 
 def test_wrong_arguments():
     space = make_space(np.arange(6.0)[:, None], "euclidean")
-    with pytest.raises(ValueError, match="codes=.*a class for each of the 6 objects"):
+    with pytest.raises(ValueError, match="codes=.*a class, counted from 0, for each of the 6 objects"):
         reference_errors(space, np.zeros(5, int))
     with pytest.raises(ValueError, match="weights=.*at least 0 for each of the 6 objects"):
         reference_errors(space, np.arange(6) % 2, weights=[1, 1, 1, 1, 1, -1])
@@ -198,11 +198,11 @@ def test_each_reference_is_a_method_of_validate():
         assert found.no_better_than_guessing is (name == "GUESS")
     assert validate(dataset, "NoPS", references=False).references is None
     assert validate(dataset, "NoPS", references=False).no_better_than_guessing is None
-    with pytest.raises(ValueError, match="n_prototypes=3 and parameters=None: kNN takes none"):
+    with pytest.raises(ValueError, match="n_prototypes=3 and parameters=None, but kNN has no size"):
         validate(dataset, "kNN", n_prototypes=3)
     with pytest.raises(ValueError, match="method='kn' is not known .did you mean 'kNN'.*'guess', 'NoPS', 'kNN'"):
         validate(dataset, "kn")
-    with pytest.raises(ValueError, match="rule='adjusted' is about prototypes, and kNN has none"):
+    with pytest.raises(ValueError, match="rule='adjusted' needs prototypes, but kNN has none"):
         validate(dataset, "kNN", rule="adjusted")
 
 

@@ -48,7 +48,7 @@ def test_ready_lists_reach_reps():
     given = Refined(REPS(0.1)).fit(X, Y, lists=lists)
     assert given.selector_.neighbor_search_ == "given"
     np.testing.assert_array_equal(given.sample_indices_, Refined(REPS(0.1)).fit(X, Y).sample_indices_)
-    with pytest.raises(ValueError, match=r"lists=... is for REPS, and the selector is Refined\(selector=FCNN"):
+    with pytest.raises(ValueError, match=r"lists=... works with REPS only, but the selector is Refined\(selector=FCNN"):
         Refined(FCNN()).fit(X, Y, lists=lists)
 
 
@@ -67,7 +67,7 @@ def test_the_adjusted_rule_has_degradations_of_the_refined_set():
     ("arguments", "error", "message"),
     [
         ({"selector": "REPS"}, TypeError, "selector='REPS' is not a protoset selector; pass for example REPS"),
-        ({"selector": REPS(0.1, allocation="global")}, ValueError, "Refined keeps every class, and REPS"),
+        ({"selector": REPS(0.1, allocation="global")}, ValueError, "Refined needs a set with every class, but REPS"),
         ({"selector": REPS(beta=1)}, ValueError, "beta=1 must be a finite number above 1"),
         ({"n_starts": 0}, ValueError, "n_starts=0 must be a whole number"),
         ({"steepness": ()}, ValueError, "at least one number"),
@@ -87,7 +87,7 @@ def test_wrong_arguments(arguments, error, message):
 
 def test_a_sparse_graph_is_refused_before_any_work():
     graph = sparse.csr_matrix(cdist(X, X))
-    with pytest.raises(ValueError, match="Refined asks for dissimilarities that a sparse graph does not hold"):
+    with pytest.raises(ValueError, match="Refined needs dissimilarities that a sparse graph does not have"):
         Refined(REPS(5, metric="precomputed")).fit(graph, Y)
 
 
@@ -102,10 +102,10 @@ def test_old_names_name_the_new_ones(old):
         "max_time": "Refined",
         "callback": "Refined",
     }
-    with pytest.raises(TypeError, match=f"{old}=1 is an old name; write {new.get(old, 'search=NeighborSearch')}"):
+    with pytest.raises(TypeError, match=f"{old}=1 is an old name; use {new.get(old, 'search=NeighborSearch')}"):
         REPS(**{old: 1})
     if old == "neighbors":
-        with pytest.raises(TypeError, match="neighbors=None is an old name; write lists="):
+        with pytest.raises(TypeError, match="neighbors=None is an old name; use lists="):
             REPS(5).fit(X, Y, neighbors=None)
 
 
@@ -157,15 +157,15 @@ def test_a_space_brings_its_own_metric():
     space = make_space(X, "cityblock")
     assert REPS(5).fit(space, Y).metric_ == "cityblock"
     assert REPS(5, metric="cityblock").fit(space, Y).metric_ == "cityblock"
-    with pytest.raises(ValueError, match="metric='cosine', but X is a space with metric='cityblock'; leave metric='au"):
+    with pytest.raises(ValueError, match="metric='cosine', but X is a space with metric='cityblock'; pass metric='au"):
         REPS(5, metric="cosine").fit(space, Y)
     with pytest.raises(ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own"):
         REPS(5, metric_params={"p": 1}).fit(space, Y)
     with pytest.raises(
-        ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own; leave them out"
+        ValueError, match=r"metric_params=\{'p': 1\}, but X is a space, which has its own; leave metric_params out"
     ):
         REPS(5, metric="minkowski", metric_params={"p": 1}).fit(make_space(X, "minkowski", {"p": 9}), Y)
-    with pytest.raises(ValueError, match="metric=.*function.*, but X is a space with metric='callable'; leave metric="):
+    with pytest.raises(ValueError, match="metric=.*function.*, but X is a space with metric='callable'; pass metric="):
         REPS(5, metric=lambda a, b: 0.0).fit(make_space(X, lambda a, b: float(abs(a - b).sum())), Y)
     with pytest.raises(ValueError, match=r"X is a space of shape \(3, 5\); pass the space of a training set"):
         REPS(5).fit(make_space(X[:5]).cross(X[:3]), Y[:3])

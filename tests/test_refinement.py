@@ -455,7 +455,7 @@ def test_an_interruption_in_the_middle_of_a_move_leaves_what_the_moves_before_it
 def test_limits():
     X, y = overlapping(400, seed=3)
     seen = []
-    with pytest.warns(ConvergenceWarning, match="at the callback's word") as caught:
+    with pytest.warns(ConvergenceWarning, match="by its callback") as caught:
         stopped = refine(
             make_space(X), y, np.arange(20), callback=lambda progress: seen.append(progress) or len(seen) == 5
         )
@@ -500,27 +500,27 @@ def test_interruption_leaves_the_best_so_far():
 X, Y = overlapping(30, n_classes=3, seed=1)
 START = [int(np.flatnonzero(code == Y)[0]) for code in range(3)]
 BAD = [
-    ({"indices": [0.5]}, ValueError, "must be positions of training objects"),
-    ({"indices": []}, ValueError, "must be positions of training objects"),
-    ({"indices": [*START, 30]}, ValueError, "between 0 and 29; 30 does not"),
-    ({"indices": [*START, START[0]]}, ValueError, f"hold row {START[0]} more than once"),
+    ({"indices": [0.5]}, ValueError, "must be a list of positions of training objects"),
+    ({"indices": []}, ValueError, "must be a list of positions of training objects"),
+    ({"indices": [*START, 30]}, ValueError, "indices has 30; pass positions from 0 to 29"),
+    ({"indices": [*START, START[0]]}, ValueError, f"has row {START[0]} more than once"),
     ({"indices": np.ones(30, bool)}, ValueError, "np.flatnonzero"),
-    ({"metric": "cityblock"}, ValueError, "metric='cityblock', but X is a space with metric='euclidean'; leave metric"),
+    ({"metric": "cityblock"}, ValueError, "metric='cityblock', but X is a space with metric='euclidean'; pass metric"),
     ({"steepness": "40"}, ValueError, "steepness='40' must be a finite number"),
     ({"n_jobs": 0}, ValueError, "n_jobs=0 must be"),
-    ({"indices": START[:2]}, ValueError, r"no object of the classes \[2\]; add one of each"),
-    ({"n_prototypes": 2}, ValueError, "n_prototypes=2 must be a count from the 3 prototypes given to the 30"),
+    ({"indices": START[:2]}, ValueError, r"no object of the classes \[2\]; add at least one object of each"),
+    ({"n_prototypes": 2}, ValueError, "n_prototypes=2 must be a count between 3, the number of indices, and 30"),
     ({"n_prototypes": 0.5}, ValueError, "n_prototypes=0.5 must be a count"),
     ({"steepness": ()}, ValueError, "at least one number"),
     ({"steepness": (0,)}, ValueError, "steepness=0 must be a finite number above 0"),
     ({"n_starts": 0}, ValueError, "n_starts=0 must be a whole number"),
     ({"max_objects": 0}, ValueError, "max_objects=0 must be .*pass how many objects"),
-    ({"max_objects": 1}, ValueError, "max_objects=1 leaves no other object beside the 3 prototypes"),
+    ({"max_objects": 1}, ValueError, "max_objects=1 leaves no objects other than the 3 prototypes"),
     ({"max_time": 0}, ValueError, "max_time=0 must be"),
     ({"callback": 3}, TypeError, "callback=3 must be a function"),
     ({"random_state": "x"}, ValueError, "random_state='x' must be"),
     ({"y": Y[:-1]}, ValueError, "29 labels for 30 objects"),
-    ({"X": make_space(sparse.csr_matrix(cdist(X, X)), "precomputed")}, ValueError, "a sparse graph does not hold"),
+    ({"X": make_space(sparse.csr_matrix(cdist(X, X)), "precomputed")}, ValueError, "a sparse graph does not have"),
 ]
 
 

@@ -731,7 +731,7 @@ def test_the_space_of_the_fit_serves_the_report_of_a_moved_set():
         for given in (space, None)
     ]
     assert pages[0] == pages[1]
-    with pytest.raises(ValueError, match="X has other objects than space; pass transform="):
+    with pytest.raises(ValueError, match="X and space have different objects; pass transform="):
         build_report(dataset, classifier, space=space, **known)
 
 
@@ -888,7 +888,7 @@ def test_nothing_is_overwritten_unasked(tmp_path):
 
 def test_wrong_arguments(tmp_path):
     selector = REPS(9).fit(X, Y)
-    with pytest.raises(TypeError, match="estimator is of the type str; pass a fitted PrototypeClassifier"):
+    with pytest.raises(TypeError, match="estimator has the type str; pass a fitted PrototypeClassifier"):
         protoset.report("REPS", TRAIN)
     with pytest.raises(NotFittedError):
         build_report(TRAIN, REPS(9))

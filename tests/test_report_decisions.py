@@ -183,7 +183,7 @@ def test_labels_to_check():
 @pytest.mark.parametrize(
     ("suspects", "message"),
     [
-        ({"row": 1}, "suspects has the type dict; pass what protoset.suspects returns"),
+        ({"row": 1}, "suspects has the type dict; pass the result of protoset.suspects"),
         ("rows", "suspects has the type str"),
         ([3], r"suspects\[0\] has no 'row'; pass a dict with \['row', 'given', 'suggested'\]"),
         ([SUSPECTS[0], {"row": 3, "given": 1}], r"suspects\[1\] has no 'suggested'"),

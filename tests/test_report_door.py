@@ -292,26 +292,26 @@ def test_wrong_arguments():
     for shape in (True, 3, "3x1", (3,), (3, 1, 2), (0, 3), (3, 1.0), (1, 1, 1, 3)):
         with pytest.raises(ValueError, match=r"image_shape=.* must be \(height, width\) or \(height, width, 3\)"):
             protoset.report(selector, X, Y, image_shape=shape)
-    with pytest.raises(ValueError, match=r"image_shape=\(2, 2\) has 4 values, and the objects have 3"):
+    with pytest.raises(ValueError, match=r"image_shape=\(2, 2\) has 4 values, but the objects have 3"):
         protoset.report(selector, X, Y, image_shape=(2, 2))
     texts = ["a", "b", "ab", "ba"]
-    with pytest.raises(ValueError, match="is for rows of numbers, and the objects are of the kind 'strings'"):
+    with pytest.raises(ValueError, match="works for rows of numbers, but the objects are of the kind 'strings'"):
         protoset.report(REPS(2).fit(texts, [0, 1, 0, 1]), texts, [0, 1, 0, 1], image_shape=(1, 1))
     with pytest.raises(ValueError, match="y=None: X has no labels; pass y, or a Dataset as X"):
         protoset.report(selector, X)
     with pytest.raises(ValueError, match="y_test=None: X_test has no labels"):
         protoset.report(selector, X, Y, X_test=X_TEST)
-    with pytest.raises(ValueError, match="y_test has labels without objects"):
+    with pytest.raises(ValueError, match="y_test is given without X_test"):
         protoset.report(selector, X, Y, y_test=Y_TEST)
-    with pytest.raises(ValueError, match="y is given beside a Dataset"):
+    with pytest.raises(ValueError, match="y is given, but X is a Dataset"):
         protoset.report(selector, Dataset("d", "vectors", X, Y), Y)
     with pytest.raises(TypeError, match="X_test has the type ndarray; X is a Dataset"):
         protoset.report(selector, Dataset("d", "vectors", X, Y), X_test=X_TEST)
-    with pytest.raises(TypeError, match="X is a space, which does not show its objects"):
+    with pytest.raises(TypeError, match="X is a space, which has no objects to show"):
         protoset.report(selector, make_space(X, "euclidean"), Y)
-    with pytest.raises(TypeError, match="estimator is of the type Pipeline; pass a fitted PrototypeClassifier"):
+    with pytest.raises(TypeError, match="estimator has the type Pipeline; pass a fitted PrototypeClassifier"):
         protoset.report(make_pipeline(StandardScaler()), X, Y)
-    with pytest.raises(TypeError, match="estimator is of the type ndarray"):
+    with pytest.raises(TypeError, match="estimator has the type ndarray"):
         protoset.report(X, Y)
     with pytest.raises(ValueError, match="X has no objects"):
         protoset.report(selector, X[:0], Y[:0])
@@ -324,7 +324,7 @@ def test_wrong_arguments():
     with pytest.raises(ValueError, match="y has 30 labels for 90 objects in X"):
         protoset.report(selector, X, Y_TEST)
     pipeline = make_pipeline(StandardScaler(), PrototypeClassifier(REPS(6))).fit(X, Y)
-    with pytest.raises(ValueError, match="is given beside an estimator that has steps of its own"):
+    with pytest.raises(ValueError, match="is given, but the estimator has steps of its own"):
         protoset.report(pipeline, X, Y, transform=np.log)
 
 

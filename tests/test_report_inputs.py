@@ -40,7 +40,7 @@ def test_searches_and_pipelines_may_hold_each_other():
         model = protoset.report(estimator, X, Y, created="now", **KNOWN).model
         assert model["objects"] == expected["objects"]
         assert np.allclose(plot_map(estimator, X, Y).prototypes, points)
-    with pytest.raises(TypeError, match=r"estimator is of the type GridSearchCV; .* after its fit"):
+    with pytest.raises(TypeError, match=r"estimator has the type GridSearchCV; pass a fitted"):
         unpack_estimator(GridSearchCV(inner, grid))
 
 

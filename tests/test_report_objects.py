@@ -285,7 +285,7 @@ def test_shapes_are_guessed_given_or_off():
     colours = Dataset("x", "vectors", rng.random((5, 12)), np.zeros(5))
     assert find_image_shape(colours, (2, 2, 3)) == (2, 2, 3)
     for shape in ((8, 9), (8, 8, 3)):
-        with pytest.raises(ValueError, match=r"image_shape=.* has \d+ values, and the objects have 64"):
+        with pytest.raises(ValueError, match=r"image_shape=.* has \d+ values, but the objects have 64"):
             find_image_shape(dataset, shape)
     for shape in ((64,), (8, 4, 2), (8.0, 8), "8x8", True):
         with pytest.raises(ValueError, match=r"image_shape=.* must be \(height, width\)"):

@@ -189,7 +189,9 @@ def test_tied_scores_are_ordered_by_support():
 
 def test_weights_that_are_not_proved_are_named():
     """The master problem of the cutting planes has digits for the objective, not for weights of a millionth of it."""
-    with pytest.warns(ConvergenceWarning, match="'cutting_plane' proves the weights only to a relative error of"):
+    with pytest.warns(
+        ConvergenceWarning, match="'cutting_plane' guarantees the weights only up to a relative error of"
+    ):
         selector = REPS(0.2, solver="cutting_plane").fit(X_WINE, Y_WINE)
     assert selector.duality_gap_ <= 1e-6
     assert selector.weight_error_ > 1e-3
@@ -479,13 +481,15 @@ def test_refined_size_is_measured_on_a_sample_of_many(monkeypatch):
 
 def test_refinement_can_be_stopped():
     X, y = overlapping(300, seed=6)
-    with pytest.warns(ConvergenceWarning, match="at the callback's word"):
+    with pytest.warns(ConvergenceWarning, match="by its callback"):
         selector = Refined(REPS(0.1), callback=lambda progress: True).fit(X, y)
     assert set(y[selector.sample_indices_]) == set(y)
 
 
 def test_refinement_keeps_classes_so_that_they_need_places():
-    with pytest.raises(ValueError, match="Refined keeps every class, and REPS.* may not; use allocation='prop"):
+    with pytest.raises(
+        ValueError, match="Refined needs a set with every class, but REPS.* may leave out a class; use allocation='prop"
+    ):
         Refined(REPS(0.1, allocation="global")).fit(*overlapping(50))
     with pytest.raises(ValueError, match="size_rule='small' is not known"):
         REPS(size_rule="small").fit(*overlapping(50))

@@ -180,7 +180,7 @@ def test_the_callback_sees_progress_and_ends_the_search():
         seen.append(progress)
         return np.bool_(progress.n_evaluations >= 320)
 
-    with pytest.warns(ConvergenceWarning, match="at the callback's word after .* of 10,000") as caught:
+    with pytest.warns(ConvergenceWarning, match="by its callback after .* of 10,000") as caught:
         selector = RMHC(random_state=0, callback=stop).fit(X, y)
     assert caught[0].filename == __file__
     done = [progress.n_evaluations for progress in seen]

@@ -305,7 +305,7 @@ def test_the_error_does_not_advise_what_is_done(tmp_path, n_neighbors, advice):
 
 def test_without_a_limit_the_machine_is_the_limit(monkeypatch):
     monkeypatch.setattr("protoset._memory.available_memory", lambda: 1000)
-    with pytest.raises(MemoryError, match=r"and this machine has left 1.0 KB"):
+    with pytest.raises(MemoryError, match=r"but this machine has only 1.0 KB"):
         REPS(10).fit(*overlapping(50))
     monkeypatch.setattr("protoset._memory.available_memory", lambda: None)
     assert REPS(10).fit(*overlapping(50)).memory_estimate_.peak > 1000
@@ -549,7 +549,7 @@ def test_two_fits_at_once_in_one_folder(tmp_path):
 
 def test_folders_that_do_not_serve(tmp_path):
     X, y = overlapping(60)
-    with pytest.raises(FileNotFoundError, match="folder=.*nowhere' is not a folder; make it first"):
+    with pytest.raises(FileNotFoundError, match="folder=.*nowhere' is not a folder; create it first"):
         REPS(5, search=NeighborSearch(folder=tmp_path / "nowhere")).fit(X, y)
     with pytest.raises(TypeError, match="folder=3 must be the path"):
         REPS(5, search=NeighborSearch(folder=3)).fit(X, y)
@@ -918,7 +918,7 @@ def test_the_smallest_of_blocks(seed, n_columns, k):
 
 def test_a_sample_must_hold_more_than_the_prototypes():
     X, y = overlapping(100)
-    with pytest.raises(ValueError, match="max_objects=5 leaves no other object beside the 12 prototypes"):
+    with pytest.raises(ValueError, match="max_objects=5 leaves no objects other than the 12 prototypes"):
         refine(make_space(X), y, np.arange(12), max_objects=5)
 
 

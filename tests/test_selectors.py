@@ -284,7 +284,7 @@ def test_bad_objects_leave_a_fitted_selector_as_it_was(name):
 @pytest.mark.parametrize("name", [name for name in SELECTORS if name not in ("REPS", "RandomSelector")])
 def test_a_graph_is_refused(name):
     graph = sparse.csr_matrix(cdist(X, X))
-    with pytest.raises(ValueError, match=f"{name} asks for dissimilarities that a sparse graph does not hold; pass X"):
+    with pytest.raises(ValueError, match=f"{name} needs dissimilarities that a sparse graph does not have; pass X"):
         make(name, metric="precomputed").fit(graph, Y)
 
 

@@ -34,7 +34,7 @@ ESTIMATORS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:rule='adjusted' can never answer")
+@pytest.mark.filterwarnings("ignore:rule='adjusted' can never predict")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):
     check(estimator)

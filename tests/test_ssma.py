@@ -148,7 +148,7 @@ def test_the_function_needs_no_limits():
 
 def test_the_callback_ends_the_search():
     X, y = overlapping(80)
-    with pytest.warns(ConvergenceWarning, match="at the callback's word after") as caught:
+    with pytest.warns(ConvergenceWarning, match="by its callback after") as caught:
         selector = SSMA(random_state=0, callback=lambda progress: progress.n_evaluations >= 100).fit(X, y)
     assert caught[0].filename == __file__
     assert 100 <= selector.n_evaluations_ < 10_000

@@ -33,7 +33,7 @@ CONVERSIONS = [
     ("dtw", [[10**400], [1]], ValueError, "row 0 of X is not a series of numbers: int too large"),
     ("overlap", [np.zeros((2, 1)), np.zeros((2, 2))], ValueError, "rows of X differ in their shapes"),
     ("levenshtein", np.array(5), TypeError, "takes a list, an array or a Series of strings"),
-    ("euclidean", make_space(X), TypeError, "X is already a space; use it as it is, or call as_space"),
+    ("euclidean", make_space(X), TypeError, "X is already a space; use it unchanged, or call as_space"),
 ]
 
 
@@ -47,7 +47,7 @@ def test_objects_that_cannot_be_converted(metric, objects, kind, message):
 def test_a_space_is_not_predicted(metric):
     classifier = PrototypeClassifier(REPS(0.2, metric=metric)).fit(X, Y)
     for ask in (classifier.predict, classifier.predict_proba, classifier.explain):
-        with pytest.raises(TypeError, match="X is a space; predictions need the objects themselves"):
+        with pytest.raises(TypeError, match="X is a space, but predictions need the objects themselves"):
             ask(make_space(X))
 
 
@@ -77,9 +77,9 @@ def test_members_of_a_subset(metric):
         with pytest.raises(ValueError, match="members=.* must be positions of objects, a mask of 30 values, or a sl"):
             space.subset(members)
     for members in ([30], [-1], [0, 100]):
-        with pytest.raises(ValueError, match=f"members must lie between 0 and 29; {members[-1]} does not"):
+        with pytest.raises(ValueError, match=f"members has {members[-1]}; pass positions from 0 to 29"):
             space.subset(members)
-    with pytest.raises(ValueError, match="members must lie between 0 and 2; 5 does not"):
+    with pytest.raises(ValueError, match="members has 5; pass positions from 0 to 2"):
         space.subset([0, 1, 2]).subset([5])
 
 

@@ -299,8 +299,8 @@ BAD = [
     ({"classifier": PrototypeClassifier}, TypeError, "is neither a PrototypeClassifier nor"),
     ({"classifier": PrototypeClassifier(calibrate=False)}, ValueError, "calibrate=False.*calibrate='auto'"),
     ({"classifier": PrototypeClassifier("REPS")}, TypeError, "selector='REPS' is not a protoset selector"),
-    ({"classifier": PrototypeClassifier(KMedoids(9)), "sample_weight": np.ones(60)}, ValueError, "is for REPS and"),
-    ({"X": make_space(X_BAD)}, TypeError, "X is of the type VectorSpace.*pass the objects themselves"),
+    ({"classifier": PrototypeClassifier(KMedoids(9)), "sample_weight": np.ones(60)}, ValueError, "works with REPS and"),
+    ({"X": make_space(X_BAD)}, TypeError, "X has the type VectorSpace.*pass the objects themselves"),
     (
         {
             "X": kneighbors_graph(X_BAD, 10, mode="distance"),
@@ -320,7 +320,7 @@ def test_bad_input(arguments, error, message):
 
 def test_a_dask_collection_is_refused():
     array = pytest.importorskip("dask.array")
-    with pytest.raises(TypeError, match=r"X is of the type Array.*X.compute\(\)"):
+    with pytest.raises(TypeError, match=r"X has the type Array.*X.compute\(\)"):
         suspects(array.from_array(X_BAD), Y_BAD)
 
 

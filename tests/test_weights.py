@@ -343,7 +343,7 @@ X_SMALL, Y_SMALL = overlapping(30, seed=0)
         (lambda: REPS().fit(X_SMALL, Y_SMALL, sample_weight=Y_SMALL == 0), "weight above zero: y has only 1 class"),
         (
             lambda: PrototypeClassifier(FCNN()).fit(X_SMALL, Y_SMALL, sample_weight=np.ones(30)),
-            r"for REPS and Refined, and the selector is FCNN\(\)",
+            r"with REPS and Refined only, but the selector is FCNN\(\)",
         ),
         (lambda: REPS(class_weight="equal").fit(X_SMALL, Y_SMALL), "class_weight='equal' is not known"),
         (lambda: REPS(class_weight={0: 0}).fit(X_SMALL, Y_SMALL), "has 0 for the label 0"),
@@ -352,7 +352,7 @@ X_SMALL, Y_SMALL = overlapping(30, seed=0)
         (lambda: refine(X_SMALL, Y_SMALL, range(30), class_weight={9: 2}), r"\[9\], which are not among"),
         (
             lambda: refine(X_SMALL, Y_SMALL, range(30), sample_weight=np.arange(30)),
-            "indices hold row 0, whose sample_weight is zero",
+            "indices has row 0, whose sample_weight is zero",
         ),
         (lambda: REPS(scoring="f1").fit(X_SMALL, Y_SMALL), "scoring='f1' is not known"),
         (lambda: REPS(scoring=lambda *_: "good").fit(X_SMALL, Y_SMALL), "returned 'good'"),

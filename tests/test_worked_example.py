@@ -103,7 +103,7 @@ def test_predictions_by_both_rules():
     queries = [[1.4], [3.6], [-5.0]]
     nearest = PrototypeClassifier(REPS(n_prototypes=2)).fit(X, Y)
     np.testing.assert_array_equal(nearest.predict(queries), ["A", "B", "A"])
-    with pytest.warns(UserWarning, match=r"can never answer with the classes \['A'\]"):  # as seen below
+    with pytest.warns(UserWarning, match=r"can never predict the classes \['A'\]"):  # as seen below
         adjusted = PrototypeClassifier(REPS(n_prototypes=2), rule="adjusted").fit(X, Y)
     np.testing.assert_array_equal(adjusted.predict(queries), ["B", "B", "B"])
     explanation = adjusted.explain(queries[:1])

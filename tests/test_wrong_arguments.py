@@ -71,7 +71,7 @@ CALLS = {
     "run(verbose)": (lambda journal: run(PLAN, journal, verbose="a"), "verbose='a' must be"),
     "run(journal)": (lambda journal: run(PLAN, None, data={}), "journal=None must be a path"),
     "resume(journal)": (lambda journal: resume(3), "journal=3 must be a path"),
-    "status(journal)": (lambda journal: status("a\0b"), "journal='a.x00b' must be a path, but has a null character"),
+    "status(journal)": (lambda journal: status("a\0b"), "journal='a.x00b' has a null character"),
     "table(where)": (lambda journal: table(journal, where=3), "where=3 must be a dict"),
     "export_results(path)": (lambda journal: export_results(journal, 3), "path=3 must be a path"),
     "merge(sources)": (lambda journal: merge(journal, 3), "sources=3 must be a list of journals"),

@@ -68,7 +68,7 @@ def resolve_client(client: Any, X: Any = None) -> Any:
             client = default_client()
         except ValueError as error:
             raise ValueError(
-                "X is a Dask collection, and there is no Dask client to work on it; pass client=..., or make one with "
+                "X is a Dask collection, but there is no Dask client; pass client=..., or create one with "
                 "distributed.Client()"
             ) from error
     if client is not None:
@@ -89,13 +89,15 @@ def connect(address: str) -> Any:
     attempt = Thread(target=lambda: outcomes.append(_try_connection(address)), daemon=True)
     attempt.start()
     attempt.join(WAIT_FOR_SCHEDULER + 1)
-    failure = outcomes[0] if outcomes else TimeoutError("it does not answer as a scheduler does")
+    failure = outcomes[0] if outcomes else TimeoutError("no answer from a scheduler")
     if isinstance(failure, ValueError):
-        raise ValueError(f"cluster={address!r} is no address: {failure}; write it like tcp://host:8786") from failure
+        raise ValueError(
+            f"cluster={address!r} is not an address: {failure}; pass for example tcp://host:8786"
+        ) from failure
     if failure is not None:
         raise RuntimeError(
-            f"no Dask scheduler could be reached at {address!r}: {failure}; see that it runs (dask scheduler) and that "
-            "the address is the one it shows"
+            f"no Dask scheduler could be reached at {address!r}: {failure}; check that the scheduler runs (dask "
+            "scheduler), and pass the address that it prints"
         ) from failure
     return Client(address, timeout=WAIT_FOR_SCHEDULER, set_as_default=False)
 
@@ -118,11 +120,11 @@ def _try_connection(address: str) -> Exception | None:
 
 
 def check_client(client: Any) -> None:
-    """Refuse an object that is not a client, is closed, or has no workers."""
+    """Raise an error for an object that is not a client, is closed, or has no workers."""
     if not all(hasattr(client, name) for name in ("submit", "scheduler_info", "wait_for_workers")):
         raise TypeError(f"client={client!r} is not a Dask client; pass a distributed.Client")
     if getattr(client, "asynchronous", False):
-        raise TypeError("client must not be asynchronous; make one with distributed.Client(asynchronous=False)")
+        raise TypeError("client is asynchronous; create a client with distributed.Client(asynchronous=False)")
     if client.status != "running":
         raise RuntimeError(f"the Dask client is {client.status}; connect a new one with distributed.Client(address)")
     try:
@@ -189,7 +191,7 @@ def gather(client: Any, futures: Sequence[Any]) -> list[Any]:
         if not isinstance(failed.error, KilledWorker):
             raise failed.error from None  # an error of the computation, not of the cluster
         raise RuntimeError(
-            f"Dask gave up a task on which several workers died ({failed.error}); they may lack memory: pass smaller "
+            f"several Dask workers died on the same task ({failed.error}), probably for lack of memory; pass smaller "
             "chunks, or start workers with a larger memory limit"
         ) from failed.error
     except BaseException:  # also Ctrl-C
@@ -276,7 +278,7 @@ def _patiently(client: Any, attempt: Callable[[], Any]) -> Any:
         if client.scheduler_info()["workers"]:
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > LOST_FOR:
-            raise RuntimeError(f"all Dask workers are lost, for more than {LOST_FOR:g} seconds")
+            raise RuntimeError(f"all Dask workers have been lost for more than {LOST_FOR:g} seconds")
 
 
 def _check_running(client: Any) -> None:
@@ -297,10 +299,10 @@ def _explained(remedy: str) -> Iterator[None]:
     except (CancelledError, RuntimeError, OSError) as error:
         what = " ".join(str(error).split()) or type(error).__name__
         if isinstance(error, CancelledError):  # its message lists all tasks on several lines
-            what = "its tasks were cancelled, as when the connection to the scheduler is lost"
+            what = "its tasks were cancelled, perhaps because the connection to the scheduler was lost"
         raise RuntimeError(
-            f"the work on the Dask cluster could not be finished: {what}; see that scheduler, workers and client are "
-            f"alive, and {remedy}"
+            f"the work on the Dask cluster could not be finished: {what}; check that scheduler, workers and client are "
+            f"running, and {remedy}"
         ) from error
 
 

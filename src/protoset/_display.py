@@ -1,4 +1,4 @@
-"""How results show themselves: a line of text in a terminal, a small table in a notebook.
+"""Display of results: a line of text in a terminal, a small table in a notebook.
 
 All texts are escaped, and every cell has its own direction of writing, so that labels from data stay labels. The tables
 have no colours of their own: they are readable on any background.
@@ -25,7 +25,7 @@ MOST_PRINTED = 6
 """Values of an array, a list or a dict that are printed; of more, their number."""
 
 NO_NAME = "(empty)"
-"""How a name without visible characters is written, so that there is something to read and to click."""
+"""Text for a name without visible characters, so that it can be read and clicked."""
 
 UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters, line ends, lone surrogates, and marks that change the direction of writing."""
@@ -54,21 +54,21 @@ class Table:
 
 
 class Named(NamedTuple):
-    """A cell with a name from data, such as a label, and what is said about it."""
+    """A cell with a name from data, such as a label, and a text about it."""
 
     name: Any
     about: str
 
 
 class Displayed:
-    """A result that shows itself as a line of text, and in a notebook as a small table."""
+    """A result with a line of text as ``repr``, and a small table in a notebook."""
 
     def _title(self) -> str:
         """Return the kind of the result, with its name if it has one."""
         return type(self).__name__
 
     def _summary(self) -> str:
-        """Return what is in the result, in one line."""
+        """Return a summary of the result in one line."""
         raise NotImplementedError
 
     def _table(self) -> Table:
@@ -83,7 +83,7 @@ class Displayed:
 
 
 class Brief:
-    """A result whose arrays and long lists are named by their shape where it is printed."""
+    """A result whose ``repr`` shows the shape of arrays and the length of long lists, not their content."""
 
     def __repr__(self) -> str:
         values = ", ".join(f"{field.name}={_brief(getattr(self, field.name))}" for field in fields(self) if field.repr)  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ class Brief:
 
 
 def _brief(value: Any) -> str:
-    """Return a value as Python writes it if that is short, else what it is."""
+    """Return the ``repr`` of a value if it is short, else its type and size."""
     if isinstance(value, np.ndarray) and value.size > MOST_PRINTED:
         return f"<array {value.shape}>"
     if isinstance(value, (list, tuple, dict)) and len(value) > MOST_PRINTED:

@@ -21,7 +21,7 @@ MOST_NAMED_CLASSES = 6
 
 
 class Reported:
-    """What has a page about itself: estimators and models."""
+    """Base class of objects with a report page: estimators and models."""
 
     def report(self, X: Any, y: Any = None, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
         """Make a page about the prototypes, and write it to a file if a path is given.
@@ -31,7 +31,7 @@ class Reported:
         X : array-like, DataFrame, list of series or strings, or Dataset
             The training objects, as in ``fit``.
         y : array-like of shape (n_objects,), optional
-            Their labels; left out with a Dataset.
+            Labels of the training objects. Leave it out if ``X`` is a Dataset.
         path : path, optional
             File to write, such as "page.html".
         **options
@@ -42,15 +42,15 @@ class Reported:
         Report
             Notebooks display the page. ``write(path)`` writes it to a file.
         """
-        # By its name, when it is called: imports point one way, and reports are made of estimators.
+        # Imported by name when called: imports point one way, and the report module imports the estimators.
         return import_module("protoset._report.building").report(self, X, y, path, **options)
 
 
 class CheckedEstimator(Reported, BaseEstimator):
-    """An estimator that works with checked, plain values of its parameters, and keeps the values that users gave."""
+    """Base class of estimators: a fit uses checked, plain parameter values; the values that users gave stay."""
 
     def _check_parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain values; raise where a value is wrong."""
+        """Return the parameters as plain values; raise an error if a value is wrong."""
         return {}
 
     @contextmanager
@@ -100,13 +100,13 @@ class CheckedEstimator(Reported, BaseEstimator):
             if inner and outer in present and not hasattr(present[outer], "set_params"):
                 raise ValueError(
                     f"{name}={params[name]!r} sets a parameter of {outer}={present[outer]!r}, which has no parameters; "
-                    f"pass an object first, as in set_params({outer}=...)"
+                    f"set an estimator first, with set_params({outer}=...)"
                 )
         return super().set_params(**params)
 
 
 def learned_facts(estimator: Any) -> list[tuple[str, str]]:
-    """Names and texts of what a selector or classifier has learned; empty before its fit."""
+    """Return names and texts of the main results of a fit; empty before the fit."""
     if not hasattr(estimator, "sample_indices_"):
         return []
     selector = getattr(estimator, "selector_", estimator)

@@ -33,12 +33,12 @@ DATA_LINE_LENGTH = 116
 
 
 def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier as one Python file that needs NumPy and nothing else.
+    """Write a fitted classifier as one Python file that needs only NumPy.
 
-    The file has a function ``predict(X)``, which returns the same labels as the classifier, ties and refusals
-    included, and, if the classifier is calibrated, ``predict_proba(X)``, which returns its probabilities. Run as a
-    program, it reads queries from standard input. The file holds the prototypes and no other training data. It is
-    written completely or not at all.
+    The file has a function ``predict(X)`` that returns the same labels as the classifier, including ties and refusals.
+    If the classifier is calibrated, the file also has ``predict_proba(X)``. Run as a program, the file reads queries
+    from standard input. It contains the prototypes and no other training data. The file is written completely or not at
+    all.
 
     Parameters
     ----------
@@ -46,7 +46,16 @@ def export(classifier: PrototypeClassifier, path: str | os.PathLike[str]) -> Non
         Fitted on dense vectors with the metric "euclidean", "l2", "sqeuclidean", "cosine", "correlation", "seuclidean"
         or "mahalanobis".
     path : path-like
-        File to write, such as ``"model.py"``. Unlike the files of ``save`` it is code: run only files that you trust.
+        File to write, such as ``"model.py"``. Unlike a file of ``save``, the file is code: run only files that you
+        trust.
+
+    Examples
+    --------
+    >>> import protoset
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = protoset.PrototypeClassifier(protoset.REPS(n_prototypes=9)).fit(X, y)
+    >>> protoset.export(classifier, "model.py")  # doctest: +SKIP
     """
     if not isinstance(classifier, PrototypeClassifier):
         raise TypeError(

@@ -28,7 +28,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     if not os.path.isdir(directory):
         raise FileNotFoundError(f"cannot write {os.fsdecode(path)!r}: there is no folder {directory!r}; make it first")
     if os.path.lexists(target) and not os.path.isfile(target):
-        raise FileExistsError(f"cannot write {os.fsdecode(path)!r}: it exists and is not a file; choose another name")
+        raise FileExistsError(f"cannot write {os.fsdecode(path)!r}: it exists but is not a file; choose another name")
     mode = stat.S_IMODE(os.stat(target).st_mode) if os.path.lexists(target) else None
     _remove_leftovers(directory)
     temporary = os.path.join(directory, f".protoset-{_machine()}-{os.getpid()}-{secrets.token_hex(4)}")

@@ -15,7 +15,7 @@ ImageShape = tuple[int, int, int]
 """Height, width, and channels: 1 for grey, 3 for red, green and blue."""
 
 ShownAs = tuple[int, ...] | bool | None
-"""What users say about images: their shape, False for none, None to guess."""
+"""Argument for the shape of images: a shape, False for no images, None to detect images."""
 
 HIGHEST_GREY = 255
 """Largest level of grey of a byte."""
@@ -42,11 +42,12 @@ def check_image_shape(image_shape: Any, n_values: int) -> ImageShape:
     are_counts = all(is_count(side) and side > 0 for side in shape)
     if len(shape) < 2 or not are_counts or shape[2:] not in ((), (1,), (3,)):
         raise ValueError(
-            f"image_shape={image_shape!r} must be (height, width) or (height, width, 3); None guesses, False shows rows"
+            f"image_shape={image_shape!r} must be (height, width) or (height, width, 3); pass None to detect images, "
+            "False to show rows"
         )
     if math.prod(shape) != n_values:
         raise ValueError(
-            f"image_shape={image_shape!r} has {math.prod(shape)} values, and the objects have {n_values}; pass the "
+            f"image_shape={image_shape!r} has {math.prod(shape)} values, but the objects have {n_values}; pass the "
             "height and width of the images, and 3 for colours"
         )
     height, width, *channels = map(int, shape)

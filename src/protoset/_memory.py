@@ -36,10 +36,16 @@ UNPACKED_RATIO = 20
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Memory that a fit will need beyond the objects themselves, in bytes: the peak of each stage.
+    """Estimated memory of a fit in addition to the objects, in bytes.
 
-    Stages are "search", "solve", and where a fit has them, "size", "compare" and "refine". ``lists`` counts all
-    neighbour lists, ``lists_in_memory`` only the lists that stay in memory during the later stages.
+    Attributes
+    ----------
+    stages : dict of str to int
+        Peak of each stage: "search", "solve", and "size", "compare" and "refine" if the fit has these stages.
+    lists : int
+        All neighbour lists.
+    lists_in_memory : int
+        Neighbour lists that stay in memory during the later stages.
     """
 
     stages: dict[str, int]
@@ -47,12 +53,12 @@ class MemoryEstimate:
     lists_in_memory: int = 0
 
     def with_stage(self, name: str, size: int) -> MemoryEstimate:
-        """Return the estimate with a further stage, which needs ``size`` bytes beside the lists."""
+        """Return the estimate with a further stage, which needs ``size`` bytes in addition to the lists."""
         return replace(self, stages=self.stages | {name: WORKING_BYTES + self.lists_in_memory + size})
 
     @property
     def peak(self) -> int:
-        """Peak of the fit."""
+        """Largest peak of all stages."""
         return max(self.stages.values())
 
     def __str__(self) -> str:
@@ -130,11 +136,13 @@ def _lines(path: str) -> list[str]:
 
 
 def check_fits(estimate: MemoryEstimate, limit: int | None, ways_out: str) -> None:
-    """Refuse work that needs more than ``limit``; without one, more than the machine has left."""
+    """Raise an error if the work needs more memory than ``limit``, by default the free memory of the machine."""
     room = available_memory() if limit is None else limit
     if room is not None and estimate.peak > room:
-        whose = "this machine has left" if limit is None else "max_memory allows"
-        raise MemoryError(f"the fit needs about {estimate} beyond X, and {whose} {format_bytes(room)}; {ways_out}")
+        whose = "this machine has only" if limit is None else "max_memory allows only"
+        raise MemoryError(
+            f"the fit needs about {estimate} in addition to X, but {whose} {format_bytes(room)}; {ways_out}"
+        )
 
 
 def unpacking_limit(file_bytes: int, max_bytes: int | str | None) -> int:
@@ -147,6 +155,6 @@ def unpacking_limit(file_bytes: int, max_bytes: int | str | None) -> int:
 def beyond_limit(size: int, limit: int) -> str:
     """Return the rest of an error message, after the name of a file whose content is larger than ``limit``."""
     return (
-        f"has a content of {format_bytes(size)}, and max_bytes allows {format_bytes(limit)}; if you trust its source, "
-        f"pass max_bytes={size}"
+        f"has a content of {format_bytes(size)}, but max_bytes allows only {format_bytes(limit)}; if you trust the "
+        f"file, pass max_bytes={size}"
     )

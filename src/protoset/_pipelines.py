@@ -86,12 +86,12 @@ def restore_pipeline(values: dict[str, Any], arrays: Arrays, classifier: Prototy
         ) from error
     n_features = getattr(classifier, "n_features_in_", n_outputs)
     if n_outputs not in (None, n_features):
-        raise ValueError(f"its steps return {n_outputs} columns, and its classifier takes {n_features}")
+        raise ValueError(f"its steps return {n_outputs} columns, but its classifier expects {n_features}")
     return pipeline
 
 
 def check_agreement(pipeline: Pipeline, restored: Pipeline) -> None:
-    """Raise an error if a step has learned what its restored step does not know."""
+    """Raise an error if a step has a learned value that its restored step does not have."""
     for path, step, again in _pairs(pipeline.steps[:-1], restored.steps[:-1], ""):
         passed_over = {*step.get_params(deep=False), *NOT_COMPARED}
         if isinstance(step, ColumnTransformer):
@@ -104,7 +104,7 @@ def check_agreement(pipeline: Pipeline, restored: Pipeline) -> None:
                 )
             if not _equal(vars(step)[name], vars(again)[name]):
                 raise ValueError(
-                    f"step {path!r}: {name} of the {type(step).__name__} does not fit to its parameters, which were "
+                    f"step {path!r}: {name} of the {type(step).__name__} does not match its parameters, which were "
                     "changed after its fit; fit the pipeline again"
                 )
 

@@ -27,7 +27,7 @@ BAR_SECONDS = 0.1
 
 
 class _Screen:
-    """The one bar on the screen; ``what`` is the work that it shows, ``n_askers`` the verbose fits that run."""
+    """The only bar on the screen: ``what`` names its work, ``n_askers`` is the number of running verbose fits."""
 
     bar: Bar | None = None
     what = ""
@@ -44,7 +44,7 @@ def report(verbose: int, message: str, *arguments: object) -> None:
 
 @contextmanager
 def asking(verbose: int) -> Iterator[None]:
-    """Let ``report_to_askers`` write to stderr meanwhile, if ``verbose``."""
+    """Inside this context, let ``report_to_askers`` write to stderr if ``verbose``."""
     _Screen.n_askers += bool(verbose)
     try:
         yield
@@ -53,19 +53,19 @@ def asking(verbose: int) -> Iterator[None]:
 
 
 def report_to_askers(message: str, *arguments: object) -> None:
-    """Report from code that knows no ``verbose``, such as a kernel: to stderr while a verbose fit runs."""
+    """Report from code without a parameter ``verbose``, such as a kernel: to stderr during a verbose fit."""
     report(_Screen.n_askers, message, *arguments)
 
 
 def close_bar() -> None:
-    """Take the bar off the screen, if there is one."""
+    """Remove the bar from the screen, if there is one."""
     bar, _Screen.bar = _Screen.bar, None
     if bar is not None:
         bar.close()
 
 
 def reporter(verbose: int, what: str) -> ProgressCallback | None:
-    """Return a callback that shows progress by a bar or every few seconds by a line; None if nobody would see it."""
+    """Return a callback that shows progress, by a bar or by a line every few seconds; None if reports are off."""
     if not verbose and not logger.isEnabledFor(logging.INFO):
         return None
     started = last_line = last_state = time.monotonic()

@@ -65,7 +65,9 @@ ANGULAR = METRIC in ("cosine", "correlation")
 
 def _check(X):
     if isinstance(X, np.ma.MaskedArray):
-        raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
+        raise TypeError(
+            "X is a masked array, whose mask would be ignored; remove the masked rows or fill in their values"
+        )
     X = np.asarray(X)
     if X.dtype.kind not in "fiub":
         raise ValueError(f"X must be numbers, got the dtype {X.dtype}")
@@ -250,7 +252,9 @@ def predict_proba(X):
     """Probabilities of the classes of the rows of X; a column for each of ``CLASSES``."""
     X = _check(X)
     if "slopes" not in _about:
-        raise ValueError("the classifier was not calibrated, so this file knows no probabilities")
+        raise ValueError(
+            "the classifier was not calibrated, so this file has no probabilities; export a calibrated classifier"
+        )
     probabilities, shared = np.empty((len(X), len(CLASSES))), _about["shared"]
     for part, a in _parts(X):
         block = _block(a, _arrays["images"])

@@ -80,7 +80,7 @@ def count_numbers(value: Any) -> int:
 
 
 def as_objects(items: list[Any]) -> np.ndarray:
-    """Return a one-dimensional array of objects, whatever the objects are."""
+    """Return a one-dimensional array of objects of any type."""
     array = np.empty(len(items), dtype=object)
     for index, item in enumerate(items):
         array[index] = item

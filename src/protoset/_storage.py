@@ -37,7 +37,7 @@ class Storage:
             raise TypeError(f"folder={folder!r} must be the path of a folder, or None to keep lists in memory")
         path = os.fsdecode(folder)
         if not os.path.isdir(path):
-            raise FileNotFoundError(f"folder={path!r} is not a folder; make it first, or pass another")
+            raise FileNotFoundError(f"folder={path!r} is not a folder; create it first, or pass another folder")
         return cls(path)
 
     @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Prototypes that a classifier keeps, and that the batches of a stream move."""
+"""Base class of the classifier: its prototypes, and ``partial_fit``, which moves them on the batches of a stream."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from protoset.selectors.ties import MajorityVote
 from protoset.spaces import DISSIMILARITIES, Dissimilarities, PrototypeSpace, as_space
 
 FEW_JUDGED = 100
-"""Objects of a stream up to which the calibration of a fit before it stays."""
+"""Number of predicted objects of a stream from which on they replace the calibration of an earlier fit."""
 
 
 class StreamedClassifier(CheckedEstimator):
-    """The prototypes of a classifier, distances of queries to them, and the steps that they take on new objects."""
+    """Base of the classifier: its prototypes, the distances of queries to them, and ``partial_fit``."""
 
     selector: Any
     rule: RuleName
@@ -80,7 +80,7 @@ class StreamedClassifier(CheckedEstimator):
         check_is_fitted(self, "classes_")
         check_choice("rule", self.rule, RULES)
         if isinstance(X, Dissimilarities):
-            raise TypeError("X is a space; predictions need the objects themselves, pass them as in fit")
+            raise TypeError("X is a space, but predictions need the objects themselves; pass them as in fit")
         queries = self._prototypes.cross(X)
         if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -97,47 +97,49 @@ class StreamedClassifier(CheckedEstimator):
             position = next(position for position, pair in pairs if len(set(pair)) == 2)
             raise ValueError(
                 f"The feature names should match those that were passed during fit: column {position} of X is "
-                f"{columns[position]!r} where {expected[position]!r} was expected; put the columns in the order of fit"
+                f"{columns[position]!r}, but {expected[position]!r} was expected; put the columns in the order of fit"
             )
 
     @where_movable
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Move the prototypes by gradient steps on new objects, which are not kept.
+        """Move the prototypes by gradient steps on a batch of new objects. The objects are not kept.
 
-        The first call fits the selector on its objects, which must have at least two classes, unless prototypes come
-        from ``fit`` or from a file. Unlike in ``fit``, an automatic size is chosen for prototypes that stay. A class
-        that comes later gets prototypes among its first objects: as many as its share in the batch suggests, at least
-        one.
+        The first call selects the prototypes, unless the classifier was fitted or loaded from a file before.
 
         Parameters
         ----------
         X : array-like
-            New objects, of a kind that can move. What the metric learns from a training set, such as ranges and
-            categories, it learned from the first objects.
+            New objects, of a kind that can move: vectors, mixed attributes or series.
         y : array-like of shape (n_objects,)
-            Their labels.
+            Labels of the objects. The first call without ``fit`` needs at least two classes.
         classes : array-like, optional
-            All labels of the stream. Required in the first call without ``fit``; later leave it out or pass the same.
+            All labels of the stream. Required in the first call without ``fit``; later, leave it out or pass the same
+            labels.
         sample_weight : array-like of shape (n_objects,), optional
-            How many objects each stands for.
+            Weight of each object: a weight of 2 is the object twice.
 
         Returns
         -------
         self
+            The updated classifier. A call that fails changes nothing.
 
         Notes
         -----
-        ``adapt`` has the arguments: ``loss`` (the relative one unless it is "softmax"), ``relevances``, ``n_passes``
-        over each batch (4 by default, fewer for less than 49 objects), ``step`` and ``random_state``; ``max_time``,
-        ``callback`` and ``verbose`` have no effect. Steps fall with the objects seen so far, to a
-        twentieth of the first ones. Nothing is held out, so moves are not tried first: ``prequential_error_`` says how
-        well they do. A call that fails changes nothing.
+        The first batch fixes everything that the metric learns from a training set, such as ranges and categories. An
+        automatic size is chosen for prototypes that do not move. A class that first appears in a later batch gets
+        prototypes from its objects in that batch: in proportion to its share of the batch, at least one.
+
+        ``adapt`` sets the moves: ``loss`` (relative, unless it is "softmax"), ``relevances``, ``n_passes`` over each
+        batch (by default 4, and fewer for batches of less than 49 objects), ``step`` and ``random_state``.
+        ``max_time``, ``callback`` and ``verbose`` have no effect. The step length falls with the number of objects
+        seen, to a twentieth of the first step. No objects are held out, so the moves are always made;
+        ``prequential_error_`` measures the result.
         """
         settings = self._refuse_streams()
         if is_dask(X) or isinstance(X, Dissimilarities):
             raise TypeError(
-                f"X is of the type {type(X).__name__}; partial_fit needs the objects of a batch themselves, pass them "
-                "as in fit, and a Dask collection block by block"
+                f"X has the type {type(X).__name__}, but partial_fit needs the objects of a batch; pass them as in "
+                "fit, and a Dask collection block by block"
             )
         if not hasattr(self, "classes_"):
             with self._fitting() as plain:
@@ -153,24 +155,26 @@ class StreamedClassifier(CheckedEstimator):
         return self
 
     def _refuse_streams(self) -> AdaptSettings:
-        """Return the settings of the moves; refuse parameters under which prototypes do not move."""
+        """Return the settings of the moves; raise an error if the parameters do not let prototypes move."""
         settings = AdaptSettings.of(self.adapt, self.rule)
         if self.rule != "nearest":
-            raise NotMovableError(f"partial_fit works with rule='nearest', not with rule={self.rule!r}; use fit")
+            raise NotMovableError(
+                f"partial_fit needs rule='nearest', got rule={self.rule!r}; use fit, or change the rule"
+            )
         if settings is None:
             raise NotMovableError(
-                f"partial_fit moves the prototypes, and with adapt={self.adapt!r} they stay where they are; use "
-                "rule='nearest' and adapt='auto' or True"
+                f"partial_fit moves the prototypes, but adapt={self.adapt!r} keeps them fixed; use rule='nearest' and "
+                "adapt='auto' or True"
             )
         record = DISSIMILARITIES.get(self.metric) if isinstance(self.metric, str) else None
         if record is not None and not record.moves:
             raise NotMovableError(
-                f"partial_fit moves the prototypes, and objects under metric={self.metric!r} cannot move; use fit"
+                f"partial_fit moves the prototypes, but objects under metric={self.metric!r} cannot move; use fit"
             )
         return settings
 
     def _begin_stream(self, X: Any, y: Any, classes: np.ndarray, sample_weight: Any) -> np.ndarray:
-        """Select prototypes among the first objects of a stream; return the prototype at each object, or -1."""
+        """Select prototypes among the first objects of a stream; return the prototype of each object, or -1."""
         selector = clone(self._selector_or_default())
         space = as_space(X, selector.metric, selector.metric_params, y=y)
         refuse_unmovable(space)
@@ -193,7 +197,7 @@ class StreamedClassifier(CheckedEstimator):
     def _take_batch(
         self, X: Any, y: Any, sample_weight: Any, settings: AdaptSettings, own: np.ndarray | None = None
     ) -> None:
-        """Move the prototypes on the objects of a batch; ``own`` is given for those among which they were selected."""
+        """Move the prototypes on a batch; ``own`` is given for the batch that the prototypes were selected from."""
         queries, predicted = self._cross(X), None
         codes = check_batch_labels(y, queries.shape[0], self.classes_)
         weights = check_sample_weight(sample_weight, len(codes))
@@ -232,15 +236,16 @@ class StreamedClassifier(CheckedEstimator):
 
     @property
     def n_seen_(self) -> int:
-        """Objects seen by ``fit`` and by ``partial_fit``."""
+        """Number of objects seen by ``fit`` and by ``partial_fit``."""
         check_is_fitted(self, "classes_")
         return self._counters.n_seen
 
     @property
     def prequential_error_(self) -> float:
-        """Share of wrong predictions, by weight, over all batches of ``partial_fit``, each predicted before its update.
+        """Share of wrong predictions, by weight, over all batches of ``partial_fit``.
 
-        NaN before the first prediction; the batch in which the prototypes were selected does not count.
+        Each batch is predicted before the prototypes move on it. The batch that the prototypes were selected from does
+        not count. NaN before the first prediction.
         """
         check_is_fitted(self, "classes_")
         return self._counters.error

@@ -30,7 +30,7 @@ from protoset.selectors.base import check_selector
 from protoset.spaces import Dissimilarities, TrainingSpace, as_space
 
 LEAST_ODDS = 5.0
-"""How many times as probable as its label another class must be, so that an object is a suspect.
+"""Smallest odds of a suspect: another class is at least this many times as probable as its label.
 
 Chosen on ten data sets with 5 % of the labels flipped, where 4 to 6 did equally well.
 """
@@ -41,38 +41,39 @@ FOLD_SEED = 0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Suspects(Displayed):
-    """Training objects whose label is doubted, the most doubtful first.
+    """Training objects whose label is probably wrong, the most doubtful first.
 
     Attributes
     ----------
     indices : ndarray of int, shape (n_suspects,)
-        The suspects as rows of X.
+        Rows of the suspects in X.
     given : ndarray
-        Their labels in y.
+        Labels of the suspects in y.
     suggested : ndarray
-        The labels that the prototypes suggest.
+        Labels that the prototypes suggest.
     probabilities : ndarray of float
         Probability of each suggested label.
     self_confidence : ndarray of float
         Probability of each given label.
     odds : ndarray of float
-        ``probabilities / self_confidence``: how many times as probable the suggested label is, descending.
+        ``probabilities / self_confidence``, descending: how many times more probable the suggested label is than the
+        given label.
     evidence : ndarray of int, shape (n_suspects, n_shown)
-        The prototypes behind each suggestion as rows of X, in the order of the classifier's rule: the prototype itself,
-        or where it moved, the nearest training object of its class. Fewer than ``n_evidence`` where a classifier of a
-        fold has fewer prototypes.
+        Prototypes behind each suggestion, as rows of X, in the order of the classifier's rule. For a moved prototype:
+        the nearest training object of its class. ``n_shown`` is less than ``n_evidence`` if the classifier of a fold
+        has fewer prototypes.
     evidence_labels : ndarray, shape (n_suspects, n_shown)
-        Their labels in y.
+        Labels of these prototypes in y.
     evidence_distances : ndarray of float, shape (n_suspects, n_shown)
-        Dissimilarities of each suspect to these prototypes, where they moved to.
+        Dissimilarities of each suspect to these prototypes, after their moves.
     all_odds : ndarray of float, shape (n_objects,)
-        Odds of every row of X: below 1 where its label is the most probable, NaN where an object is not judged. Take it
-        to draw the line elsewhere: larger odds give fewer suspects, of which more are errors.
+        Odds of every row of X: below 1 if its label is the most probable, NaN if it has no odds. Use them for another
+        threshold: larger odds give fewer suspects, and more of these are errors.
     all_probabilities : ndarray of float, shape (n_objects, n_classes)
-        Probability of each class for every row of X, by the classifier that does not know the row; NaN where an object
-        is not judged.
+        Probability of each class for every row of X, from the classifier that was fitted without the row; NaN for rows
+        without odds.
     classes : ndarray
-        The labels, sorted: the columns of ``all_probabilities``.
+        The labels, sorted, in the order of the columns of ``all_probabilities``.
     """
 
     indices: np.ndarray
@@ -134,37 +135,40 @@ def suspects(
     Parameters
     ----------
     X : array-like, DataFrame, sparse matrix or list
-        The training objects, of the kind that the classifier takes in ``fit``. With ``metric="precomputed"`` a square
-        matrix or a condensed vector; a sparse graph does not have the distances of objects to prototypes.
+        The training objects, of the kind that the classifier accepts in ``fit``. With ``metric="precomputed"``: a
+        square matrix or a condensed vector. A sparse graph does not work, because it does not have all distances to
+        the prototypes.
     y : array-like of shape (n_objects,)
-        Their labels, of at least two classes. The only member of a class is not judged.
+        Labels of the training objects, of at least two classes.
     classifier : PrototypeClassifier or Pipeline, optional
-        Is cloned and fitted once per fold; ``PrototypeClassifier()`` by default. A Pipeline of scikit-learn
-        must end with a PrototypeClassifier; its other steps are fitted without the fold too.
+        Classifier that is cloned and fitted once per fold; by default ``PrototypeClassifier()``. A Pipeline of
+        scikit-learn must end with a PrototypeClassifier; all its steps are fitted without the fold.
     n_folds : int, default=5
-        Number of folds. More folds take more time and leave more objects to learn from.
+        Number of folds. More folds take more time, and each fit has more objects to learn from.
     sample_weight : array-like of shape (n_objects,), optional
-        How many objects each stands for, see :meth:`PrototypeClassifier.fit`. Objects of weight 0 are left out: they
-        neither judge nor are judged.
+        Weight of each object; see :meth:`PrototypeClassifier.fit`. Objects of weight 0 are left out.
     n_evidence : int, default=3
-        How many prototypes to show for each suspect.
+        Number of prototypes to show for each suspect.
     random_state : int or RandomState, optional
         Seed of the folds. With None the folds are shuffled with a fixed seed.
     n_jobs : int, optional
-        Folds that joblib works on at the same time. Changes no result.
+        Number of folds that joblib computes at the same time. It does not change any result.
 
     Returns
     -------
     Suspects
+        The suspects with their evidence, and the probabilities of all objects.
 
     Notes
     -----
-    A suspect is not always an error: objects where classes overlap are suspects too. Look at the worst ones first, and
-    compare each with its evidence. Where a selector of fixed size keeps an object with a wrong label as a prototype,
-    its neighbours may be suspects too; their evidence then shows this object.
+    A suspect is not always an error: objects where classes overlap are suspects too. Look at the first suspects, and
+    compare each with its evidence. If a selector of fixed size keeps an object with a wrong label as a prototype, its
+    neighbours may become suspects; their evidence then shows this object.
 
-    Folds depend on the content of the objects, so that the order of the rows changes nothing. A function as metric does
-    not tell the content; there the order of the rows counts.
+    The only object of a class, and objects of weight 0, get no odds and are never suspects.
+
+    The folds depend on the content of the objects, so that the row order does not change the result. With a function as
+    metric the content is not known, and the row order matters.
 
     Examples
     --------
@@ -172,8 +176,8 @@ def suspects(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> y[7] = 2
-    >>> found = protoset.suspects(X, y)
-    >>> int(found.indices[0]), int(found.given[0]), int(found.suggested[0])
+    >>> doubtful = protoset.suspects(X, y)
+    >>> int(doubtful.indices[0]), int(doubtful.given[0]), int(doubtful.suggested[0])
     (7, 2, 0)
     """
     estimator = _check_classifier(classifier)
@@ -182,8 +186,8 @@ def suspects(
     random_state, n_jobs = check_seed(random_state), check_jobs(n_jobs)
     objects = _LabelledObjects.of(X, y, sample_weight, estimator)
     folds = _deal(objects.codes, n_folds, random_state)
-    parts = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(folds.max() + 1)]
-    answers = Parallel(n_jobs=n_jobs)(delayed(_judge)(estimator, objects, *part, n_evidence) for part in parts)
+    splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(folds.max() + 1)]
+    answers = Parallel(n_jobs=n_jobs)(delayed(_judge)(estimator, objects, *split, n_evidence) for split in splits)
     return _summary(objects, _Answer.joined(answers))
 
 
@@ -332,11 +336,11 @@ def _judge(
 
 
 def _deal(codes: np.ndarray, n_folds: int, random_state: Any) -> np.ndarray:
-    """Deal the members of each class to the folds in turn; the only member of a class gets -1."""
+    """Assign the objects of each class to the folds in turn; the only object of a class gets -1."""
     if (np.bincount(codes) < 2).all():
         raise ValueError(
-            f"y has {len(codes)} classes of one object each, and a label is judged by other objects of its class; pass "
-            "classes of several objects"
+            f"y has {len(codes)} classes of one object each, but a label can be checked only if its class has other "
+            "objects; pass classes of several objects"
         )
     seed = FOLD_SEED if random_state is None else random_state
     drawn = np.random.RandomState(seed) if isinstance(seed, int) else seed
@@ -360,17 +364,17 @@ def _check_classifier(classifier: Any) -> PrototypeClassifier | Pipeline:
         )
     if last.calibrate is False:
         raise ValueError(
-            "classifier has calibrate=False, and suspects needs probabilities; pass a classifier with calibrate='auto'"
+            "classifier has calibrate=False, but suspects needs probabilities; pass a classifier with calibrate='auto'"
         )
     return classifier if isinstance(classifier, Pipeline) and len(classifier.steps) > 1 else last
 
 
 def _space_of(X: Any, y: Any, estimator: PrototypeClassifier | Pipeline) -> TrainingSpace:
-    """Space of all objects, which says how they are ordered by content, after the other steps of a Pipeline."""
+    """Space of all objects after the other steps of a Pipeline; it gives the order of the objects by content."""
     if isinstance(X, Dissimilarities) or is_dask(X):
         raise TypeError(
-            f"X is of the type {type(X).__name__}, and suspects needs the objects in memory; pass the objects "
-            "themselves, of a Dask collection X.compute()"
+            f"X has the type {type(X).__name__}, but suspects needs the objects in memory; pass the objects "
+            "themselves, or X.compute() for a Dask collection"
         )
     if isinstance(estimator, Pipeline):
         X, estimator = clone(estimator[:-1]).fit_transform(X, y), estimator[-1]

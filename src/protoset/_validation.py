@@ -106,8 +106,8 @@ def check_jobs(n_jobs: Any) -> int | None:
     if is_count(n_jobs) and 0 < abs(int(n_jobs)) <= LARGEST_JOBS:
         return int(n_jobs)
     raise ValueError(
-        f"n_jobs={n_jobs!r} must be None, a number of workers up to {LARGEST_JOBS}, or negative to leave some "
-        "processors free; n_jobs=-1 takes all of them"
+        f"n_jobs={n_jobs!r} must be None, a number of workers up to {LARGEST_JOBS}, or a negative number; "
+        "n_jobs=-1 uses all processors"
     )
 
 
@@ -115,7 +115,7 @@ def check_verbose(verbose: Any) -> int:
     """Return ``verbose`` as an int if it is a whole number of at least 0, or True or False."""
     if isinstance(verbose, (bool, np.bool_)):
         return int(verbose)
-    return check_count("verbose", verbose, least=0, remedy="pass 0 for no reports, 1 for reports on stderr")
+    return check_count("verbose", verbose, least=0, remedy="pass 0 for no progress, 1 for progress on stderr")
 
 
 def check_path(name: str, value: Any) -> Path:
@@ -124,12 +124,12 @@ def check_path(name: str, value: Any) -> Path:
         raise TypeError(f"{name}={value!r} must be a path")
     path = Path(os.fsdecode(value))
     if "\0" in str(path):
-        raise ValueError(f"{name}={value!r} must be a path, but has a null character")
+        raise ValueError(f"{name}={value!r} has a null character; pass a path without it")
     return path
 
 
 def check_callable(name: str, value: Any, *, takes: str = "") -> Any:
-    """Return ``value`` if it is a function or None; ``takes`` says in the error what the function is called with."""
+    """Return ``value`` if it is a function or None; ``takes`` describes its arguments in the error message."""
     if value is None or callable(value):
         return value
     raise TypeError(f"{name}={value!r} must be a function{takes}, or None")
@@ -172,15 +172,17 @@ def check_positions(name: str, value: Any, n_objects: int) -> np.ndarray:
         )
     outside = positions[(positions < 0) | (positions >= n_objects)]
     if len(outside):
-        raise ValueError(f"{name} must lie between 0 and {n_objects - 1}; {outside[0]} does not")
+        raise ValueError(f"{name} has {outside[0]}; pass positions from 0 to {n_objects - 1}")
     return positions.astype(np.int64)
 
 
 def refuse_ambiguous(X: Any) -> None:
-    """Refuse a masked array, as its mask would be ignored, frames that are not read, and repeated column names."""
+    """Raise an error for a masked array, whose mask would be ignored, unsupported frames, and repeated names."""
     refuse_other_frames(X)
     if isinstance(X, np.ma.MaskedArray):
-        raise TypeError("X is a masked array, and its mask would be ignored; remove the masked rows or fill them in")
+        raise TypeError(
+            "X is a masked array, whose mask would be ignored; remove the masked rows or fill in their values"
+        )
     names = list(getattr(X, "columns", ()))
     if len(set(names)) < len(names):
         repeated = Counter(names).most_common(1)[0][0]
@@ -224,12 +226,12 @@ def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
         )
     if largest > LARGEST:
         raise ValueError(
-            f"X holds values up to {largest:g}, whose squared distances overflow; scale X to below {LARGEST:g}"
+            f"X has values up to {largest:g}, whose squared distances overflow; scale X to values below {LARGEST:g}"
         )
     if 0 < largest < SMALLEST and not queries:
         raise ValueError(
-            f"X holds no value above {largest:g}, and squared distances of such values vanish; "
-            f"scale X to above {SMALLEST:g}"
+            f"X has no value above {largest:g}, and squared distances of such small values underflow to 0; "
+            f"scale X to values above {SMALLEST:g}"
         )
     return X
 
@@ -241,7 +243,7 @@ def _are_vectors(X: Any) -> bool:
 
 
 def check_width(n_features: int, expected: int | None, metric: str) -> None:
-    """Refuse queries with another number of features than the training vectors."""
+    """Raise an error for queries with another number of features than the training vectors."""
     if n_features != expected:
         raise ValueError(
             f"X has {n_features} features, but {metric} is expecting {expected} features as input; "
@@ -250,7 +252,7 @@ def check_width(n_features: int, expected: int | None, metric: str) -> None:
 
 
 def check_labels(y: Any, n_objects: int, *, fewest: int = 2, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted classes, of which there are two at least, and the position of each object's class in them.
+    """Return the sorted classes, at least two, and for each object the position of its class.
 
     ``name`` is the argument with the labels, "y" or "y_test".
     """
@@ -266,7 +268,7 @@ def check_labels(y: Any, n_objects: int, *, fewest: int = 2, name: str = "y") ->
     _refuse_missing_labels(y)
     kinds = sorted({type(label).__name__ for label in y})
     if y.dtype.kind == "S":
-        raise TypeError("y holds labels of the type bytes; decode them to str")
+        raise TypeError("y has labels of the type bytes; decode them to str")
     try:
         with warnings.catch_warnings():
             # Selectors warn of such labels themselves, once per fit.
@@ -283,7 +285,7 @@ def check_labels(y: Any, n_objects: int, *, fewest: int = 2, name: str = "y") ->
             f"continuous numbers such as {float(fractions[0])}" if len(fractions) else f"{' and '.join(kinds)} objects"
         )
         raise ValueError(
-            f"Unknown label type: y holds {content}, which are not class labels; "
+            f"Unknown label type: y has {content}, which are not class labels; "
             "bin numbers, or convert the labels to int or str if they are classes"
         ) from error
     if len(classes) < fewest:

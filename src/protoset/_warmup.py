@@ -29,14 +29,14 @@ N_OBJECTS = 120
 
 @dataclass(frozen=True)
 class WarmUp:
-    """What a warm-up did.
+    """Result of a warm-up.
 
     Attributes
     ----------
     folder : Path
         Folder that keeps the compiled code.
     n_kernels : int
-        Kernels that were compiled; 0 where all had been.
+        Number of kernels that were compiled; 0 if all were compiled before.
     seconds : float
         Seconds that the warm-up took.
     """
@@ -47,11 +47,12 @@ class WarmUp:
 
 
 def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
-    """Compile the code of the usual work and keep it, so that no later fit waits for it.
+    """Compile the most used code and keep it on disk, so that later fits do not wait for the compiler.
 
-    Small data sets of every kind go through a fit with the default settings: vectors, mixed tables, series of equal and
-    unequal lengths under dynamic time warping, distance matrices, and strings where rapidfuzz is installed. Run it when
-    an image is built, as the user that will run protoset. Less usual methods and distances still compile at first use.
+    The function fits small data sets of every kind with the default settings: vectors, mixed tables, series of equal
+    and unequal lengths under dynamic time warping, distance matrices, and strings if rapidfuzz is installed. Run it
+    when you build a container image, as the user that will run protoset. Other methods and metrics still compile at
+    first use.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
     Returns
     -------
     WarmUp
-        Where the compiled code is, how many kernels were compiled, and how long that took.
+        Folder of the compiled code, number of compiled kernels, and time.
     """
     started, before = time.perf_counter(), _compile.watch.n_kernels
     works: list[Callable[[], Any]] = [_fit_vectors, _fit_mixed, _fit_series, _fit_ragged_series, _fit_matrix]

@@ -54,92 +54,104 @@ from protoset.spaces import (
 )
 
 LARGEST_COVERAGE = 0.9999
-"""Largest coverage of sets of labels."""
+"""Largest value of ``coverage`` in ``predict_set``."""
 
 
 class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
-    """Nearest-prototype classifier: selects prototypes, then classifies with them alone.
+    """Nearest-prototype classifier: selects prototypes, then classifies with the prototypes alone.
 
     Parameters
     ----------
     selector : selector, optional
-        Chooses the prototypes and brings the metric; ``Refined(REPS())`` by default.
+        Chooses the prototypes and sets the metric. The default is ``Refined(REPS())``.
     rule : {"nearest", "adjusted", "scores", "auto"}, default="nearest"
-        ``"nearest"`` answers with the class of the nearest prototype. ``"adjusted"`` adds a degradation to each
-        prototype's rank; the smallest sum wins. For REPS the degradations are those of its ranking. For other sets
-        they are learned for the set, and all are 0 where that makes fewer errors on the training objects. A class far
-        from all others has hardly any weight, and the adjusted rule may never answer with it; ``fit`` warns where that
-        is so. ``"scores"`` answers with the class of the largest score: every prototype says something about every
-        class, the more the nearer it is. ``"auto"`` takes "nearest" or "scores", whichever makes fewer errors on
-        held-out training objects; ``rule_`` says which.
+        How the prototypes predict a class.
+
+        - ``"nearest"``: the class of the nearest prototype.
+        - ``"adjusted"``: the rule of the paper. The prototypes are ranked by distance, a degradation is added to each
+          rank, and the class of the smallest sum is predicted; see Notes.
+        - ``"scores"``: the class with the largest score. Every prototype adds to the score of every class; near
+          prototypes add more.
+        - ``"auto"``: "nearest" or "scores", whichever makes fewer errors on held-out training objects. ``rule_`` has
+          the choice.
     adapt : {"auto", True, False} or dict, default="auto"
-        Whether the prototypes move after the selection, see :func:`protoset.adapt`. True and a dict refuse objects that
-        cannot move; ``"auto"`` leaves these as they are. A dict has arguments of ``adapt``: ``loss``, ``relevances``,
-        ``n_passes``, ``step``, ``max_time``, ``callback``, ``random_state``, ``verbose``. With ``rule="adjusted"``,
-        ``"auto"`` leaves all prototypes as they are.
+        Whether the prototypes move after the selection; see :func:`protoset.adapt`. ``"auto"`` moves prototypes that
+        can move; with ``rule="adjusted"`` it moves none. True and a dict raise an error if the objects cannot move. A
+        dict has arguments of ``adapt``: ``loss``, ``relevances``, ``n_passes``, ``step``, ``max_time``, ``callback``,
+        ``random_state``, ``verbose``.
     calibrate : {"auto", True, False}, default="auto"
-        Whether held-out training objects calibrate probabilities, refusals and sets of labels. ``"auto"`` leaves that
-        out where distances are not known, as with a sparse graph; True refuses such objects. With False a fit of
-        prototypes that do not move takes less time.
+        Whether held-out training objects calibrate the probabilities, refusals and sets of labels. ``"auto"``
+        calibrates unless distances are unknown, as in a sparse graph; True then raises an error. False saves time if
+        the prototypes do not move.
     refuse : float, optional
-        Part of the known objects that may be refused, such as 0.01. ``predict`` answers ``outlier_label`` where the
-        novelty of a query, see ``novelty_scores``, is above that of all but this part of held-out training objects. By
-        default no query is refused.
+        Share of the known objects that ``predict`` may refuse, such as 0.01. A query is refused if its novelty score
+        (see ``novelty_scores``) is above the scores of all but this share of the held-out training objects;
+        ``predict`` then returns ``outlier_label``. By default no query is refused.
     outlier_label : "auto", int or str, default="auto"
-        Label of refused queries; by default -1 for numbers as labels and "unknown" for others. It must not be a label
-        of the training set.
+        Label of refused queries. It must not be a label of the training set. ``"auto"`` is -1 if the labels are
+        numbers, else "unknown".
     n_jobs : int, optional
-        Workers of predictions, which go through the queries block by block, and of the adaptation. Changes no result.
+        Number of workers for predictions and for the adaptation. It does not change any result.
 
     Attributes
     ----------
     selector_ : selector
-        The fitted selector; missing on a classifier that was loaded from a file.
+        The fitted selector. A classifier that was loaded from a file does not have it.
     sample_indices_ : ndarray of int
-        The prototypes as positions in the training set, ascending. Where they moved, the objects from which they
-        started.
+        Positions of the prototypes in the training set, ascending. For moved prototypes: positions of the objects from
+        which they started.
     adaptation_ : Adaptation or None
-        Result of the adaptation, with the moved prototypes; None where there was none. Missing on a classifier that was
-        loaded from a file.
+        Result of the adaptation, with the moved prototypes; None if there was no adaptation. A classifier that was
+        loaded from a file does not have it.
     exemplars_ : ndarray of int
-        A training object for each prototype: the prototype itself, or where it moved, the nearest object of its class.
+        Position of a training object for each prototype: the prototype itself or, if it moved, the nearest training
+        object of its class.
     relevances_ : ndarray of float or None
-        Scale of each attribute, of series of each channel, where they were learned; 1 on average.
+        Learned scale of each attribute, or of each channel of series; the mean is 1. None if no scales were learned.
     prototypes_ : array, list or None
-        The prototypes as objects of the kind of the training objects: moved where they moved, else some of these. Under
-        a metric of directions they have length 1; a category between several ones is a dict of shares. None where there
-        are no objects, as with a matrix.
+        The prototypes, as objects of the same kind as the training objects. None if there are no objects, as with a
+        matrix of dissimilarities.
     prototype_labels_ : ndarray
         Labels of the prototypes.
     prototype_counts_ : ndarray of float
-        How many training objects stand behind each prototype, by weight: its votes where prototypes are equally near.
+        Number of training objects that each prototype represents, by weight. These are its votes if prototypes are
+        equally near.
     class_counts_ : ndarray of float
         Size of each class in the training set, by weight.
     degradations_ : ndarray or None
-        Their degradations: those of the ranking of REPS, or of other sets with ``rule="adjusted"``; else None.
+        Degradation of each prototype, if it is known: from the ranking of REPS, or learned by ``rule="adjusted"``.
     rule_ : str
-        The rule that decides: "nearest", "adjusted" or "scores".
+        The rule that predicts: "nearest", "adjusted" or "scores".
     calibration_ : Calibration or None
-        What held-out training objects say about the decisions: how they were held out, their number, the errors of the
-        rules that were tried; None where nothing was calibrated.
+        Result of the calibration: how objects were held out, how many, and the errors of the rules on them. None if
+        nothing was calibrated.
     classes_ : ndarray
         The labels, sorted.
     n_features_in_ : int
-        Number of features, or of training objects with ``metric="precomputed"``.
+        Number of features; with ``metric="precomputed"``, number of training objects.
     n_seen_ : int
-        Objects seen, by ``fit`` and by all calls of ``partial_fit``. After ``partial_fit`` the indices above are
-        positions among all these objects, in the order in which they came; see Notes.
+        Number of objects seen by ``fit`` and by all calls of ``partial_fit``. After ``partial_fit``, positions of
+        objects count all these objects in the order in which they came; see Notes.
     prequential_error_ : float
-        Share of wrong predictions, by weight, of the prototypes for the objects of each ``partial_fit`` before they
-        moved; NaN before there are any.
+        Share of wrong predictions, by weight, over the batches of ``partial_fit``. Each batch is predicted before the
+        prototypes move on it. NaN before the first prediction.
 
     Notes
     -----
-    After ``partial_fit`` the objects are gone. So an exemplar is the object of its class that came nearest to its
-    prototype: it stays until an object comes nearer than the exemplar was, plus the length of the moves since.
-    ``prototype_counts_`` has the objects that came nearest to each prototype among those of its class, in addition to
-    those of ``fit``. ``degradations_`` is None then. ``adaptation_`` has the prototypes, no losses, and
-    ``prequential_error_`` as ``held_out_after``.
+    With ``rule="adjusted"``, the degradations of REPS are those of its ranking. For other selectors they are learned
+    for the selected set; all are 0 if zeros make fewer errors on the training objects. A class that is far from all
+    others has hardly any weight, and the rule may never predict it; ``fit`` then gives a ``HopelessClassWarning``.
+
+    Prototypes have length 1 if the metric compares directions. A moved prototype may lie between several categories;
+    ``prototypes_`` then has a dict of their shares.
+
+    ``partial_fit`` does not keep the objects. After it,
+
+    - an exemplar is the object of its class that came nearest to its prototype. It is replaced by an object that comes
+      nearer than the distance of the exemplar, plus the length of all moves since then;
+    - ``prototype_counts_`` also counts the new objects, each for the nearest prototype of its class;
+    - ``degradations_`` is None;
+    - ``adaptation_`` has the prototypes but no losses, and ``held_out_after`` is ``prequential_error_``.
 
     Examples
     --------
@@ -171,24 +183,25 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, lists: Any = None, client: Any = None) -> Self:
-        """Select prototypes and keep them.
+        """Select prototypes, move them if ``adapt`` asks for it, and learn the rule.
 
         Parameters
         ----------
         X : array-like, sparse matrix or TrainingSpace
-            The training objects, of the kind that the selector's metric takes, or their space.
+            The training objects, of the kind that the selector's metric compares, or their space.
         y : array-like of shape (n_objects,)
-            Their labels, of at least two classes.
+            Labels of the training objects, of at least two classes.
         sample_weight : array-like of shape (n_objects,), optional
-            How many objects each stands for, see :meth:`REPS.fit`.
+            Weight of each object; see :meth:`REPS.fit`.
         lists : (indices, distances), sparse graph or NeighborLists, optional
-            Ready neighbour lists for :meth:`REPS.fit`.
+            Neighbour lists that are already known; see :meth:`REPS.fit`.
         client : distributed.Client, optional
-            Dask client to work on, as for :meth:`REPS.fit`.
+            Dask client; see :meth:`REPS.fit`.
 
         Returns
         -------
         self
+            The fitted classifier.
         """
         with self._fitting() as plain:
             selector = clone(plain._selector_or_default())
@@ -217,7 +230,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         return self
 
     def _place(self, space: TrainingSpace, training: Callable[[], TrainingSet]) -> MovedSelection | None:
-        """Put the prototypes where they are selected, or where the adaptation moves them."""
+        """Set the prototypes: the selected objects, or the prototypes that the adaptation moved."""
         settings, adapted = AdaptSettings.of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
             adapted = adapt_selected(space, training(), self.selector_, settings, n_jobs=self.n_jobs)
@@ -233,7 +246,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
     def _learn_rule(
         self, space: TrainingSpace, training: Callable[[], TrainingSet], moved: MovedSelection | None
     ) -> None:
-        """Learn the rule, and what held-out training objects say about its decisions."""
+        """Learn the rule, and calibrate it on held-out training objects."""
         has_moved = moved is not None and moved.adaptation.has_moved
         ranked = self.selector_.degradations_ if isinstance(self.selector_, REPS) and not has_moved else None
         self.degradations_ = None if ranked is None else ranked[self.sample_indices_]
@@ -244,8 +257,8 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         if held_out is None and (self.calibrate is True or not is_given):
             wanted = "calibrate=True" if is_given else f"rule={self.rule!r}"
             raise ValueError(
-                f"{wanted} needs the distances of all training objects to the prototypes, which a sparse graph does "
-                "not hold; use rule='nearest' with calibrate='auto', or pass a dense matrix"
+                f"{wanted} needs the distances of all training objects to the prototypes, but X is a sparse graph, "
+                "which does not have them; use rule='nearest' with calibrate='auto', or pass a dense matrix"
             )
         self._calibration, self._learned, self._judged = None, NearestRule(self._vote, 1.0), None
         if held_out is None:
@@ -261,7 +274,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
 
     @property
     def _rule(self) -> Rule:
-        """The rule that decides; it may be changed after fit to one that was learned too."""
+        """The rule that predicts. After fit, ``rule`` may be changed to another rule that fit has learned."""
         name, learned = check_choice("rule", self.rule, RULES), self._learned
         if name in ("auto", learned.name):
             return learned
@@ -269,34 +282,36 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
             return NearestRule(self._vote, 1.0)
         if name == "adjusted" and self.degradations_ is not None:
             return AdjustedRule(self._vote, self.degradations_)
-        raise ValueError(f"rule={name!r} was not learned by fit, which had rule={learned.name!r}; fit again")
+        raise ValueError(
+            f"rule={name!r} was not learned: the classifier was fitted with rule={learned.name!r}; fit it again"
+        )
 
     @property
     def rule_(self) -> str:
-        """The rule that decides."""
+        """The rule that predicts: "nearest", "adjusted" or "scores"."""
         check_is_fitted(self, "classes_")
         return self._rule.name
 
     @property
     def calibration_(self) -> Calibration | None:
-        """What held-out training objects say about the decisions; None where nothing was calibrated."""
+        """Result of the calibration on held-out training objects; None if nothing was calibrated."""
         check_is_fitted(self, "classes_")
         if self._calibration is None and self._judged is not None and isinstance(self._learned, NearestRule):
             self._calibration = self._judged.calibration(self._learned)
         return self._calibration
 
     def _calibrated(self) -> Calibration:
-        """Return the calibration; refuse where there is none for the rule."""
+        """Return the calibration; raise an error if there is none for the rule."""
         calibration = self.calibration_
         if calibration is None:
             raise ValueError(
-                "this classifier is not calibrated, so it knows no probabilities, refusals or sets of labels: it was "
-                "fitted with calibrate=False or on a sparse graph, has seen one batch of a stream only, or comes from "
-                "a file of an older version; fit it again with calibrate=True, or pass another batch"
+                "this classifier is not calibrated, so it has no probabilities, refusals or sets of labels: it was "
+                "fitted with calibrate=False or on a sparse graph, has seen only one batch of partial_fit, or comes "
+                "from a file of an older version; fit it again with calibrate=True, or pass another batch"
             )
         if self._rule.name != self._learned.name:
             raise ValueError(
-                f"rule={self.rule!r} was set after fit, and rule={self._learned.name!r} is calibrated; fit again"
+                f"rule={self.rule!r} was set after fit, but only rule={self._learned.name!r} is calibrated; fit again"
             )
         return calibration
 
@@ -315,7 +330,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
 
     @property
     def prototypes_(self) -> Any:
-        """The prototypes as objects of the kind of the training objects, where they are now; None where not known."""
+        """The prototypes, moved or not, as objects of the same kind as the training objects; None if not known."""
         check_is_fitted(self, "classes_")
         return self._prototypes.objects
 
@@ -325,13 +340,13 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix
-            New objects. With ``metric="precomputed"`` their dissimilarities to the training
-            objects, or to the prototypes alone. For a Dask array or DataFrame the workers predict, and the
-            result is a Dask array.
+            New objects. With ``metric="precomputed"``, pass their dissimilarities to all training objects, or to the
+            prototypes alone. For a Dask array or DataFrame, the workers of the cluster predict.
 
         Returns
         -------
         ndarray of shape (n_queries,)
+            Predicted labels; ``outlier_label`` for refused queries. A Dask array if ``X`` is a Dask collection.
         """
         if is_dask(X):
             return self._predict_blocks(X)
@@ -371,7 +386,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         return queries.nearest(choose=self._vote, n_jobs=check_jobs(self.n_jobs))
 
     def novelty_scores(self, X: Any) -> np.ndarray:
-        """Say how far queries are from everything that was seen.
+        """Measure how far queries are from all objects seen in the fit.
 
         Parameters
         ----------
@@ -381,29 +396,30 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         Returns
         -------
         ndarray of float
-            Distance to the nearest prototype, divided by the mean distance of the training objects near this prototype.
+            Distance to the nearest prototype, divided by the mean distance of training objects near that prototype.
         """
         queries = self._cross(X)
         calibration = self._calibrated()
         return calibration.novelty_of(*self._nearest(queries))
 
     def is_novel(self, X: Any, refuse: float = 0.01) -> np.ndarray:
-        """Say which queries are unlike anything seen.
+        """Return which queries are unlike all objects seen in the fit.
 
         Parameters
         ----------
         X : array-like or sparse matrix
             New objects, as for ``predict``.
         refuse : float, default=0.01
-            Part of the known objects that may be called novel for the sake of unknown ones.
+            Share of known objects that may be called novel by mistake. A larger share detects more unknown objects.
 
         Returns
         -------
         ndarray of bool
+            True for each novel query.
         """
         rate = check_refuse(refuse)
         if rate is None:
-            raise ValueError("refuse=None must be a rate in (0, 1), such as 0.01")
+            raise ValueError("refuse=None must be a number between 0 and 1; pass for example 0.01")
         return self._is_novel(self.novelty_scores(X), rate)
 
     def _is_novel(self, scores: np.ndarray, rate: float) -> np.ndarray:
@@ -411,13 +427,13 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         novelty = self._calibrated().novelty
         if rate < novelty.smallest_tail:
             raise ValueError(
-                f"refuse={rate:g} cannot be told from 0 by {novelty.total:g} held-out training objects; use at least "
-                f"refuse={np.ceil(1000 * novelty.smallest_tail) / 1000:g}, or fit on more objects"
+                f"refuse={rate:g} is too small for a calibration on {novelty.total:g} held-out training objects; use "
+                f"at least refuse={np.ceil(1000 * novelty.smallest_tail) / 1000:g}, or fit on more objects"
             )
         return scores > novelty.limit(rate)
 
     def _predict_blocks(self, X: Any) -> Any:
-        """Predict the rows of a Dask collection where they are; its columns are checked here and now."""
+        """Predict the rows of a Dask collection on its workers; its columns are checked in this process."""
         check_is_fitted(self, "classes_")
         rows, names = as_dask_rows(X), getattr(self, "feature_names_in_", None)
         if self._prototypes.metric != "precomputed":
@@ -433,16 +449,28 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Predict the probability of each class.
 
-        The probabilities are calibrated on held-out training objects, see ``calibration_``: their log loss is the
-        smallest there, for evidence times a slope. The evidence is, by rule, how near the nearest prototype of the
-        class is, its adjusted rank, or the score of the class. The class that ``predict`` answers has the largest
-        probability. Classes whose prototypes are equally near divide their probabilities by votes; of these, classes
-        with equally many votes divide theirs by their sizes in the training set.
+        The class that ``predict`` returns for a query that is not refused has the largest probability. The
+        probabilities are calibrated on held-out training objects; see ``calibration_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            New objects, as for ``predict``.
 
         Returns
         -------
         ndarray of shape (n_queries, n_classes)
-            Rows sum to 1; columns are in the order of ``classes_``. What ``refuse`` says changes nothing here.
+            Rows sum to 1; columns are in the order of ``classes_``. ``refuse`` has no effect.
+
+        Notes
+        -----
+        The probabilities are a softmax of the evidence for each class times a slope, mixed with a small equal share
+        for all classes. Slope and share minimise the log loss on the held-out training objects; with few objects the
+        slope stays near a usual value. The evidence for a class depends on the rule: the nearness of its nearest
+        prototype ("nearest"), the adjusted rank of its best prototype ("adjusted"), or its score ("scores").
+
+        Classes whose prototypes are equally near share their probability in proportion to their votes, and classes
+        with equal votes in proportion to their sizes in the training set.
         """
         queries, rule, calibration = self._cross(X), self._rule, self._calibrated()
         return np.concatenate(
@@ -450,27 +478,31 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         )
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, by_class: bool = False) -> np.ndarray:
-        """Predict sets of labels that have the true one as often as asked for.
+        """Predict a set of labels for each query; a share ``coverage`` of the sets contain the true label.
 
-        The sets are conformal: a label is left out if at most a part 1 - ``coverage`` of the held-out training objects
-        have such a low probability of their own label. So the coverage holds, approximately and on average, over
-        queries from where the training objects came from. Usually it is higher; by leave-one-out, see
-        ``calibration_.how``, it may be lower.
+        The sets are conformal: a label is left out if at most a share 1 - ``coverage`` of the held-out training
+        objects give such a low probability to their own label.
 
         Parameters
         ----------
         X : array-like or sparse matrix
             New objects, as for ``predict``.
         coverage : float, default=0.9
-            How often the set shall have the true label.
+            Share of the sets that contain the true label. Larger values give larger sets.
         by_class : bool, default=False
-            Whether the coverage shall hold for the objects of each class. Labels of classes with few training objects
-            then remain in every set.
+            Whether the coverage holds for the objects of each class, not only for all objects together. Labels of
+            classes with few training objects are then in every set.
 
         Returns
         -------
         ndarray of bool, shape (n_queries, n_classes)
-            Whether each label remains possible, in the order of ``classes_``; the predicted one always does.
+            Whether the set of each query has each label, in the order of ``classes_``. The predicted label is always
+            in the set.
+
+        Notes
+        -----
+        The coverage holds approximately, on average over queries from the distribution of the training objects.
+        Usually it is higher. If the calibration is by leave-one-out (see ``calibration_.how``), it may be lower.
         """
         coverage = check_real("coverage", coverage, above=0, most=LARGEST_COVERAGE, remedy="0.9 is usual")
         by_class = check_flag("by_class", by_class)
@@ -479,16 +511,17 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         return label_sets(calibration, probabilities, codes, coverage, by_class=by_class)
 
     def predict_details(self, X: Any) -> Predictions:
-        """Predict labels with their probabilities and the prototypes that decided, in one pass over the queries.
+        """Predict labels with their probabilities and the deciding prototypes, in one pass over the queries.
 
         Parameters
         ----------
         X : array-like or sparse matrix
-            New objects, as for ``predict``. None is refused.
+            New objects, as for ``predict``. No query is refused.
 
         Returns
         -------
         Predictions
+            Label, probability and deciding prototype of each query.
         """
         queries, rule = self._cross(X), self._rule
         calibration = self.calibration_ if rule.name == self._learned.name else None
@@ -506,18 +539,19 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         )
 
     def explain(self, X: Any, n_neighbors: int = 3) -> Explanation:
-        """Show which prototypes decided, and how closely.
+        """Return the prototypes behind each prediction, with their distances and ranks.
 
         Parameters
         ----------
         X : array-like or sparse matrix
             New objects, as for ``predict``.
         n_neighbors : int, default=3
-            How many prototypes to show for each query, in the order of the rule.
+            Number of prototypes for each query, in the order of the rule.
 
         Returns
         -------
         Explanation
+            One row per query, the deciding prototype first.
         """
         n_neighbors = check_count("n_neighbors", n_neighbors, least=1, remedy="pass how many prototypes to show")
         queries, rule = self._cross(X), self._rule
@@ -539,20 +573,20 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         return Explanation(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def compare(self, X: Any, prototypes: Any = None) -> list[PairComparison]:
-        """Say what makes up the dissimilarity of each query to a prototype.
+        """Split the dissimilarity of each query to a prototype into contributions.
 
         Parameters
         ----------
         X : array-like or sparse matrix
             New objects, as for ``predict``.
         prototypes : array-like of int, optional
-            A prototype for each query, as a position in the training set; by default the one that decides.
+            A prototype for each query, from ``sample_indices_``. By default the deciding prototype.
 
         Returns
         -------
         list of PairComparison
-            ``Contributions`` of the attributes for vectors and mixed attributes, an ``Alignment`` for series, an
-            ``EditScript`` for strings. All are in ``protoset.spaces``.
+            One per query: ``Contributions`` of the attributes for vectors and mixed attributes, an ``Alignment`` for
+            series, an ``EditScript`` for strings. These classes are in ``protoset.spaces``.
         """
         if prototypes is None:
             prototypes = self.explain(X, 1).indices[:, 0]
@@ -570,8 +604,8 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         wanted = np.asarray(prototypes)
         if wanted.shape != (n_queries,) or not np.isin(wanted, self.sample_indices_).all():
             raise ValueError(
-                f"prototypes={wanted.tolist()!r:.60} must have, for each of the {n_queries} queries, one of the "
-                "sample_indices_ of this classifier"
+                f"prototypes={wanted.tolist()!r:.60} must have one entry per query ({n_queries} in all), each from "
+                "sample_indices_ of this classifier; leave it out for the deciding prototypes"
             )
         return np.searchsorted(self.sample_indices_, wanted)
 
@@ -582,7 +616,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         )
 
     def __sklearn_tags__(self) -> Tags:
-        """Describe the classifier to scikit-learn: it takes what its selector takes."""
+        """Describe the classifier to scikit-learn: it accepts the same input as its selector."""
         tags = super().__sklearn_tags__()
         if self.selector is None or isinstance(self.selector, BaseSelector):
             tags.input_tags = get_tags(self._selector_or_default()).input_tags
@@ -590,17 +624,17 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
 
 
 def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
-    """Warn of classes that the adjusted rule cannot answer with, whatever the query.
+    """Warn of classes that the rule "adjusted" cannot predict for any query.
 
-    At best a prototype of the class has rank 1; at worst the best prototype of another class has the last rank.
+    The bound: at best a prototype of the class has rank 1, and the best prototype of another class has the last rank.
     """
     best = np.array([degradations[codes == code].min(initial=np.inf) for code in range(len(classes))])
     others = np.array([np.delete(best, code).min() for code in range(len(classes))])
     hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
     if len(hopeless):
         warnings.warn(
-            f"rule='adjusted' can never answer with the classes {hopeless.tolist()}: their prototypes "
-            f"have too large degradations for ranks 1 to {len(codes)}, as is usual for classes far from all others; "
+            f"rule='adjusted' can never predict the classes {hopeless.tolist()}: the degradations of their prototypes "
+            f"are too large for ranks from 1 to {len(codes)}, which is usual for classes far from all others; "
             "use rule='nearest'",
             HopelessClassWarning,
             stacklevel=3,
@@ -608,12 +642,12 @@ def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classe
 
 
 def _training_set(space: TrainingSpace, y: Any, sample_weight: Any) -> TrainingSet:
-    """Return the distinct objects of a training set; the labels come here if they are on workers."""
+    """Return the distinct objects of a training set; labels on Dask workers are gathered to this process."""
     return TrainingSet.of(space, gathered_labels(y, getattr(space.cluster, "client", None)), sample_weight)
 
 
 def _predict_named(classifier: PrototypeClassifier, names: list[str], rows: np.ndarray) -> np.ndarray:
-    """Predict rows whose columns are known to have the names of the fit, on a worker."""
+    """Predict rows on a Dask worker; their columns are known to have the names of the fit."""
     import pandas as pd
 
     return classifier.predict(pd.DataFrame(rows, columns=names))

@@ -51,9 +51,10 @@ class FileFormatError(ProtosetError, ValueError):
 
 
 class NotMovableError(ProtosetError, ValueError, AttributeError):
-    """``partial_fit`` was called on a classifier whose prototypes cannot move, or are not to move.
+    """``partial_fit`` was called on a classifier whose prototypes cannot move, or whose parameters forbid moves.
 
-    The message says why. It is an ``AttributeError`` too, so that ``hasattr(classifier, "partial_fit")`` is False.
+    The message gives the reason. The error is also an ``AttributeError``, so that ``hasattr(classifier,
+    "partial_fit")`` is False.
     """
 
 
@@ -67,14 +68,15 @@ class PlanError(ProtosetError, ValueError):
 class JournalError(ProtosetError, RuntimeError):
     """A journal of experiments cannot be read or written.
 
-    The journal is missing, locked by another run, read-only, or not a journal. The message says which, and the way out.
+    The journal is missing, locked by another run, read-only, or not a journal. The message gives the reason and the
+    way out.
     """
 
 
 class ReferenceFailedError(ProtosetError, RuntimeError):
     """A method takes its number of prototypes from another method, which failed on the same fold.
 
-    This is the recorded failure of one cell of an experiment. Mend the failure of the other method, and run again.
+    This is the recorded failure of one cell of an experiment. Fix the failure of the other method, and run again.
     """
 
 
@@ -90,55 +92,55 @@ class ProtosetWarning(UserWarning):
 
 
 class CompilationCacheWarning(ProtosetWarning):
-    """Compiled code cannot be kept on disk, so that every process compiles again.
+    """Compiled code cannot be cached on disk, so that every process compiles it again.
 
     Set the environment variable ``NUMBA_CACHE_DIR`` to a folder that can be written to, before Python starts.
     """
 
 
 class DoubtfulDataWarning(ProtosetWarning):
-    """Nearest neighbours will hardly tell the classes apart, because of a column or because of the labels.
+    """A column or the labels make nearest neighbours nearly useless.
 
-    ``metric="auto"`` took a column of categories of which hardly any two objects share one; or there are very many
-    classes, or classes with hardly any objects. The message says what will go wrong and what to do.
+    Either ``metric="auto"`` found a column of categories in which nearly every object has a category of its own; or
+    there are very many classes, or classes with very few objects. The message describes the problem and the way out.
     """
 
 
 class LowRecallWarning(ProtosetWarning):
-    """The approximate search missed many of the true neighbours, so that other prototypes may be selected.
+    """The approximate search missed many true neighbours, so the prototypes may differ from those of an exact search.
 
     Search exactly, or reduce the number of features.
     """
 
 
 class ManyTiesWarning(ProtosetWarning):
-    """So many neighbours are equally distant that their order decides which of them count.
+    """Many neighbours are at equal distances, so that the row order decides which of them are used.
 
-    The neighbour lists cannot hold all of them, or a graph holds no distances. Remove duplicates, or pass distances
-    that tell the objects apart.
+    The neighbour lists cannot hold all ties, or a graph has connections instead of distances. Remove duplicates, or
+    pass distances with fewer ties.
     """
 
 
 class HopelessClassWarning(ProtosetWarning):
-    """The rule "adjusted" can never answer with some of the classes, whatever the query.
+    """The rule "adjusted" cannot predict some of the classes for any query.
 
     Use ``rule="nearest"``.
     """
 
 
 class SolverConvergenceWarning(ProtosetWarning, ConvergenceWarning):
-    """The solver ended before it reached the tolerance, or proved the weights.
+    """The solver ended before it reached the tolerance, or before it could bound the error of the weights.
 
     Raise ``tol``, lower ``C``, or use ``solver="auto"``.
     """
 
 
 class SearchStoppedWarning(ProtosetWarning, ConvergenceWarning):
-    """A search for prototypes was ended early, by ``max_time`` or by its callback; the best set so far is kept.
+    """A search for prototypes was ended early by ``max_time`` or by its callback. The best set so far is kept.
 
     Allow more time if the set is not good enough.
     """
 
 
 class SearchInterruptedWarning(SearchStoppedWarning):
-    """A search for prototypes was ended early by Ctrl-C; the best set so far is kept."""
+    """A search for prototypes was ended early by Ctrl-C. The best set so far is kept."""

@@ -1,4 +1,4 @@
-"""From what users pass to what a page is made of: data sets, a fitted selector or classifier, a transform.
+"""Convert the arguments of a report to the material of the page: data sets, a selector or classifier, a transform.
 
 estimator        PrototypeClassifier, selector   Pipeline             DataModel
 transform        none                            the steps before     its preparation
@@ -41,12 +41,12 @@ KIND_OF_OBJECTS: dict[str, Kind] = {
 """Kind of the data set for each kind of objects that a metric compares."""
 
 NOUNS: dict[Kind, str] = {"vectors": "rows", "mixed": "rows", "series": "series", "strings": "strings"}
-"""How a page without a title names objects; others are objects."""
+"""Words for the kinds of objects in the default title of a page; other kinds are called objects."""
 
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """What a page is made of.
+    """The material of a page.
 
     ``dataset`` and ``test`` have the objects as the page shows them. ``objects`` and ``test_objects`` are those that
     the metric compares; None where ``transform`` makes them. ``transform_name`` is None where the transform has its
@@ -78,12 +78,12 @@ class Transposed:
 def gather(
     estimator: Any, X: Any, y: Any, X_test: Any, y_test: Any, transform: Transform | None, image_shape: ShownAs
 ) -> Material:
-    """Return what the page is made of; arguments as in :func:`protoset.report`."""
+    """Return the material of the page; arguments as in :func:`protoset.report`."""
     check_callable("transform", transform)
     selector, steps = unpack_estimator(estimator)
     if steps is not None and transform is not None:
         raise ValueError(
-            f"transform={transform!r} is given beside an estimator that has steps of its own; leave it out, or pass "
+            f"transform={transform!r} is given, but the estimator has steps of its own; leave transform out, or pass "
             "the classifier alone as estimator"
         )
     transform = transform if steps is None else steps
@@ -91,12 +91,14 @@ def gather(
     if isinstance(X, Dataset):
         for argument, value in (("y", y), ("y_test", y_test)):
             if value is not None:
-                raise ValueError(f"{argument} is given beside a Dataset, which has its own labels; leave it out")
+                raise ValueError(
+                    f"{argument} is given, but X is a Dataset, which has its own labels; leave {argument} out"
+                )
         if X_test is not None and not isinstance(X_test, Dataset):
             raise TypeError(f"X_test has the type {type(X_test).__name__}; X is a Dataset, so pass a Dataset, or None")
         return Material(selector, X, X_test, transform, name, image_shape=image_shape)
     if X_test is None and y_test is not None:
-        raise ValueError("y_test has labels without objects; pass X_test too, or leave it out")
+        raise ValueError("y_test is given without X_test; pass X_test too, or leave y_test out")
     model = estimator if isinstance(estimator, DataModel) else None
     _check_objects("X", X)
     kind = _kind(X, selector, transform) if model is None else model.preparation.kind
@@ -122,10 +124,12 @@ def gather(
 
 
 def _check_objects(argument: str, X: Any) -> None:
-    """Refuse what has no objects that a page could show."""
+    """Raise an error for an argument without objects that a page can show."""
     refuse_other_frames(X)
     if isinstance(X, Dissimilarities):
-        raise TypeError(f"{argument} is a space, which does not show its objects; pass the objects, and space=")
+        raise TypeError(
+            f"{argument} is a space, which has no objects to show; pass the objects, and the space as space="
+        )
     if is_dask(X):
         raise TypeError(f"{argument} is a Dask collection; gather it with {argument}.compute(), or pass a sample of it")
     if X is None or isinstance(X, (str, bytes, dict)) or not (hasattr(X, "__len__") or hasattr(X, "shape")):
@@ -133,7 +137,7 @@ def _check_objects(argument: str, X: Any) -> None:
 
 
 def _kind(X: Any, selector: Any, transform: Any) -> Kind:
-    """Kind of the objects before any transform: by the metric where there is none, else by their look."""
+    """Kind of the objects before any transform: from the metric if there is no transform, else from their type."""
     metric = getattr(getattr(selector, "selector_", selector), "metric_", "callable")
     compared = DISSIMILARITIES[metric].kind if transform is None else "objects"
     if compared in ("matrix", "series", "strings"):

@@ -36,14 +36,14 @@ FRAME_HEIGHT = "48rem"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """A page about one set of prototypes. Notebooks display it.
+    """A page about one set of prototypes. Notebooks display the page.
 
     Attributes
     ----------
     model : dict
         All values that the page shows, as JSON types.
     source : Path or None
-        File or folder of the data; never overwritten.
+        File or folder of the data. ``write`` never overwrites it.
     """
 
     model: dict[str, Any]
@@ -59,13 +59,15 @@ class Report:
 
         Parameters
         ----------
-        path : path
+        path : path-like
+            File to write, such as "page.html".
         overwrite : bool
-            Whether an existing file may be replaced. The data are never replaced.
+            Whether an existing file may be replaced. Files of the data are never replaced.
 
         Returns
         -------
         Path
+            The file that was written.
         """
         path = check_path("path", path)
         check_output(path, self.source, overwrite=overwrite)
@@ -79,7 +81,7 @@ class Report:
         return f"<Report {title!r}: {summary['n_prototypes']:,} of {summary['n_train']:,} objects; see write(path)>"
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, whose scripts reach nothing but the page."""
+        """The page in a frame of its own, whose scripts have access to the page only."""
         page, title = html.escape(self.html), html.escape(self.model["title"])
         style = f"width:100%;height:{FRAME_HEIGHT};border:0"
         return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}" title="{title}"></iframe>'
@@ -111,43 +113,44 @@ def report(
     Parameters
     ----------
     estimator : PrototypeClassifier, selector, Pipeline or DataModel
-        Fitted on these training objects. The steps of a Pipeline before the last one are applied to the objects; the
-        page shows the objects before these steps. The last step is a PrototypeClassifier or a selector.
+        Fitted on the training objects ``X``. The last step of a Pipeline must be a PrototypeClassifier or a selector.
+        The other steps are applied to the objects; the page shows the objects before these steps.
     X : array-like, DataFrame, list of series or strings, or Dataset
-        The training objects, as in ``fit``. The page shows the names of the columns of a DataFrame, and names rows by
-        its index. A Dataset has its own labels, and test objects if it has a split.
+        The training objects, as in ``fit``. For a DataFrame the page shows the column names and the index. A Dataset
+        has its own labels, and test objects if it has a split.
     y : array-like of shape (n_objects,), optional
-        Their labels; left out with a Dataset.
-    path : path, optional
+        Labels of the training objects. Leave it out if ``X`` is a Dataset.
+    path : path-like, optional
         File to write, such as "page.html". An existing file, a file of the data, or a folder that cannot be written
         raises an error before any work is done.
     X_test, y_test : optional
-        Test objects of the same kind with their labels, or a Dataset if X is one; for a matrix, rows of dissimilarities
-        to all training objects. Without test objects, the error of the set is cross-validated on the training objects.
+        Test objects of the same kind with their labels, or a Dataset if ``X`` is a Dataset. For a matrix: rows of
+        dissimilarities to all training objects. Without test objects, the error of the set is cross-validated on the
+        training objects.
     image_shape : tuple of int or False, optional
-        Shape of rows of pixels: (height, width), or (height, width, 3) for red, green and blue. By default rows of a
-        square number of pixels that look like grey images are shown as images; False shows them as rows.
+        Shape of images whose pixels are the rows of ``X``: (height, width), or (height, width, 3) for red, green and
+        blue. By default, rows that look like square grey images are shown as images; False shows them as rows.
     transform : callable, optional
-        Transform of the objects before the fit, for example ``scaler.transform``, where ``estimator`` is no Pipeline.
-        The page shows the objects before the transform; of prototypes that moved it shows the values if the scaler has
-        an ``inverse_transform``.
+        Transform that was applied to the objects before the fit, such as ``scaler.transform``, if ``estimator`` is not
+        a Pipeline. The page shows the objects before the transform. It shows the values of moved prototypes if the
+        scaler has an ``inverse_transform``.
     ids, test_ids : sequence, optional
         Names of the objects; by default ``ids`` of a Dataset, the index of a DataFrame, or positions from 0 on.
     suspects : Suspects, list of dict or False, optional
-        Training objects whose labels are to be checked, in the order in which the page lists them. Each has ``row``,
-        ``given``, ``suggested``, and may have ``probability``, that of the suggested label, and ``evidence``, rows of
-        training objects that speak for it. By default :func:`protoset.suspects` looks for them, for a calibrated
-        classifier and up to 2,000 objects (500 strings; no series, no function as metric), by five more fits; False
-        leaves the list out.
+        Training objects whose labels should be checked, in the order of the list on the page. A dict has ``row``,
+        ``given`` and ``suggested``; it may have ``probability`` of the suggested label, and ``evidence``, the rows of
+        training objects that support the suggestion. By default :func:`protoset.suspects` finds them if that is quick;
+        see Notes. False leaves the list out.
     title : str, optional
+        Title of the page.
     created : date, datetime or str, optional
-        Date of the report, by default the current time. With the same date, the same report has the same bytes.
+        Date of the report, by default the current time. Pass a fixed date to get the same bytes for the same report.
     most_objects : int, default=20000
-        Objects that the page holds at most. Of more objects, the page shows the prototypes and a random sample, and
-        says so.
+        Largest number of objects on the page. If there are more, the page shows the prototypes and a random sample,
+        and has a note about it.
     space : TrainingSpace, optional
-        The space that the selector was fitted on. By default it is built again from ``X``; needed if the selector was
-        fitted on a space of another metric than its ``metric`` parameter names.
+        The space that the selector was fitted on. By default it is built from ``X``. Needed if the selector was
+        fitted on a space whose metric differs from its ``metric`` parameter.
     cross_validation : CrossValidation, optional
         Error of the set, from :func:`protoset.models.cross_validated_error`; measured by default.
     references : ReferenceErrors, optional
@@ -163,13 +166,18 @@ def report(
 
     Notes
     -----
-    No error of the set is measured on objects that took part in its selection. With ``n_prototypes="auto"`` the slider
-    has the sizes of ``size_curve_`` and their cross-validated errors. The set of another size comes from the same
-    method: a cut of the ranking of REPS, or a set that is refined when the report is made (up to 2,000 objects and 500
-    prototypes). Where the prototypes of a classifier have moved, everything about its set is computed from the moved
-    prototypes, and each is shown by its nearest real case, the object in ``exemplars_``; sets of other sizes are shown
-    before any moves. Without a curve the error of the set is measured by
-    :func:`protoset.models.cross_validated_error`, unless there are test objects.
+    The error of the set is always measured on objects that were not used in the selection. Without a size curve and
+    without test objects, :func:`protoset.models.cross_validated_error` measures it.
+
+    With ``n_prototypes="auto"`` the slider of the page has the sizes of ``size_curve_`` and their cross-validated
+    errors. The set of another size comes from the same method: a cut of the ranking of REPS, or a set that is refined
+    when the report is made (up to 2,000 objects and 500 prototypes).
+
+    If the prototypes of a classifier have moved, the page describes the moved prototypes, and shows each with its
+    nearest training object of the same class, from ``exemplars_``. Sets of other sizes are shown before any moves.
+
+    By default the suspects are found by five more fits of a calibrated classifier, for up to 2,000 objects (500
+    strings). There are none for series or for a function as metric.
 
     Examples
     --------
@@ -230,7 +238,7 @@ def build_report(
 
 
 def check_output(path: Path, source: Path | None, *, overwrite: bool) -> None:
-    """Raise if a file of the data, or an existing file without ``overwrite``, would be replaced."""
+    """Raise an error if a file of the data, or an existing file without ``overwrite``, would be replaced."""
     check_flag("overwrite", overwrite)
     if source is not None and is_part_of(path, source):
         raise ValueError(f"path={str(path)!r} is a file of the data; choose another name")

@@ -1,4 +1,4 @@
-"""How certain the decisions about test objects are: probabilities, possible labels, objects unlike anything seen."""
+"""Certainty of the predictions for test objects: probabilities, possible labels, and novel objects."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from protoset._report.inputs import ReportInputs
 
 COVERAGE = 0.9
-"""How often the labels that remain possible have the true one."""
+"""Coverage of the sets of possible labels."""
 
 REFUSED_RATE = 0.01
-"""Part of the known objects that may be called unlike anything seen."""
+"""Share of the known objects that may be called novel by mistake."""
 
 PROBABILITY_DIGITS = 4
 """Decimals of a probability."""
 
 
 def calibration_of(classifier: PrototypeClassifier | None) -> Calibration | None:
-    """Calibration of the rule that decides; None where there is none."""
+    """Calibration of the rule that predicts; None if it is not calibrated."""
     if classifier is None or classifier.calibration_ is None:
         return None
     return classifier.calibration_ if classifier.rule_ in classifier.calibration_.errors else None
 
 
 def tells_novelty(calibration: Calibration) -> bool:
-    """Whether enough objects were held out to say which ones are unlike anything seen."""
+    """Whether enough objects were held out to detect novel objects."""
     return calibration.novelty.smallest_tail <= REFUSED_RATE
 
 
@@ -47,8 +47,8 @@ def describe_certainty(inputs: ReportInputs, rows: np.ndarray, kept: np.ndarray)
     probabilities: list[float] = []
     possible: list[list[int]] = []
     novel: list[bool] = []
-    for part in row_slices(len(rows), 8 * len(kept)):
-        block = np.asarray(distances.block(rows[part], kept), float)
+    for block_rows in row_slices(len(rows), 8 * len(kept)):
+        block = np.asarray(distances.block(rows[block_rows], kept), float)
         shares = probabilities_of(classifier._rule, calibration.probabilities, block)
         codes = shares.argmax(axis=1)
         sets = label_sets(calibration, shares, codes, COVERAGE, by_class=False)

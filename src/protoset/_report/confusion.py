@@ -1,4 +1,4 @@
-"""Which classes are taken for which: counts of actual and predicted classes, and the error of each class.
+"""Confusion of classes: counts of actual and predicted classes, and the error of each class.
 
 test objects                        -> predictions of the classifier
 else classifiers without each fold  -> predictions of the folds, which the check of the labels made

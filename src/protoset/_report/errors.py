@@ -1,4 +1,4 @@
-"""The errors on the page. No object on which an error is measured took part in the selection, unless the page says so.
+"""The errors on the page. They are measured on objects that the selection did not use, unless the page says otherwise.
 
 The error of the set is measured on test objects, or without them by cross-validation. The references are measured on
 the same test objects, or without them by leave-one-out on the training objects.

@@ -37,8 +37,8 @@ def find_image_shape(dataset: Dataset, image_shape: ShownAs) -> ImageShape | Non
         return None
     if dataset.kind != "vectors":
         raise ValueError(
-            f"image_shape={image_shape!r} is for rows of numbers, and the objects are of the kind {dataset.kind!r}; "
-            "leave it out"
+            f"image_shape={image_shape!r} works for rows of numbers, but the objects are of the kind {dataset.kind!r}; "
+            "leave image_shape out"
         )
     return check_image_shape(image_shape, np.shape(dataset.objects)[1])
 

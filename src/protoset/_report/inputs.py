@@ -233,7 +233,7 @@ def _test_space(space: TrainingSpace, test_objects: Any) -> Dissimilarities:
 
 
 def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None:
-    """Raise if the objects of the data set are other ones than those of the given space, as far as some rows show."""
+    """Raise an error if the objects of the data set differ from those of the given space; checks some rows."""
     rows = np.unique(rows)
     if is_frame(objects):
         some = take_rows(objects, rows)
@@ -241,8 +241,8 @@ def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None
         some = objects[rows] if hasattr(objects, "ndim") else [objects[row] for row in rows]
     if not np.allclose(space.prototypes(rows).cross(some).block(slice(None), slice(None)), space.block(rows, rows)):
         raise ValueError(
-            "X has other objects than space; pass transform=, the function that makes the objects of space from those "
-            "of X"
+            "X and space have different objects; pass transform=, the function that makes the objects of space from "
+            "those of X"
         )
 
 
@@ -260,7 +260,7 @@ def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
 
 
 def _check_fit(estimator: Any, selector: BaseSelector, dataset: Dataset) -> None:
-    """Raise if the estimator was not fitted on the training objects, as far as can be seen."""
+    """Raise an error if the estimator seems to be fitted on other objects than the training objects."""
     n_fitted = len(getattr(inner_selector(selector), "weights_", ())) or dataset.n_objects
     labels = np.asarray(dataset.labels)
     if n_fitted != dataset.n_objects or int(selector.sample_indices_.max()) >= dataset.n_objects:

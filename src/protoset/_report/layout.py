@@ -19,7 +19,7 @@ MAP_UNITS = 30_000
 """Largest coordinate on the map: fine enough for a map that is enlarged 20 times, and a number of two bytes."""
 
 N_COMPARED = 400
-"""Objects whose distances and neighbours on the map are compared with the real ones."""
+"""Number of objects whose distances and neighbours on the map are compared with the real distances."""
 
 N_LINKED = 15
 """Neighbours that attract an object in the layout by neighbours."""

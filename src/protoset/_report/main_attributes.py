@@ -20,7 +20,7 @@ EDGES = (1, 99)
 
 
 def main_attributes(dataset: Dataset, codes: np.ndarray, n_columns: int) -> dict[str, Any]:
-    """Return the main ones of the first ``n_columns`` attributes, with the range of each; None for categories."""
+    """Return the main attributes among the first ``n_columns``, with the range of each; None for categories."""
     rows = np.linspace(0, dataset.n_objects - 1, min(N_ROWS, dataset.n_objects)).astype(int)
     table, labels = np.asarray(dataset.objects)[rows, :n_columns], codes[rows]
     numbers = [_as_numbers(table[:, column]) for column in range(n_columns)]

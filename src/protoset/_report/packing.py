@@ -22,21 +22,23 @@ PACKED_LENGTH = 2000
 
 def pack_objects(objects: dict[str, Any]) -> dict[str, Any]:
     """The objects of a model with packed numbers. Their values, which may be texts, stay as they are."""
-    return pack({name: part for name, part in objects.items() if name != "values"}) | {"values": objects["values"]}
+    return pack({name: content for name, content in objects.items() if name != "values"}) | {
+        "values": objects["values"]
+    }
 
 
 def pack(value: Any) -> Any:
     """Return JSON values with packed long lists of numbers; all other values stay as they are."""
     if isinstance(value, dict):
-        return {name: pack(part) for name, part in value.items()}
+        return {name: pack(item) for name, item in value.items()}
     if not isinstance(value, list):
         return value
     if len(value) < PACKED_LENGTH:
-        return [pack(part) for part in value]
-    if all(type(part) is list for part in value):
+        return [pack(item) for item in value]
+    if all(type(item) is list for item in value):
         flat = list(chain.from_iterable(value))
         packed = _pack_numbers(flat)
-        return value if packed is None else packed | {"lengths": _pack_numbers([len(part) for part in value])}
+        return value if packed is None else packed | {"lengths": _pack_numbers([len(item) for item in value])}
     return _pack_numbers(value) or value
 
 

@@ -1,4 +1,4 @@
-"""Which attributes matter: the scales that the moves learned, with the names of the attributes."""
+"""Relevances of the attributes: the scales that the moves learned, with the names of the attributes."""
 
 from __future__ import annotations
 

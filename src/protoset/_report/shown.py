@@ -1,4 +1,4 @@
-"""Which objects the page holds, and of which it holds the values."""
+"""Choice of the objects on the page, and of those with their values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def important_objects(
 
 
 def choose_shown(important: np.ndarray, n_objects: int, max_objects: int) -> np.ndarray:
-    """Ascending rows of the training set that the page holds: the important ones, then a random sample."""
+    """Rows of the training set on the page, ascending: the important objects and a random sample."""
     if n_objects <= max_objects:
         return np.arange(n_objects)
     order = np.concatenate([important, np.random.default_rng(0).permutation(n_objects)])

@@ -19,7 +19,7 @@ from protoset.classifier import PrototypeClassifier
 from protoset.spaces import DISSIMILARITIES, TrainingSpace
 
 NEEDED_KEYS = ("row", "given", "suggested")
-"""What every entry must have; "probability" and "evidence" may be missing."""
+"""Required keys of every entry; "probability" and "evidence" are optional."""
 
 
 MOST_JUDGED = {"vectors": 2000, "mixed attributes": 2000, "matrix": 2000, "strings": 500}
@@ -78,7 +78,7 @@ def check_suspects(
         suspects = suspects.as_dicts()
     if isinstance(suspects, (str, Mapping)) or not isinstance(suspects, Sequence):
         raise TypeError(
-            f"suspects has the type {type(suspects).__name__}; pass what protoset.suspects returns, dicts in a list, "
+            f"suspects has the type {type(suspects).__name__}; pass the result of protoset.suspects, a list of dicts, "
             "or False"
         )
     return [_check(entry, position, n_objects) for position, entry in enumerate(suspects)]

@@ -1,4 +1,4 @@
-"""Objects unlike anything: test and training objects that are far from their nearest prototype for its surroundings.
+"""Novel objects: test and training objects that are far from their nearest prototype, compared with its surroundings.
 
 How far is told by the distance to the nearest prototype, divided by the usual distance there: the mean over the
 training objects near that prototype, as in the novelty of a calibrated classifier.
@@ -23,7 +23,7 @@ MOST_LISTED = 25
 """Training objects that the list has at most, and test objects."""
 
 LEAST_LISTED = 5
-"""Objects that the list has at least, where no calibration says which ones are unlike anything seen."""
+"""Smallest number of objects in the list if there is no calibration, which would detect novel objects."""
 
 LISTED_SHARE = 0.01
 """Part of the objects that the list has between these."""

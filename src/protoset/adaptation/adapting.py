@@ -60,30 +60,31 @@ Degradations are those of a ranking: None where the prototypes were not chosen b
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Adaptation(Brief):
-    """Prototypes that moved.
+    """Result of an adaptation: moved prototypes, with their losses and errors.
 
     Attributes
     ----------
     prototypes : array or list
-        The prototypes, of the kind of the training objects. A category between several ones is a dict of shares.
+        The prototypes, as objects of the same kind as the training objects. A value between several categories is a
+        dict of their shares.
     labels : ndarray
-        Their labels, as they were given.
+        Labels of the prototypes, as they were given.
     relevances : ndarray of float or None
-        Learned scale of each attribute (of series, of each channel), 1 on average; None where none were learned. A
+        Learned scale of each attribute, or of each channel of series; the mean is 1. None if no scales were learned. A
         scale multiplies the squared differences of its attribute; under "cityblock" and "gower" its square root
         multiplies the absolute differences.
     loss : str
-        The loss that was lowered: "relative" or "softmax".
+        The loss that the moves lowered: "relative" or "softmax".
     objective_before, objective_after : float
-        Mean relative loss of the training objects, by weight, of the prototypes as given and as they are now. Of many
-        objects, that of some from everywhere among them.
+        Mean relative loss of the training objects, by weight: with the given prototypes, and with the moved
+        prototypes. For very many objects, the mean over a sample.
     held_out_before, held_out_after : float
-        Error on training objects that the trials held out, before and after the moves; equal where nothing moved. After
-        ``partial_fit`` the first is NaN and the second is ``prequential_error_``.
+        Error on held-out training objects, before and after the moves; equal if nothing moved. After ``partial_fit``
+        the first is NaN and the second is ``prequential_error_``.
     n_passes : int
-        Passes over the training objects; after ``partial_fit``, over all batches.
+        Number of passes over the training objects; after ``partial_fit``, over all batches.
     reason : str
-        Why the moves ended: "the steps fell to 0", or why there were none, or what stopped them.
+        Why the moves ended: "the steps fell to 0", or the reason why they were stopped or not made.
     """
 
     prototypes: Any
@@ -99,7 +100,7 @@ class Adaptation(Brief):
 
     @property
     def has_moved(self) -> bool:
-        """Whether the prototypes differ from the given ones."""
+        """Whether the prototypes differ from the given prototypes."""
         return self.n_passes > 0
 
 
@@ -123,57 +124,68 @@ def adapt(
     random_state: int | np.random.RandomState | None = None,
     verbose: int = 0,
 ) -> Adaptation:
-    """Move prototypes to where they classify the training objects better, whichever method chose them.
+    """Move prototypes by gradient steps, so that they classify the training objects better.
+
+    The prototypes may come from any method. Trial moves on held-out training objects come first; the prototypes move
+    only if the trials improve them.
 
     Parameters
     ----------
     X : array-like, Dask array or DataFrame, or TrainingSpace
-        The training objects, of a kind that can move: vectors, mixed attributes, series. Vectors in a memory-mapped
-        array or on a Dask cluster come here chunk by chunk.
+        The training objects, of a kind that can move: vectors, mixed attributes or series. Vectors in a memory-mapped
+        array or on a Dask cluster are read chunk by chunk.
     y : array-like of shape (n_objects,)
-        Their labels.
+        Labels of the training objects.
     prototypes : array-like
-        The prototypes to start from, objects of the same kind; often some of ``X``.
+        The prototypes to start from: objects of the same kind as ``X``, often some of them.
     labels : array-like of shape (n_prototypes,)
-        Their labels, which they keep.
+        Labels of the prototypes. They do not change.
     sample_weight : array-like of shape (n_objects,), optional
-        How many objects each stands for.
+        Weight of each object: a weight of 2 is the object twice.
     class_weight : dict, "balanced" or None, default=None
-        What an error on an object of each class costs, as in :class:`REPS`.
+        Cost of an error on an object of each class, as in :class:`REPS`.
     metric, metric_params
         Dissimilarity between objects, as in :class:`REPS`.
     loss : {"auto", "relative", "softmax"}, default="auto"
-        What the moves lower: the loss of the refinement, which looks at the nearest prototype of the object's class
-        and the nearest of another; or the loss of a softmax over all prototypes, which is often better with many
-        classes. By default what trials on held-out training objects prefer; for series the former.
+        Loss that the moves lower. ``"relative"`` is the loss of the refinement: it compares the nearest prototype of
+        the object's class with the nearest prototype of another class. ``"softmax"`` uses all prototypes, and is often
+        better with many classes. ``"auto"`` chooses by the trials; for series it is ``"relative"``.
     relevances : bool, default=False
-        Whether to learn a scale for each attribute (of series, for each channel) too.
+        Whether to learn a scale for each attribute as well, or for each channel of series.
     n_passes : int, optional
-        Passes over the objects; by default 40, of series 20. Beyond 2,048 objects the softmax makes 100; beyond 50,000
-        objects all make fewer. Up to 2,048 objects a short course of 10 passes is tried too.
+        Number of passes over the objects. By default 40, and 20 for series; see Notes.
     step : float, optional
-        Length of the first steps, in units of the typical distance of an object to its nearest prototype; by default
-        0.1 (0.2 for the relative loss beyond 2,048 objects), of series 0.4. The length falls to 0.
+        Length of the first steps, in units of the typical distance of an object to its nearest prototype; the length
+        falls to 0. By default 0.1 (0.2 for the relative loss and more than 2,048 objects), and 0.4 for series.
     max_time : float, optional
-        Seconds after which the moves stop, with a ``SearchStoppedWarning``. The latest prototypes are returned; the
-        given ones if the trials were still running.
+        Seconds after which the moves stop, with a ``SearchStoppedWarning``. The latest prototypes are returned; during
+        the trials, the given prototypes.
     callback : callable, optional
-        Called with a :class:`SearchProgress` after each pass of the trials and of the moves (beyond 65,536 objects
-        after each chunk of a pass). Returning True ends the adaptation.
+        Called with a :class:`SearchProgress` after each pass of the trials and of the moves (for more than 65,536
+        objects, after each chunk of a pass). Return True to end the adaptation.
     n_jobs : int, optional
-        Workers of the trials, and of the search for nearby prototypes where there are many. Changes no result.
+        Number of workers of the trials, and of the search for near prototypes if there are many. It does not change
+        any result.
     random_state : int or RandomState, optional
-        Draws the held-out objects and the order of the objects; with None, always the same ones.
+        Seed of the held-out objects and of the order of the objects. With None a fixed seed is used.
     verbose : int, default=0
         Above 0, print progress to stderr.
 
     Returns
     -------
     Adaptation
-        The prototypes stay where they are unless, on held-out training objects, the error is not higher and the sum of
-        error and mean loss is lower (for series: unless the error is not higher). Prototypes that were selected on all
-        objects look too good on held-out ones. For REPS and Refined(REPS), :class:`PrototypeClassifier` therefore
-        selects again without the held-out objects.
+        The moved prototypes, with their losses and errors.
+
+    Notes
+    -----
+    The prototypes move only if, on held-out training objects, the error does not rise and the sum of error and mean
+    loss falls; for series, if the error does not rise.
+
+    Prototypes that were selected from all objects have too low errors on held-out objects. For ``REPS`` and
+    ``Refined(REPS())``, :class:`PrototypeClassifier` therefore selects again without the held-out objects.
+
+    By default, the softmax loss makes 100 passes for more than 2,048 objects, and both losses make fewer passes for
+    more than 50,000 objects. For up to 2,048 objects, the trials also include a short run of 10 passes.
 
     Examples
     --------

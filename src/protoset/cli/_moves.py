@@ -1,4 +1,4 @@
-"""What became of the prototypes after their selection, as text and as JSON."""
+"""The moves of the prototypes after their selection, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_RELEVANCES = 10
 
 
 def adaptation_document(model: DataModel, dataset: Dataset, *, wanted: bool) -> dict[str, Any] | None:
-    """Return what became of the prototypes, for a document; None where no moves were wanted.
+    """Return the moves of the prototypes for a document; None if no moves were asked for.
 
     ``wanted`` says whether the prototypes were to move wherever objects can.
     """
@@ -49,7 +49,7 @@ def _relevances(model: DataModel, dataset: Dataset) -> dict[str, float] | None:
 
 
 def kept_text(document: dict[str, Any] | None, with_errors: bool) -> str:
-    """What became of the objects that were kept, to end the sentence about them."""
+    """End of the sentence about the kept objects: whether they moved."""
     if document is None:
         return ""
     if not document["moved"]:

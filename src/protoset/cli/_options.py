@@ -1,4 +1,4 @@
-"""Options of several commands, and the values of their texts."""
+"""Options that several commands share, and the functions that parse them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _rules(incomplete: str) -> list[str]:
 
 
 def option(text: str, *names: str, metavar: str | None = None, **more: Any) -> Any:
-    """An option without its default in the help. Without names, it has the name of its parameter."""
+    """Return an option whose default is not in the help. Without names, the option has the name of its parameter."""
     return typer.Option(*names, help=text, metavar=metavar, show_default=False, **more)
 
 
@@ -65,111 +65,119 @@ QueryArgument = Annotated[
         help="Objects as in the training file, with or without labels; - is the standard input.",
     ),
 ]
-Target = Annotated[str | None, option("Column of the labels: its name, or its position from 0 on.", metavar="COLUMN")]
+Target = Annotated[
+    str | None, option("Column of the labels: its name, or its position, counted from 0.", metavar="COLUMN")
+]
 Labels = Annotated[
-    str | None, option("For a distance matrix: a file with a label, or a name and a label, per line.", metavar="FILE")
+    str | None,
+    option("For a distance matrix: a file with one label (or one name and label) per line.", metavar="FILE"),
 ]
 KindOption = Annotated[
-    str | None, option("Kind of the objects, where the file leaves a doubt: vectors, mixed, series, strings, matrix.")
+    str | None,
+    option("Kind of the objects, if the content does not show it: vectors, mixed, series, strings, matrix."),
 ]
 FormatOption = Annotated[
     str | None,
     option(
-        "Format of the file, where neither its name nor its content tells it: csv, parquet, keel, arff, ucr, ts, "
-        "strings, matrix-csv, npy, npz, mat, phylip.",
+        "Format of the file, if its name and content do not show it: csv, parquet, keel, arff, ucr, ts, strings, "
+        "matrix-csv, npy, npz, mat, phylip.",
         autocompletion=_formats,
     ),
 ]
-Ignore = Annotated[list[str] | None, option("Leave out a column of a table; several times.", metavar="COLUMN")]
+Ignore = Annotated[list[str] | None, option("Leave out a column of a table; repeatable.", metavar="COLUMN")]
 Use = Annotated[
     list[str] | None,
     option(
-        "Use a column that would be left out as an id, a constant or a text; several times; * for all.",
+        "Use a column that would be left out as an id, a constant or a text; repeatable; * for all columns.",
         metavar="COLUMN",
     ),
 ]
 IdColumn = Annotated[str | None, option("Column with the names of the objects.", "--id", metavar="COLUMN")]
 Categorical = Annotated[
-    list[str] | None, option("A column of categories that are written as numbers; several times.", metavar="COLUMN")
+    list[str] | None, option("A column of categories that are written as numbers; repeatable.", metavar="COLUMN")
 ]
-Numeric = Annotated[list[str] | None, option("A column of numbers; several times.", metavar="COLUMN")]
+Numeric = Annotated[list[str] | None, option("A column of numbers; repeatable.", metavar="COLUMN")]
 Text = Annotated[
     str | None, option("The objects are the texts of this column, under an edit distance.", metavar="COLUMN")
 ]
 Header = Annotated[
     bool | None,
-    option("Whether the first line of a CSV file has names; else the content tells.", "--header/--no-header"),
+    option("Whether the first line of a CSV file has names; by default detected.", "--header/--no-header"),
 ]
 Separator = Annotated[
     str | None,
-    option("Character between the fields of a CSV file, or tab; else the content tells.", metavar="CHARACTER"),
+    option("Character between the fields of a CSV file, or tab; by default detected.", metavar="CHARACTER"),
 ]
 DecimalMark = Annotated[str | None, option("Decimal mark of a CSV file: . or ,", "--decimal", metavar=".|,")]
 Method = Annotated[
     str,
     option(
-        "refined (the default): REPS, its set improved by swaps; adapted: then moved; reps: the paper's; fcnn, drop3, "
-        "... (see docs)",
+        "refined (the default): REPS, improved by swaps; adapted: refined, then moved; reps: the paper's method; or "
+        "another selector, such as fcnn or drop3.",
         autocompletion=_methods,
     ),
 ]
 Metric = Annotated[
     str,
     option(
-        "auto (the default): euclidean, for categories or missing values gower, for series dtw, for strings "
-        "levenshtein; or any other.",
+        "auto (the default) is euclidean for numbers, gower with categories or missing values, dtw for series, "
+        "levenshtein for strings; or the name of a metric.",
         autocompletion=_metrics,
     ),
 ]
 MetricParams = Annotated[
-    list[str] | None, option("An argument of the metric, such as window=5; several times.", metavar="NAME=VALUE")
+    list[str] | None, option("An argument of the metric, such as window=5; repeatable.", metavar="NAME=VALUE")
 ]
 Params = Annotated[
-    list[str] | None, option("A parameter of the method, such as n_neighbors=3; several times.", metavar="NAME=VALUE")
+    list[str] | None, option("A parameter of the method, such as n_neighbors=3; repeatable.", metavar="NAME=VALUE")
 ]
 Prototypes = Annotated[
-    str, option("auto (the default), a count (20), or a rate (0.1, 10%).", metavar="auto|COUNT|RATE")
+    str,
+    option("Number of prototypes: auto (the default), a count (20), or a rate (0.1, 10%).", metavar="auto|COUNT|RATE"),
 ]
 ScalingOption = Annotated[
-    str | None, option("Of numeric attributes: z (the default), minmax, raw.", metavar="z|minmax|raw")
+    str | None, option("Scaling of numeric attributes: z (the default), minmax, raw.", metavar="z|minmax|raw")
 ]
 AdaptOption = Annotated[
     bool | None,
     option(
-        "Whether the prototypes then move to where they classify better; by default those of refined do, where objects "
-        "can move.",
+        "Whether the prototypes move after the selection, to classify better. By default the prototypes of refined "
+        "move if the objects can move.",
         "--adapt/--no-adapt",
     ),
 ]
 RuleOption = Annotated[
     str,
     option(
-        "How the prototypes decide: nearest (the default), adjusted (the paper's), scores (every prototype says "
-        "something about every class), auto (nearest or scores, by held-out training objects).",
+        "How the prototypes predict a class: nearest (the default), adjusted (the paper's rule), scores (every "
+        "prototype adds to the score of every class), auto (nearest or scores, chosen on held-out training objects).",
         metavar="nearest|adjusted|scores|auto",
         autocompletion=_rules,
     ),
 ]
-Relevances = Annotated[bool, option("Move the prototypes, and learn how much each attribute counts.", "--relevances")]
+Relevances = Annotated[bool, option("Move the prototypes, and learn a weight for each attribute.", "--relevances")]
 Folds = Annotated[
-    int | None, option("Of cross-validation: the split that the data come with, else 5.", metavar="COUNT")
+    int | None,
+    option("Number of folds of the cross-validation; by default the split of the data, or 5.", metavar="COUNT"),
 ]
-Seed = Annotated[int | None, option("Of everything random.", metavar="NUMBER")]
-Jobs = Annotated[int | None, option("Threads or processes; -1 for all.", metavar="COUNT")]
+Seed = Annotated[int | None, option("Seed of all random numbers.", metavar="NUMBER")]
+Jobs = Annotated[int | None, option("Number of threads or processes; -1 uses all processors.", metavar="COUNT")]
 Cluster = Annotated[str | None, option("Compute on the Dask cluster of this scheduler.", metavar="ADDRESS")]
 Json = Annotated[bool, option("Print one JSON document and nothing else.", "--json")]
-Quiet = Annotated[bool, option("No progress and no remarks on the standard error.", "--quiet", "-q")]
+Quiet = Annotated[bool, option("Print no progress and no notes to the standard error.", "--quiet", "-q")]
 SpreadsheetSafe = Annotated[
     bool,
     option(
-        "Put an apostrophe before texts that a spreadsheet would run as a formula, such as =1+1. Without it texts are "
-        "written exactly as they are: do not open files with texts of strangers in a spreadsheet.",
+        "Put an apostrophe before texts that a spreadsheet would run as a formula, such as =1+1. Without this option "
+        "texts are written unchanged; do not open a file with texts from unknown sources in a spreadsheet.",
         "--spreadsheet-safe",
     ),
 ]
-Force = Annotated[bool, option("Replace outputs that are there.", "--force")]
-Debug = Annotated[bool, option("Show where an error comes from.", "--debug")]
-DataFolder = Annotated[Path | None, option("Folder with the paper's data sets; else PROTOSET_DATA.", metavar="FOLDER")]
+Force = Annotated[bool, option("Replace existing output files.", "--force")]
+Debug = Annotated[bool, option("Show the traceback of an error.", "--debug")]
+DataFolder = Annotated[
+    Path | None, option("Folder with the paper's data sets; by default PROTOSET_DATA.", metavar="FOLDER")
+]
 
 
 @contextmanager
@@ -226,8 +234,8 @@ def to_adapt(adapt: bool | None, relevances: bool) -> Any:
     """Return the argument ``adapt`` that --adapt, --no-adapt and --relevances ask for."""
     if relevances and adapt is False:
         raise ValueError(
-            "--relevances learns with the moves of prototypes how much each attribute counts, and --no-adapt forbids "
-            "moves; leave one of them out"
+            "--relevances learns the weight of each attribute while the prototypes move, but --no-adapt forbids moves; "
+            "leave one of them out"
         )
     if relevances:
         return {"relevances": True}
@@ -293,8 +301,8 @@ def open_model(path: Path) -> DataModel:
     loaded = load(path)
     if isinstance(loaded, Pipeline):
         raise ValueError(
-            f"{str(path)!r} holds a pipeline of scikit-learn, which the command cannot use; in Python: "
-            "protoset.load(path).predict(X). For the command, write a model with protoset select --model"
+            f"{str(path)!r} has a pipeline of scikit-learn, which this command cannot use; use it in Python with "
+            "protoset.load(path).predict(X), or write a model with protoset select --model"
         )
     return loaded if isinstance(loaded, DataModel) else as_model(loaded)
 

@@ -70,7 +70,7 @@ def say_table(headers: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 def check_outputs(
     outputs: Mapping[str, Path | None], inputs: Iterable[str | os.PathLike[str] | None], force: bool
 ) -> None:
-    """Refuse, before any work is done, outputs that are inputs, that cannot be written, or that exist without force.
+    """Raise an error, before any work, for outputs that are inputs, cannot be written, or exist without ``force``.
 
     The outputs are paths by the option that names them; ``-`` is not a file.
     """
@@ -85,7 +85,7 @@ def check_outputs(
                     "choose another name"
                 )
         if os.path.lexists(path) and not force:
-            raise ValueError(f"{option} {str(path)!r} is there already; choose another name, or pass --force")
+            raise ValueError(f"{option} {str(path)!r} exists; choose another name, or pass --force")
         if path.is_dir():
             raise ValueError(f"{option} {str(path)!r} is a folder; name a file")
         if not Path(os.path.realpath(path)).parent.is_dir():

@@ -25,14 +25,14 @@ def opened(path: Any) -> Any:
     if not is_dash(path):
         return path
     if sys.stdin is None:
-        raise ValueError("- is the standard input, and there is none; name a file")
+        raise ValueError("- is the standard input, but there is none; name a file")
     return sys.stdin.buffer
 
 
 def standard_output() -> IO[bytes]:
     """Return the standard output for bytes."""
     if sys.stdout is None:
-        raise ValueError("--output - is the standard output, and there is none; name a file")
+        raise ValueError("--output - is the standard output, but there is none; name a file")
     sys.stdout.flush()
     return sys.stdout.buffer
 
@@ -49,7 +49,7 @@ def check_dashes(
     """
     dashes = [option for option, path in inputs.items() if is_dash(path)]
     if "MODEL" in dashes or "--model" in dashes:
-        raise ValueError("a model is not read from the standard input, which is for data; name the file of the model")
+        raise ValueError("a model cannot be read from the standard input, only data; pass the file of the model")
     if len(dashes) > 1:
         raise ValueError(f"{' and '.join(dashes)} are both -, the standard input; name a file for one of them")
     for option, path in (outputs or {}).items():

@@ -52,7 +52,7 @@ SYSTEM_SQLITE_CODES = (7, 10, 13)
 
 app = typer.Typer(
     name="protoset",
-    help="Prototype selection on any dissimilarity: which few objects of a data set can stand for all of them.",
+    help="Prototype selection for any dissimilarity: find a few objects that represent a whole data set.",
     epilog=EXIT_CODES,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -78,7 +78,7 @@ def _show_version(wanted: bool) -> None:
 def _begin(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Its version.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:

@@ -36,9 +36,9 @@ def compare(
     methods: Annotated[
         str | None,
         options.option(
-            "Names with commas between them, as of --method in select: adapted, refined (which does not move here), "
-            "reps, fcnn, ...; nops is 1-NN on "
-            "everything, knn k-NN on everything; guess, always the most frequent class, is compared too."
+            "Methods, separated by commas: adapted, refined (its prototypes do not move here), reps, fcnn, ... as for "
+            "--method of select; nops (1-NN on all objects), knn (k-NN on all objects). guess, which always predicts "
+            "the most frequent class, is always added."
         ),
     ] = None,
     metric: options.Metric = "auto",
@@ -46,7 +46,7 @@ def compare(
     n_prototypes: options.Prototypes = "auto",
     scaling: options.ScalingOption = None,
     folds: options.Folds = None,
-    plot: Annotated[Path | None, options.option("Draw error against selection rate here (.png, .svg).")] = None,
+    plot: Annotated[Path | None, options.option("Draw error against selection rate to this file (.png, .svg).")] = None,
     seed: options.Seed = None,
     n_jobs: options.Jobs = None,
     cluster: options.Cluster = None,
@@ -57,8 +57,8 @@ def compare(
 ) -> None:
     """Compare methods on the same folds: error, selection rate, Pareto ranks.
 
-    Errors are means over the folds with their standard errors. Differences between methods are tested only where the
-    number of folds lets a test say anything.
+    Errors are means over the folds, with their standard errors. Differences between methods are tested only if there
+    are enough folds for a significant result.
     """
     check_dashes({"the file": path, "--labels": labels}, {"--plot": plot})
     check_outputs({"--plot": plot}, [path, labels], force)

@@ -40,7 +40,7 @@ def show_list(json: Json = False, debug: Debug = False) -> None:
 def save(
     name: NameArgument,
     path: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", help="The ending of the file tells the format, such as .csv.")
+        Path, typer.Argument(metavar="OUTPUT", help="File to write; its extension, such as .csv, sets the format.")
     ],
     data: DataFolder = None,
     download: Download = True,

@@ -76,7 +76,7 @@ def evaluate(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> None:
-    """Measure the error of a method by cross-validation or holding out, or of a saved model on a labelled file."""
+    """Measure the error of a method by cross-validation or on a held-out part, or of a model on a labelled file."""
     check_dashes({"--model": model, "the file": path, "--labels": labels})
     if model is not None:
         _refuse_options_of_methods(context)

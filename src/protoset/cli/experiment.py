@@ -15,17 +15,20 @@ from protoset.cli._work import Tell, working
 if TYPE_CHECKING:
     from protoset.experiments import RunProgress
 
-app = typer.Typer(help="Run plans: data x methods x folds, in a journal that survives.", rich_markup_mode=None)
+app = typer.Typer(
+    help="Run plans (data x methods x folds); a journal keeps all results.",
+    rich_markup_mode=None,
+)
 
 JournalArgument = Annotated[Path, typer.Argument(metavar="JOURNAL", help="A file that `experiment run` wrote.")]
-Retry = Annotated[bool, option("Compute cells that failed again.", "--retry-failed")]
+Retry = Annotated[bool, option("Compute failed cells again.", "--retry-failed")]
 
 
 @app.command()
 def run(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A TOML file.")],
     journal: Annotated[
-        Path | None, option("Where results are written; PLAN with the ending .journal by default.")
+        Path | None, option("File for the results; by default PLAN with the extension .journal.")
     ] = None,
     data: DataFolder = None,
     retry_failed: Retry = False,
@@ -35,7 +38,7 @@ def run(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compute the cells that the journal does not have yet. A run may be ended at any moment, and started again."""
+    """Compute the cells that are not yet in the journal. A run may be ended at any moment and started again."""
     from protoset import experiments
 
     if not plan.name:
@@ -59,7 +62,7 @@ def resume(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Go on with the plan that is in a journal."""
+    """Continue the plan of a journal."""
     from protoset import experiments
 
     with working("running", quiet) as tell, connected(cluster) as client:
@@ -71,7 +74,7 @@ def resume(
 
 @app.command()
 def status(journal: JournalArgument, json: Json = False, debug: Debug = False) -> None:
-    """Show how far the experiment of a journal is, also while it runs."""
+    """Show the state of the experiment of a journal, also during a run."""
     from protoset import experiments
 
     state = experiments.status(journal)
@@ -90,7 +93,7 @@ def status(journal: JournalArgument, json: Json = False, debug: Debug = False) -
 def export(
     journal: JournalArgument,
     path: Annotated[Path, typer.Argument(metavar="OUTPUT", help="A .csv or .parquet file.")],
-    kept: Annotated[bool, option("With the rows that were kept.", "--kept")] = False,
+    kept: Annotated[bool, option("Also write the rows that were kept.", "--kept")] = False,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -117,7 +120,7 @@ def merge(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Put the cells of several journals into one."""
+    """Copy the cells of several journals into one journal."""
     from protoset import experiments
 
     n_cells = experiments.merge(journal, sources)

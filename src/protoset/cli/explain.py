@@ -29,26 +29,28 @@ if TYPE_CHECKING:
 def explain(
     model: ModelArgument,
     path: QueryArgument,
-    row: Annotated[int | None, option("Which object, counted from 0.", metavar="NUMBER")] = None,
-    id_: Annotated[str | None, option("Which object, by its id.", "--id", metavar="ID")] = None,
-    n_neighbors: Annotated[int, typer.Option(help="Prototypes to show.")] = 3,
-    everything: Annotated[bool, option("Show all attributes, or all of a long string.", "--all")] = False,
+    row: Annotated[int | None, option("The object to explain: its row, counted from 0.", metavar="NUMBER")] = None,
+    id_: Annotated[str | None, option("The object to explain: its id.", "--id", metavar="ID")] = None,
+    n_neighbors: Annotated[int, typer.Option(help="Number of prototypes to show.")] = 3,
+    everything: Annotated[bool, option("Show all attributes, or the whole of a long string.", "--all")] = False,
     format: FormatOption = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show the prototypes that decided about an object, the deciding one first, and how the object differs from it.
+    """Show the prototypes behind the prediction of an object, and how the object differs from the deciding one.
 
-    Prototypes are given by their ids, or as rows of the training data; a prototype that moved by its exemplar, the
-    nearest training object of its class. For attributes, the values of both objects are
-    side by side with each attribute's share of the distance; series are aligned; strings have the edits between them.
-    Under the rule "adjusted", the degradation says how many ranks worse than the best one a prototype did in training.
-    Under the rule "scores", the rank by score orders prototypes by what they add to the score of the prediction.
+    A prototype is shown by its id, or by its row in the training data; a moved prototype by its exemplar, the nearest
+    training object of its class. For attributes, the values of both objects are side by side, with the share of each
+    attribute in the distance. Series are aligned. For strings, the edits are shown.
+
+    Under the rule "adjusted", the degradation is the number of ranks by which a prototype was worse than the best
+    prototype in training. Under the rule "scores", the rank by score orders the prototypes by the amount that they add
+    to the score of the prediction.
     """
     check_dashes({"MODEL": model, "the file": path})
     if (row is None) == (id_ is None):
-        raise ValueError("say which object to explain: --row NUMBER or --id ID, one of them")
+        raise ValueError("explain needs exactly one object; pass either --row NUMBER or --id ID")
     with working("explaining", quiet):
         loaded = open_model(model)
         queries = read_for(loaded, path, format=format)

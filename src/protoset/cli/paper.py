@@ -32,7 +32,7 @@ def run(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run the studies of the paper. It may be stopped at any time; a second run computes the missing results."""
+    """Run the studies of the paper. A run may be ended at any moment; the next run computes the missing results."""
     from protoset.paper import run_paper
 
     with working("running", quiet) as tell:
@@ -72,7 +72,7 @@ def report(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write the report of all results so far: measured, printed, and the difference."""
+    """Write a report of all results so far: measured values, values printed in the paper, and their difference."""
     check_outputs({"--summary": summary}, [], force)
     from protoset.paper import write_paper_report
 

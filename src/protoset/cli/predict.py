@@ -47,7 +47,7 @@ USUAL_COVERAGE = 0.9
 """Coverage of the column "possible" where no other one is given."""
 
 BETWEEN_LABELS = " | "
-"""What separates the labels of the column "possible" in a CSV file."""
+"""Separator of the labels in the column "possible" of a CSV file."""
 
 CHEAP_COLUMNS = {"id", "row", "prediction"}
 """Columns that need no distance to every prototype."""
@@ -61,28 +61,29 @@ def predict(
     path: QueryArgument,
     *,
     output: Annotated[
-        Path | None, option("Write the predictions here (CSV); without it, or with -, they are printed.")
+        Path | None, option("Write the predictions to this CSV file. By default, and with -, they are printed.")
     ] = None,
     columns: Annotated[
         str | None,
-        option(f"Which columns, in which order: some of {', '.join(ALL_COLUMNS)}.", metavar="NAME,NAME"),
+        option(f"Columns of the output, in this order: some of {', '.join(ALL_COLUMNS)}.", metavar="NAME,NAME"),
     ] = None,
     proba: Annotated[bool, option("Add a column with the probability of each label.", "--proba")] = False,
     refuse: Annotated[
         float | None,
         option(
-            "Part of the known objects, such as 0.01, that may be refused for the sake of unknown ones. Objects unlike "
-            "anything seen get no label of the model; adds the column novelty.",
+            "Refuse objects that are unlike all training objects: they get the outlier label. The value is the share "
+            "of known objects that may be refused by mistake, such as 0.01. Adds the column novelty.",
             metavar="PART",
         ),
     ] = None,
     outlier_label: Annotated[
-        str | None, option("Label of refused objects; else unknown, or -1 where labels are numbers.", metavar="LABEL")
+        str | None,
+        option("Label of refused objects; by default unknown, or -1 if the labels are numbers.", metavar="LABEL"),
     ] = None,
     coverage: Annotated[
         float | None,
         option(
-            "Add a column with the labels that remain possible; it has the true one as often as this, such as 0.9.",
+            "Add a column with a set of possible labels; this share of the sets, such as 0.9, has the true label.",
             metavar="PART",
         ),
     ] = None,
@@ -95,10 +96,10 @@ def predict(
 ) -> None:
     """Predict the labels of objects with a saved model.
 
-    Each prediction has its probability, the prototype that decided (its id, or its row in the training data; of a
-    prototype that moved, those of the nearest training object of its class) and the distance to it. The columns of a
-    table are found by their names. A row of a distance matrix has the distances from an object to all training objects,
-    or to the prototypes.
+    Each prediction has its probability, the deciding prototype, and the distance to this prototype. A prototype is
+    shown by its id, or by its row in the training data; a moved prototype by the nearest training object of its class.
+    The columns of a table are matched by name. A row of a distance matrix has the distances of an object to all
+    training objects, or to the prototypes.
     """
     check_dashes({"MODEL": model, "the file": path}, {"--output": output}, json=json)
     output = None if is_dash(output) else output
@@ -112,7 +113,7 @@ def predict(
         loaded = open_model(model)
         rate = loaded.classifier.refuse if refuse is None else refuse
         if outlier_label is not None and rate is None:
-            raise ValueError("--outlier-label is the label of refused objects, and none are; add --refuse 0.01")
+            raise ValueError("--outlier-label has no effect, because no objects are refused; add --refuse 0.01")
         queries = read_for(loaded, path, format=format)
         names = _columns_for(queries, names, asked)
         _check_calibration(loaded, model, names, refuse)
@@ -150,7 +151,7 @@ def predict(
 def _check_part(option: str, value: float | None) -> None:
     """Refuse a part of the objects that is not between 0 and 1."""
     if value is not None and not 0 < value < 1:
-        raise ValueError(f"{option} {value:g} must be between 0 and 1, without both, such as 0.01 or 0.9")
+        raise ValueError(f"{option} {value:g} must be above 0 and below 1, such as 0.01 or 0.9")
 
 
 def _check_columns(text: str, asked: list[str]) -> list[str]:

@@ -58,17 +58,17 @@ def select(
     output: Annotated[
         Path | None,
         options.option(
-            "Write the prototypes here, in the format of the input; where they moved, the nearest objects of their "
-            "classes. - is the standard output."
+            "Write the prototypes to this file, in the format of the input; for moved prototypes, the nearest objects "
+            "of their classes. - is the standard output."
         ),
     ] = None,
-    model: Annotated[Path | None, options.option("Write the classifier here, for predict and explain.")] = None,
-    report: Annotated[Path | None, options.option("Write a page with pictures and errors here (.html).")] = None,
+    model: Annotated[Path | None, options.option("Write the classifier to this file, for predict and explain.")] = None,
+    report: Annotated[Path | None, options.option("Write a page with pictures and errors to this .html file.")] = None,
     image_shape: Annotated[
         str | None,
         options.option(
-            "Draw rows of numbers as images on the page: HEIGHTxWIDTH, as in 28x28, or 32x32x3 for colours; none draws "
-            "no images."
+            "Draw rows of numbers as images on the page: HEIGHTxWIDTH, such as 28x28, or 32x32x3 with colours; none "
+            "for no images."
         ),
     ] = None,
     suspects: Annotated[
@@ -77,7 +77,7 @@ def select(
     ] = False,
     spreadsheet_safe: options.SpreadsheetSafe = False,
     no_error: Annotated[
-        bool, options.option("Do not measure the error, nor what it compares with; saves time.", "--no-error")
+        bool, options.option("Do not measure the errors of the set and of the references; saves time.", "--no-error")
     ] = False,
     seed: options.Seed = None,
     n_jobs: options.Jobs = None,
@@ -86,12 +86,12 @@ def select(
     force: options.Force = False,
     debug: options.Debug = False,
 ) -> None:
-    """Select prototypes: few objects that can stand for all.
+    """Select prototypes: a few objects that represent all objects.
 
-    Where objects can move, prototypes then move to where they classify better, unless that does not help on held-out
-    training objects. Rows are always those of real objects: of a moved prototype, the nearest object of its class.
-    Where data come with a split (a folder of the UCR archive), prototypes are selected among the training objects,
-    and the test objects measure the error. Rows are counted from 0, without the header.
+    If the objects can move, the prototypes then move, as long as this does not raise the error on held-out training
+    objects. The rows in the output are always real objects: for a moved prototype, the nearest object of its class. If
+    the data have a split (a folder of the UCR archive), prototypes are selected among the training objects, and the
+    error is measured on the test objects. Rows are counted from 0, without the header.
     """
     outputs = {"--output": output, "--model": model, "--report": report}
     check_dashes({"the file": path, "--labels": labels}, outputs, json=json)
@@ -101,7 +101,7 @@ def select(
     moves = options.to_adapt(adapt, relevances)
     shape = options.to_image_shape(image_shape)
     if image_shape is not None and report is None:
-        raise ValueError("--image-shape is for the page of --report; add --report, or leave it out")
+        raise ValueError("--image-shape needs --report; add --report, or leave --image-shape out")
     with working("reading", quiet):
         dataset = options.read_data(context)
     import numpy as np
@@ -119,11 +119,11 @@ def select(
         form = check_rows(dataset, rows_file, overwrite=force).name
         if spreadsheet_safe and form not in ("csv", "strings"):
             raise ValueError(
-                f"--spreadsheet-safe is for CSV files and strings, and --output {str(output)!r} is of the format "
+                f"--spreadsheet-safe works with CSV files and strings, but --output {str(output)!r} has the format "
                 f"{form}; leave --spreadsheet-safe out"
             )
     elif spreadsheet_safe:
-        raise ValueError("--spreadsheet-safe changes texts in the file of --output; add --output, or leave it out")
+        raise ValueError("--spreadsheet-safe needs --output; add --output, or leave --spreadsheet-safe out")
     started = time.perf_counter()
     with working("selecting", quiet) as tell:
         fitted = fit_model(

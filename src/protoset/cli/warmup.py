@@ -8,10 +8,10 @@ from protoset.cli._work import working
 
 
 def warmup(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
-    """Compile the code of the usual work and keep it, so that no later command waits for it.
+    """Compile the most used code and keep it on disk, so that later commands do not wait for the compiler.
 
-    For images and servers: run it when the image is built, as the user that will run protoset. NUMBA_CACHE_DIR names
-    another folder for the compiled code.
+    For container images and servers: run it when the image is built, as the user that will run protoset. The
+    environment variable NUMBA_CACHE_DIR sets another folder for the compiled code.
     """
     with working("compiling", quiet) as tell:
         from protoset._warmup import warmup as warm_up

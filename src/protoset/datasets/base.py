@@ -39,10 +39,10 @@ class Attribute:
     values : tuple of str
         The values of a nominal attribute, in the order in which the file declares or first shows them.
     form : str
-        How the file writes the numbers where they are not plain: "1,234.5" (thousands), "1234,5" (decimal comma),
-        "1.234,5" (both), each with " %" or "%" after it for percents; or the form of the dates, such as "YYYY-MM-DD" or
-        "DD.MM.YYYY hh:mm". Queries are read, and rows are written in this form. Attributes of different forms are
-        equal.
+        Notation of the numbers in the file, empty for plain numbers: "1,234.5" (thousands), "1234,5" (decimal comma),
+        "1.234,5" (both), each followed by " %" or "%" for percents; or the notation of dates, such as "YYYY-MM-DD" or
+        "DD.MM.YYYY hh:mm". Queries are read, and rows are written, in this notation. It is ignored when attributes are
+        compared for equality.
     """
 
     name: str
@@ -53,19 +53,19 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """A column of a table that is no attribute.
+    """A column of a table that is not used as an attribute.
 
     Attributes
     ----------
     name : str
     reason : str
-        Why the column is left out, in a word or two: "unique" for row numbers and ids, "constant", "empty", "text",
-        "ambiguous dates"; "id" or "ignored" if the user said so; "unused" beside a column of texts.
+        Why the column is left out: "unique" for row numbers and ids, "constant", "empty", "text", "ambiguous dates";
+        "id" or "ignored" if an option says so; "unused" if the objects are the texts of another column.
     position : int
-        Its position among all columns of the file.
+        Position of the column among all columns of the file.
     values : ndarray of object
-        Its values as in the file, so that rows can be written as they were. A missing value is None, in a CSV file
-        the text that stands for it, such as "NA" or an empty text.
+        Values of the column as in the file, so that rows can be written unchanged. A missing value is None; in a CSV
+        file, the text that marks it, such as "NA" or an empty text.
     """
 
     name: str
@@ -118,13 +118,13 @@ class Dataset(Displayed):
     path : Path or None
         The file or folder that was read.
     layout : Layout or None
-        How that file is written.
+        Layout of that file, which :func:`write_rows` uses again.
     ids : ndarray of str or None
-        The name of each object, where the data have one: a column of ids, or the names of a matrix.
+        Name of each object, from a column of ids or from the names of a matrix; None if the data have no names.
     left_out : tuple of LeftOut
         The columns of a table that are neither attributes nor labels, in the order of the file.
     id_column : str or None
-        The column of ids; it is one of those that are left out.
+        Name of the column of ids. It is also in ``left_out``.
     """
 
     name: str
@@ -185,7 +185,7 @@ class Dataset(Displayed):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of all columns of the file, in its order; empty where the objects are no rows of a table."""
+        """Names of all columns of the file, in file order; empty if the objects are not rows of a table."""
         if not self.attributes or self.layout is None:
             return ()
         names = [attribute.name for attribute in self.attributes]
@@ -198,7 +198,7 @@ class Dataset(Displayed):
 
     @property
     def roles(self) -> str:
-        """What each column of a table is used for, in one line; empty where the objects are no rows of a table.
+        """Use of each column of a table, in one line; empty if the objects are not rows of a table.
 
         For example "used: 5 numeric, 2 categorical, 1 date (days); left out: id (unique), note (text)".
         """

@@ -1,4 +1,4 @@
-"""What the first rows of a table tell: the delimiter between fields, and whether there is a header."""
+"""Detection, from the first rows of a table, of the delimiter between fields and of a header."""
 
 from __future__ import annotations
 

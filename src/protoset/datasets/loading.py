@@ -65,8 +65,8 @@ def load_dataset(
     Raises
     ------
     DataError
-        If the name is unknown, if the file cannot be read, or if the data set is not found. Then the message names the
-        places that were searched, and how to get the data set.
+        If the name is unknown, the file cannot be read, or the data set is not found. In the last case the message has
+        the places that were searched, and the way to get the data set.
 
     Notes
     -----

@@ -25,7 +25,7 @@ from protoset.datasets.csv_sniffing import CSV_SNIFFED_ROWS, find_delimiter
 from protoset.exceptions import DataError
 
 FIELD_DELIMITERS = ("\t", ";", ",")
-"""What may stand between names, distances and labels, beside spaces."""
+"""Characters, in addition to spaces, that may separate names, distances and labels."""
 
 
 @dataclass(frozen=True, eq=False)

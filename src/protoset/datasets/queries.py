@@ -44,14 +44,14 @@ class Queries:
     Attributes
     ----------
     objects : ndarray or list
-        As in a data set, with the attributes of the training set. For matrices, the distances to the training objects
-        or to the prototypes, a row per query.
+        Objects as in a :class:`Dataset`, with the attributes of the training set. For matrices: a row per query, with
+        the distances to the training objects or to the prototypes.
     labels : ndarray of str or None
-        None if the file has no labels.
+        Labels of the objects; None if the file has no labels.
     files : tuple of Path
         All files that were read.
     ids : ndarray of str or None
-        The name of each object, where the file has one.
+        Name of each object; None if the file has no names.
     """
 
     objects: Any
@@ -80,28 +80,29 @@ def read_queries(
 ) -> Queries:
     """Read objects of the kind that a model was fitted on.
 
-    Columns of a table are matched by name, and other columns are ignored. A table without names must have the columns
-    of the training file, with or without the labels, or the attributes alone. In a file of strings, either all lines
-    have a label and a tab before the string, or no line. A matrix has a row per query; its columns are matched by name,
-    if it has names and ``names`` are given.
+    Columns of a table are matched by name; other columns are ignored. A table without column names must have either
+    the columns of the training file, with or without the labels, or only the attributes. In a file of strings, a label
+    and a tab come before the string in all lines or in no line. A matrix has a row per query; its columns are matched
+    by name if it has column names and ``names`` is given.
 
     Parameters
     ----------
     path : path-like or file object
         As for :func:`read`.
     kind : {"vectors", "mixed", "series", "strings", "matrix"}
+        Kind of the training objects.
     attributes : sequence of Attribute
-        Of the training set; for strings from a table, its column.
+        Attributes of the training set. For strings from a table: the column of the strings.
     target : str, optional
         Name of the column of labels.
     target_position : int
-        Its position.
+        Position of the column of labels.
     id_column : str, optional
         Name of the column of ids.
     columns : sequence of str
-        Names of all columns of the training file, where some of them were left out.
+        Names of all columns of the training file, if some of them were left out.
     separator : str, optional
-        Character between the fields of the training file. Needed only if it is no tab, semicolon or comma.
+        Character between the fields of the training file. Needed only if it is not a tab, semicolon or comma.
     labels : path-like or file object, optional
         A file with a label per line, for matrices; or with a name and a label per line, if the rows have names.
     format : str, optional
@@ -115,10 +116,12 @@ def read_queries(
     Returns
     -------
     Queries
+        The objects, with labels and ids if the file has them.
 
     Raises
     ------
     DataError
+        If the file cannot be read, or does not fit the training set.
     """
     if labels is not None and kind != "matrix":
         raise error_at(str(path), "labels= is for matrices; other files hold their labels; leave it out")

@@ -51,84 +51,90 @@ def read(
 ) -> Dataset:
     """Read a data set from a file, a folder or a stream.
 
-    The ending of the name tells the format: KEEL (.dat), ARFF (.arff), series (.ts), Parquet (.parquet), matrices
-    (.npy, .npz, .mat; PHYLIP as .phy, .dist). Each may be compressed (.gz). In other files (.csv, .tsv, .txt) the first
-    rule that fits counts:
+    The file name extension decides the format: KEEL (.dat), ARFF (.arff), series (.ts), Parquet (.parquet), matrices
+    (.npy, .npz, .mat; PHYLIP as .phy, .dist). Each may be compressed (.gz). For other files (.csv, .tsv, .txt) the
+    content decides; see Notes. Pass ``kind`` or ``format`` if the choice is wrong.
 
-    - a header with ``@``: KEEL, ARFF or .ts;
-    - with ``labels``, or with a file of labels beside it: a matrix of distances; with ``target``: a table;
-    - a whole number alone in the first line, then as many names with numbers: a matrix of PHYLIP;
-    - two columns with a tab between them, the second not all numbers: a label and a string per line;
-    - as many lines as columns, all numbers, zeros on the diagonal: a matrix of distances; so is one with the same
-      names in the first line and in the first column, as pandas' ``to_csv`` writes it. The names become the ids;
-    - no header, all numbers, a whole number first, at least 16 columns, and not .csv: series of the UCR archive with
-      the label first. In files called NAME_TRAIN or NAME_TEST, series may be shorter, and the ending may be .csv;
-    - else a table.
-
-    Pass ``kind`` or ``format`` if the rules choose wrongly. A folder holds a data set of the UCR archive, NAME_TRAIN
-    and NAME_TEST as .tsv, .ts or .txt, or a file (.txt) per class with a string per line. Texts are UTF-8; UTF-16 or
-    UTF-32 with a byte order mark; or Latin-1, if they are not valid UTF-8. Excel, JSON and other files that are not
-    read are refused by name, and the message says the way out.
+    A folder is either a data set of the UCR archive (NAME_TRAIN and NAME_TEST as .tsv, .ts or .txt), or has one file
+    (.txt) per class with a string per line.
 
     Parameters
     ----------
     path : path-like or file object
-        An open file, such as ``sys.stdin.buffer``, is read to its end. If it has no name, its content tells the format.
+        File or folder to read. An open file, such as ``sys.stdin.buffer``, is read to its end; if it has no name, its
+        content decides the format.
     target : str, int or False, optional
-        For tables: name or position of the column of labels, counted from 0, or from the end if negative; False if
-        the table has no labels. By default the column called class, target, label or y, or the only column of
-        categories; in KEEL and ARFF files the declared output, or the last attribute.
+        For tables: name or position of the column of labels. Positions count from 0; negative positions count from
+        the end. Pass False if the table has no labels. By default the column called class, target, label or y, or the
+        only column of categories; in KEEL and ARFF files the declared output, or the last attribute.
     labels : path-like, file object, array-like or dict, optional
-        For matrices: the labels, a file with a label per line, or the name of the labels in a .npz or .mat file. If
-        the matrix has names: also a dict from names to labels, or a file with a name and a label per line, in any
-        order, with a tab, semicolon, comma or space between them. By default the labels in the .npz or .mat file, or in
-        a file beside the matrix: ``protein_labels.txt`` for ``protein.csv`` and ``protein_D.csv``.
+        For matrices: the labels, a file with a label per line, or the name of the labels in a .npz or .mat file. If the
+        matrix has names, also a dict from names to labels, or a file with a name and a label per line, in any order,
+        separated by a tab, semicolon, comma or space. By default the labels in the .npz or .mat file, or in a file
+        beside the matrix: ``protein_labels.txt`` for ``protein.csv`` and ``protein_D.csv``.
     kind : {"vectors", "mixed", "series", "strings", "matrix"}, optional
+        Kind of the objects. By default the format and the content decide.
     format : str, optional
-        Format of the file, if neither its name nor its content tells it: "csv", "parquet", "keel", "arff", "ucr", "ts",
-        "strings", "matrix-csv", "npy", "npz", "mat" or "phylip".
+        Format of the file: "csv", "parquet", "keel", "arff", "ucr", "ts", "strings", "matrix-csv", "npy", "npz", "mat"
+        or "phylip". By default the name and the content decide.
     ignore : str, int or sequence of them
-        For tables: columns that are left out, by name or position.
+        For tables: columns to leave out, by name or position.
     use : str, int or sequence of them
-        For tables: columns that are used although they look like ids, texts or constants; "*" for all columns.
+        For tables: columns to use although they look like ids, texts or constants; "*" for all columns.
     id : str or int, optional
-        For tables: the column with the names of the objects. By default a column of unique whole numbers that number
-        the rows, or are called so.
+        For tables: the column with the names of the objects. By default a column of unique whole numbers that counts
+        the rows, or whose name says that it is an id.
     categorical, numeric : str, int or sequence of them
-        For CSV and Parquet: columns that hold categories, even if they are written as numbers; columns that hold
-        numbers.
+        For CSV and Parquet: columns of categories, even if they are written as numbers; columns of numbers.
     text : str or int, optional
         For tables: the column whose texts are the objects, of the kind "strings".
     header : bool, optional
-        For CSV: whether the first line has the names of the columns. By default the content tells.
+        For CSV: whether the first line has the names of the columns. By default the content decides.
     separator : str, optional
-        For CSV: the character between the fields. By default the content tells: a comma, a semicolon or a tab.
+        For CSV: the character between the fields. By default a comma, a semicolon or a tab; the content decides.
     decimal : {".", ","}, optional
-        For CSV: the decimal mark; the other one may mark thousands. By default a point, and between semicolons a comma.
+        For CSV: the decimal mark; the other character may separate thousands. By default a point, or a comma if the
+        fields are separated by semicolons.
     name : str, optional
-        Name of the data set; by default the name of the file without its ending.
+        Name of the data set; by default the file name without its extension.
     max_bytes : int or str, optional
-        Largest content that is unpacked from a compressed file (.gz, .npz, .mat, Parquet, ARFF with sparse rows), in
-        bytes or as "4GB". By default 200 MB, or 20 times the size of the file if that is more. Of a stream, also the
-        largest content that is read, by default 200 MB.
+        Largest content to unpack from a compressed file (.gz, .npz, .mat, Parquet, ARFF with sparse rows), in bytes or
+        as "4GB". By default 200 MB, or 20 times the size of the file if that is more. For a stream, also the largest
+        content to read, by default 200 MB.
 
     Returns
     -------
     Dataset
+        The objects with their labels.
 
     Raises
     ------
     DataError
-        If the file cannot be read. The message names the file, the line, what was expected and what was found.
+        If the file cannot be read. The message has the file, the line, what was expected and what was found. Formats
+        that are not supported, such as Excel and JSON, are named, with a way to convert them.
 
     Notes
     -----
-    Columns of tables that say nothing about the objects are left out: row numbers, ids, constants, free text.
-    ``Dataset.roles`` says in a line what was used and what was left out; ``protoset.datasets.roles`` has the rules. The
-    options ``ignore``, ``use``, ``id``, ``categorical``, ``numeric`` and ``text`` have the last word.
+    For .csv, .tsv and .txt files the first of these rules that fits decides:
 
-    Dates, with or without times, become days since 1970-01-01. "3,750" is read as 3750, and "18.7 %" as 18.7, where
-    all values of the column are written so.
+    - a header with ``@``: KEEL, ARFF or .ts;
+    - with ``labels``, or with a file of labels beside it: a matrix of distances; with ``target``: a table;
+    - a whole number alone in the first line, then as many names with numbers: a matrix of PHYLIP;
+    - two columns separated by a tab, the second not all numbers: a label and a string per line;
+    - as many lines as columns, all numbers, zeros on the diagonal: a matrix of distances. The same names may be in the
+      first line and in the first column, as pandas' ``to_csv`` writes them; they become the ids;
+    - no header, all numbers, a whole number first, at least 16 columns, and not .csv: series of the UCR archive with
+      the label first. In files called NAME_TRAIN or NAME_TEST, series may be shorter, and the extension may be .csv;
+    - otherwise a table.
+
+    Texts are UTF-8; UTF-16 or UTF-32 with a byte order mark; or Latin-1 if they are not valid UTF-8.
+
+    Columns of tables that do not describe the objects are left out: row numbers, ids, constants, free text.
+    ``Dataset.roles`` lists in one line the columns that are used and left out; ``protoset.datasets.roles`` has the
+    rules. The options ``ignore``, ``use``, ``id``, ``categorical``, ``numeric`` and ``text`` override the rules.
+
+    Dates, with or without times, become days since 1970-01-01. If all values of a column are written in this way,
+    "3,750" is read as 3750, and "18.7 %" as 18.7.
     """
     columns = column_options(
         ignore=ignore,
@@ -209,7 +215,9 @@ def read_as(
     if columns.text is not None and kind not in (None, "strings"):
         raise error_at(file, f"text= takes the texts of a column for strings, and kind={kind!r}; leave out one of them")
     if kind is not None and kind not in record.kinds:
-        raise error_at(file, f"kind={kind!r} is not what the format {record.name} holds ({listed(record.kinds)})")
+        raise error_at(
+            file, f"kind={kind!r} does not fit the format {record.name}; choose one of {listed(record.kinds)}"
+        )
     taken = {option: value for option, value in options.items() if option in record.takes}
     return record.read(content if record.binary else decode(content, file), file=file, **taken)
 

@@ -14,10 +14,10 @@ from protoset.exceptions import DataError
 class Record:
     """A data set of the paper.
 
-    ``n_attributes`` is the length of a series, ``nominal`` has the positions of the nominal attributes. ``printed`` has
-    the numbers of objects, attributes and classes in the paper, and ``note`` says why the file has others.
-    ``n_with_missing`` counts the objects of the file that keeps rows with missing values. ``sha256`` is the digest of
-    the zip file in the archive, if it is known.
+    For series, ``n_attributes`` is their length. ``nominal`` has the positions of the nominal attributes. ``printed``
+    has the numbers of objects, attributes and classes in the paper; if the file has other numbers, ``note`` gives the
+    reason. ``n_with_missing`` is the number of objects in the file that keeps rows with missing values. ``sha256`` is
+    the digest of the zip file in the archive, if it is known.
     """
 
     name: str
@@ -159,16 +159,17 @@ def find(name: str) -> Record:
     Parameters
     ----------
     name : str
-        Upper and lower case, spaces and dashes do not matter.
+        Name of the data set. Upper and lower case, spaces and dashes are ignored.
 
     Returns
     -------
     Record
+        Names, kind and size of the data set.
 
     Raises
     ------
     DataError
-        If the name is unknown; the message has the most similar names.
+        If the name is unknown. The message has the most similar names.
     """
     record = _BY_KEY.get(_key(str(name)))
     if record is None:
@@ -180,7 +181,13 @@ def find(name: str) -> Record:
 
 
 def describe() -> list[dict[str, str | int]]:
-    """Return a table of the data sets of the paper, a row per data set."""
+    """Return a table of the data sets of the paper.
+
+    Returns
+    -------
+    list of dict
+        One per data set, with its names, kind and sizes.
+    """
     return [
         {
             "name": record.name,

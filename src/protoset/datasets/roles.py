@@ -158,7 +158,7 @@ class ChosenColumns:
     everything: bool
 
     def keeps(self, position: int) -> bool:
-        """Whether a column is used whatever is in it."""
+        """Whether a column is used for any content."""
         forced = self.use | self.categorical | self.numeric
         return self.everything or position in forced or position == self.text
 
@@ -231,7 +231,7 @@ def choose_columns(
 
 
 def find_column(column: str | int, names: Sequence[str], file: str, option: str = "target") -> int:
-    """Return the position of the column with this name or position; negative ones count from the end."""
+    """Return the position of the column with this name or position; negative positions count from the end."""
     if isinstance(column, str):
         for same in (lambda name: name == column, lambda name: name.casefold() == column.casefold()):
             matches = [position for position, name in enumerate(names) if same(name)]

@@ -45,8 +45,8 @@ def open_source(source: Any, max_bytes: int | str | None = None) -> Source:
         return _of_stream(source, stream_name(source), max_bytes)
     if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
         raise TypeError(
-            f"path={source!r:.80} must be the path of a file, as text or a Path, or an open file; a DataFrame is not "
-            "read: pass it to fit, without ids"
+            f"path={source!r:.80} must be the path of a file, as text or a Path, or an open file; pass a DataFrame to "
+            "fit directly, without its ids"
         )
     path = Path(source)
     if _is_pipe(path):

@@ -28,29 +28,35 @@ def write_rows(
 ) -> None:
     """Write some objects of a data set, in the format that the data set was read in.
 
-    All columns of a table are written, also those that were left out. Reading the new file, with the same options as
-    the source, gives the same objects and labels; fewer rows may change which columns of a CSV or Parquet table are
-    left out (``use="*"`` uses all). Headers of KEEL, ARFF and .ts files are kept. Data of a folder become one file.
-
-    Of a matrix, the distances among the rows are written; if the format cannot hold labels, they go to
-    ``NAME_labels.txt`` beside the file. For a data set that was not read from a file, the ending of ``path`` tells the
-    format.
+    All columns of a table are written, including columns that were left out. The headers of KEEL, ARFF and .ts files
+    are kept. A data set that was read from a folder is written to one file.
 
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     rows : array-like
         Positions of the objects, in the order of the new file; or a mask.
     path : path-like or binary file object
-        Its ending must be the ending of the source or another ending of the same format. With ``.gz`` after it the file
-        is compressed. An open file, such as ``sys.stdout.buffer``, gets the format of the source.
+        File to write. Its extension must be that of the source, or another extension of the same format; ``.gz`` after
+        it compresses the file. An open file, such as ``sys.stdout.buffer``, gets the format of the source.
     overwrite : bool
         Whether to replace an existing file. The files that the data set was read from are never replaced.
 
     Raises
     ------
     DataError
-        If the rows cannot be written; then no file is changed.
+        If the rows cannot be written. No file is changed then.
+
+    Notes
+    -----
+    Reading the new file with the same options as the source gives the same objects and labels. With fewer rows, other
+    columns of a CSV or Parquet table may be left out; ``use="*"`` uses all columns.
+
+    For a matrix, the distances among the rows are written. If the format cannot hold labels, they are written to
+    ``NAME_labels.txt`` beside the file.
+
+    If the data set was not read from a file, the extension of ``path`` decides the format.
     """
     selected = take(dataset, rows)
     record = check_rows(dataset, path, overwrite=overwrite)
@@ -76,7 +82,23 @@ def write_rows(
 
 
 def check_rows(dataset: Dataset, path: str | os.PathLike[str] | IO[bytes], *, overwrite: bool = False) -> Format:
-    """Check before long work that :func:`write_rows` can write to ``path``; return the format that it writes."""
+    """Check, before long work, that :func:`write_rows` can write to ``path``.
+
+    Parameters
+    ----------
+    dataset, path, overwrite
+        As in :func:`write_rows`.
+
+    Returns
+    -------
+    Format
+        Format of the file that would be written.
+
+    Raises
+    ------
+    DataError
+        If the rows cannot be written to ``path``.
+    """
     if not isinstance(path, (str, os.PathLike)):
         return _format_of_stream(dataset, path)
     path = Path(path)
@@ -95,7 +117,7 @@ def _format_of_stream(dataset: Dataset, stream: IO[bytes]) -> Format:
         raise DataError("a data set that was not read from a file has no format; write its rows to a file with a name")
     if record.name in LABELS_IN_A_SECOND_FILE:
         raise DataError(
-            f"the labels of a matrix of the format {record.name} go to a second file, and there is no name for it; "
+            f"the format {record.name} has the labels of a matrix in a second file, which a stream cannot have; "
             "write the rows to a file with a name, or read the matrix from an .npz file"
         )
     return record
@@ -111,6 +133,7 @@ def take(dataset: Dataset, rows: Any) -> Dataset:
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     rows : array-like
         Positions of the objects, or a mask.
 
@@ -175,4 +198,4 @@ def _refuse(path: Path, dataset: Dataset, overwrite: bool) -> None:
                 str(path), f"the data set was read from {source}, which is never written to; choose another name"
             )
     if os.path.lexists(path) and not overwrite:
-        raise error_at(str(path), "is there already; choose another name, or pass overwrite=True")
+        raise error_at(str(path), "exists; choose another name, or pass overwrite=True")

@@ -1,4 +1,4 @@
-"""What a classifier tells about its decisions."""
+"""Results of a classifier with details: predictions, and the prototypes behind them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from protoset.decisions.rules import AdjustedRule, Rule, ScoresRule
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Displayed):
-    """The prototypes behind the decisions, one row per query, the deciding one first.
+    """The prototypes behind the predictions. Arrays have one row per query, the deciding prototype first.
 
     Attributes
     ----------
     indices : ndarray of int, shape (n_queries, n_shown)
-        The prototypes as positions in the training set; where they moved, the objects from which they started.
+        Positions of the prototypes in the training set. For moved prototypes: of the objects from which they started.
     labels : ndarray
-        Their labels; the first one is the prediction.
+        Labels of the prototypes. With the rules "nearest" and "adjusted" the first label is the prediction.
     distances : ndarray
-        Their dissimilarities from the query.
+        Dissimilarities of the query to the prototypes.
     ranks : ndarray
-        Their ranks among the prototypes, 1 for the nearest; equal distances share the best rank.
+        Ranks of the prototypes by distance, 1 for the nearest. Equal distances have the same, best rank.
     degradations : ndarray
-        Their degradations, 0 where the selector learns none.
+        Degradations of the prototypes; 0 if the selector learns none.
     adjusted_ranks : ndarray
-        What the rule orders by: the rank for "nearest", rank + degradation for "adjusted", for "scores" the rank by
-        what a prototype adds to the score of the predicted class.
+        Values by which the rule orders the prototypes: the rank for "nearest", rank + degradation for "adjusted". For
+        "scores": the rank by the amount that a prototype adds to the score of the predicted class.
     exemplars : ndarray of int
-        A real training object for each: the prototype itself, or where it moved, the nearest object of its class.
+        Position of a training object for each prototype: the prototype itself or, if it moved, the nearest training
+        object of its class.
     """
 
     indices: np.ndarray
@@ -63,19 +64,21 @@ class Explanation(Displayed):
 
 @dataclass(frozen=True, repr=False)
 class Predictions(Displayed):
-    """Predicted labels with what is behind them, one entry per query.
+    """Predicted labels with probabilities and deciding prototypes. Arrays have one entry per query.
 
     Attributes
     ----------
     labels : ndarray
+        Predicted labels.
     probabilities : ndarray
-        Probability of the predicted class, as in ``predict_proba``; NaN where the classifier is not calibrated.
+        Probability of the predicted class, as in ``predict_proba``; NaN if the classifier is not calibrated.
     indices : ndarray of int
-        The prototype that decided, as a position in the training set.
+        Position of the deciding prototype in the training set.
     distances : ndarray
-        Its dissimilarity from the query.
+        Dissimilarity of the query to the deciding prototype.
     exemplars : ndarray of int
-        A real training object for it: the prototype itself, or where it moved, the nearest object of its class.
+        Position of a training object for the deciding prototype: the prototype itself or, if it moved, the nearest
+        training object of its class.
     """
 
     labels: np.ndarray

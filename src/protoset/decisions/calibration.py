@@ -24,27 +24,28 @@ from protoset.decisions.scores import choose_scores
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Brief):
-    """What held-out training objects say about decisions.
+    """Calibration of a classifier on held-out training objects.
 
     Attributes
     ----------
     how : str
-        How objects were held out: in "folds", as one "held-out part", or by "leave-one-out", where the selection of the
-        set has seen the objects, and the distance of an object to itself does not count. Then errors look too small.
-        "prequential" in streams: objects of the batches, before the prototypes moved on them.
+        How the objects were held out. "folds": in several folds. "held-out part": as one part. "leave-one-out": the
+        selection used the objects, only the distance of an object to itself is left out; the errors are then too small.
+        "prequential": objects of a stream, before the prototypes moved on them.
     n_objects : int
         Number of held-out objects.
     errors : dict of str to float
-        Error of each rule that was tried on them.
+        Error on the held-out objects of each rule that was tried.
     probabilities : ProbabilityMap
+        Map from evidence to probabilities.
     radii : ndarray
         Mean distance of the training objects near each prototype.
     novelty : HeldOutScores
-        Novelty of the held-out objects.
+        Novelty scores of the held-out objects.
     strangeness : HeldOutScores
-        1 - probability of the own class of the held-out objects.
+        1 - probability of the true class, for each held-out object.
     codes : ndarray of int
-        Classes of these, in the order of ``strangeness``.
+        Classes of the held-out objects, in the order of ``strangeness``.
     """
 
     how: str
@@ -63,7 +64,7 @@ class Calibration(Brief):
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """A rule in each of several sets, with what it says about the objects that the sets do not know.
+    """Evidence of a rule, learned in each of several sets, for the objects that were held out from the set.
 
     ``ties`` are the factors by which tied classes divide their probabilities.
     """
@@ -120,16 +121,16 @@ def calibration_by(
 
 def _judge(name: str, held_out: HeldOut, beta: float, choice: tuple | None) -> Judgement:
     """Learn a rule in each set, and apply it to the objects that the set does not know."""
-    parts, ties, wrong, total = [], [], 0.0, 0.0
+    evidence, ties, wrong, total = [], [], 0.0, 0.0
     for judged in held_out.sets:
         rule = learn_rule(name, judged, held_out.class_totals, beta=beta, choice=choice)
-        for part, block in judged.held_out.blocks(len(judged.codes)):
-            parts.append(rule.evidence(block))
+        for rows, block in judged.held_out.blocks(len(judged.codes)):
+            evidence.append(rule.evidence(block))
             ties.append(_divided_ties(rule, block))
-            weights = judged.held_out.weights[part]
-            wrong += float(weights[rule.labels(block) != judged.held_out.codes[part]].sum())
+            weights = judged.held_out.weights[rows]
+            wrong += float(weights[rule.labels(block) != judged.held_out.codes[rows]].sum())
             total += float(weights.sum())
-    return Judgement(np.concatenate(parts, axis=1), np.concatenate(ties), wrong / total)
+    return Judgement(np.concatenate(evidence, axis=1), np.concatenate(ties), wrong / total)
 
 
 def _divided_ties(rule: Rule, block: np.ndarray) -> np.ndarray:

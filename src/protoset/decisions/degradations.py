@@ -37,12 +37,12 @@ def learn_degradations(judged: JudgedSet, vote: MajorityVote, beta: float = 2.0)
 def _solve(judged: JudgedSet, beta: float) -> np.ndarray:
     """Degradations from the weights of the max-margin problem."""
     rows, rho = [], np.empty(len(judged.known))
-    for part, block in judged.known.blocks(len(judged.codes)):
+    for block_rows, block in judged.known.blocks(len(judged.codes)):
         ranks = ranks_of(block)
         values = np.where(np.isfinite(block), np.power(beta, -np.minimum(ranks, RANK_DIGITS / np.log2(beta))), 0.0)
         values[ranks > RANK_DIGITS / np.log2(beta)] = 0.0
-        is_other = judged.codes != judged.known.codes[part, None]
-        rho[part] = (beta - 1) * np.where(is_other, values, 0.0).sum(axis=1)
+        is_other = judged.codes != judged.known.codes[block_rows, None]
+        rho[block_rows] = (beta - 1) * np.where(is_other, values, 0.0).sum(axis=1)
         rows.append(sparse.csr_matrix(np.where(is_other, -values, values)))
     weights = judged.known.weights
     features = sparse.csr_matrix(sparse.vstack(rows).multiply(weights[:, None]))
@@ -62,7 +62,7 @@ def ranks_of(block: np.ndarray) -> np.ndarray:
 
 def _n_wrong(objects: MeasuredObjects, alpha: np.ndarray, vote: MajorityVote) -> float:
     wrong = 0.0
-    for part, block in objects.blocks(len(alpha)):
+    for rows, block in objects.blocks(len(alpha)):
         winners = decide(block, alpha, vote).winners
-        wrong += float(objects.weights[part][vote.codes[winners] != objects.codes[part]].sum())
+        wrong += float(objects.weights[rows][vote.codes[winners] != objects.codes[rows]].sum())
     return wrong

@@ -76,8 +76,8 @@ class MeasuredObjects:
     def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Distances of all objects, block by block."""
         everything = np.arange(len(self.codes))
-        for part in row_slices(len(self.codes), n_prototypes * 32):
-            yield part, self.distances(everything[part])
+        for rows in row_slices(len(self.codes), n_prototypes * 32):
+            yield rows, self.distances(everything[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +301,7 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Call
 
 
 def sampled_rows(n_objects: int, most: int) -> np.ndarray:
-    """Rows of at most so many objects, drawn at random, ascending; always the same ones."""
+    """Rows of a random sample with at most so many objects, ascending, drawn with a fixed seed."""
     if n_objects <= most:
         return np.arange(n_objects)
     return np.sort(np.random.RandomState(0).permutation(n_objects)[:most])

@@ -21,9 +21,9 @@ def radii_of(judged: JudgedSet) -> np.ndarray:
     """Mean distance of the objects near each prototype; with few objects, near the mean of all."""
     m = len(judged.codes)
     sums, totals = np.zeros(m), np.zeros(m)
-    for part, block in judged.known.blocks(m):
+    for rows, block in judged.known.blocks(m):
         nearest = block.argmin(axis=1)
-        distances, weights = block[np.arange(len(block)), nearest], judged.known.weights[part]
+        distances, weights = block[np.arange(len(block)), nearest], judged.known.weights[rows]
         is_known = np.isfinite(distances)
         sums += np.bincount(nearest[is_known], (weights * distances)[is_known], minlength=m)
         totals += np.bincount(nearest[is_known], weights[is_known], minlength=m)
@@ -35,9 +35,9 @@ def radii_of(judged: JudgedSet) -> np.ndarray:
 def held_out_novelty(judged: JudgedSet) -> np.ndarray:
     """Novelty of the objects that a set does not know."""
     radii, scores = radii_of(judged), np.empty(len(judged.held_out))
-    for part, block in judged.held_out.blocks(len(radii)):
+    for rows, block in judged.held_out.blocks(len(radii)):
         nearest = block.argmin(axis=1)
-        scores[part] = block[np.arange(len(block)), nearest] / radii[nearest]
+        scores[rows] = block[np.arange(len(block)), nearest] / radii[nearest]
     return scores
 
 

@@ -13,7 +13,7 @@ from protoset.decisions.ranks import nearest_of_classes
 from protoset.decisions.rules import NearestRule
 
 PREQUENTIAL = "prequential"
-"""How the objects of a stream are held out: they come before the prototypes move on them."""
+"""Name of the calibration on a stream: each object is predicted before the prototypes move on it."""
 
 BATCH_OBJECTS = 256
 """Objects of a batch that are remembered at most."""

@@ -1,10 +1,10 @@
 """Probabilities from the evidence for each class, calibrated on held-out training objects.
 
-    evidence of one or two kinds -> times a slope each, summed -> softmax -> a little of an equal share for each class
+    evidence of one or two kinds -> sum of slope * evidence -> softmax -> mixed with a small equal share for each class
 
-Slopes and the share are those with the smallest log loss on the held-out objects; with few objects, slopes are near
-usual ones. Slopes are not negative and the share is the same for all classes, so that the class with the strongest
-evidence keeps the largest probability.
+Slopes and share minimise the log loss on the held-out objects; with few objects, the slopes stay near usual values.
+Slopes are not negative and the share is the same for all classes, so that the class with the strongest evidence has
+the largest probability.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LARGEST_SLOPE = 1e4
 SMALLEST_SLOPE = 1e-4
 
 LARGEST_SHARE = 0.5
-"""Largest part of the probability that classes share equally."""
+"""Largest share of the probability that is divided equally among the classes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class ProbabilityMap:
     slopes : ndarray
         Slope of each kind of evidence.
     shared : float
-        Part of the probability that all classes share equally.
+        Share of the probability that is divided equally among all classes.
     """
 
     slopes: np.ndarray
@@ -46,7 +46,7 @@ class ProbabilityMap:
 
 
 def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usual: tuple[float, ...]) -> ProbabilityMap:
-    """Return the map with the smallest log loss on held-out objects; ``usual`` are slopes for lack of objects."""
+    """Return the map with the smallest log loss on held-out objects; ``usual`` are the slopes for very few objects."""
     rows, n_kinds, n_classes = np.arange(len(codes)), len(evidence), evidence.shape[2]
     weights, expected = weights / weights.sum(), np.log(usual)
     # The next object may be the first surprise.
@@ -58,10 +58,10 @@ def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usua
         own = shares[rows, codes]
         probabilities = (1.0 - shared) * own + shared / n_classes
         # How each kind of evidence for the class of an object differs from the mean over the classes.
-        by_slope = [part[rows, codes] - np.einsum("ij,ij->i", shares, part) for part in evidence]
+        by_slope = [kind[rows, codes] - np.einsum("ij,ij->i", shares, kind) for kind in evidence]
         by_share = weights / probabilities
         gradient = [
-            -(slope * by_share * (1.0 - shared) * own) @ part for slope, part in zip(slopes, by_slope, strict=True)
+            -(slope * by_share * (1.0 - shared) * own) @ kind for slope, kind in zip(slopes, by_slope, strict=True)
         ]
         gradient.append(-shared * by_share @ (1.0 / n_classes - own))
         unusual = np.append(parameters[:-1] - expected, 0.0)
@@ -70,8 +70,8 @@ def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usua
 
     bounds = [(np.log(SMALLEST_SLOPE), np.log(LARGEST_SLOPE))] * n_kinds + [(np.log(least), np.log(LARGEST_SHARE))]
     start = np.append(expected, np.log(max(least, 0.02)))
-    found = minimize(log_loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return ProbabilityMap(np.exp(found.x[:-1]), float(np.exp(found.x[-1])))
+    optimum = minimize(log_loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return ProbabilityMap(np.exp(optimum.x[:-1]), float(np.exp(optimum.x[-1])))
 
 
 def _softmax(slopes: np.ndarray, evidence: np.ndarray) -> np.ndarray:

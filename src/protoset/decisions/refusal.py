@@ -35,5 +35,5 @@ def outlier_label_for(label: OutlierLabel, classes: np.ndarray, refuse: float | 
             "or use labels that are signed numbers or texts"
         )
     if label in classes.tolist():
-        raise ValueError(f"outlier_label={label!r} is a label of the training set; pass another one")
+        raise ValueError(f"outlier_label={label!r} is a label of the training set; pass another label")
     return label

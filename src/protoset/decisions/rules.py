@@ -97,7 +97,7 @@ class NearestRule(Rule):
 
 @dataclass(frozen=True, eq=False)
 class AdjustedRule(Rule):
-    """The prototype with the smallest rank + degradation decides; of equal ones the nearest."""
+    """The prototype with the smallest rank + degradation decides; in a tie, the nearest of them."""
 
     vote: MajorityVote
     degradations: np.ndarray
@@ -123,7 +123,7 @@ class AdjustedRule(Rule):
 
 @dataclass(frozen=True, eq=False)
 class ScoresRule(Rule):
-    """The class with the largest score wins; of its prototypes, the one that adds most stands for the decision."""
+    """The class with the largest score is predicted; its prototype that adds most is shown as the deciding one."""
 
     vote: MajorityVote
     scores: ClassScores

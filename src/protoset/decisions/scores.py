@@ -118,8 +118,8 @@ def learn_scores(
     known = judged.known.sample(max(FEWEST_OBJECTS, FEATURE_BYTES // (8 * m)))
     plain = ClassScores(np.empty(0), np.empty(0), kernel.power, kernel.sharpness ** (1 / kernel.power) / typical)
     features = np.empty((len(known), m))
-    for part, block in known.blocks(m):
-        features[part] = plain.features(block)
+    for rows, block in known.blocks(m):
+        features[rows] = plain.features(block)
     is_present = np.bincount(known.codes, known.weights, minlength=n_classes) > 0
     scores, intercepts = np.zeros((m, n_classes)), np.where(is_present, 0.0, ABSENT)
     if is_present.sum() < 2:
@@ -148,8 +148,8 @@ def choose_scores(sets: list[JudgedSet], n_classes: int) -> tuple[Kernel, float]
         typical = typical_of(judged.known, len(judged.codes))
         for row, kernel in enumerate(KERNELS):
             learned = learn_scores(judged, n_classes, kernel, PENALTIES, typical)
-            for part, block in judged.held_out.blocks(len(judged.codes)):
-                codes, weights = judged.held_out.codes[part], judged.held_out.weights[part]
+            for rows, block in judged.held_out.blocks(len(judged.codes)):
+                codes, weights = judged.held_out.codes[rows], judged.held_out.weights[rows]
                 losses[row] += [_log_loss(scores(block), codes, weights) for scores in learned]
     best = int(losses.argmin())
     return KERNELS[best // len(PENALTIES)], PENALTIES[best % len(PENALTIES)]

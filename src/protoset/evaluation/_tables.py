@@ -24,7 +24,7 @@ class ResultTable:
 
 
 def as_table(
-    table: Any, names: Any = None, *, least_columns: int, remedy: str = "pass the results of more"
+    table: Any, names: Any = None, *, least_columns: int, remedy: str = "pass the results of more methods"
 ) -> ResultTable:
     """Check a table of results. The remedy is the way out in the error about too few columns.
 
@@ -51,8 +51,8 @@ def as_table(
         cell = f"row {row if rows is None else rows[row]!r}, column {shown[column]!r}"
         more = f" and {len(missing) - 1} more cells" if len(missing) > 1 else ""
         raise ValueError(
-            f"table has {values[row, column]} at {cell}{more}; these tests need all methods on all data sets: leave "
-            "out the row or the column, or run the missing experiments"
+            f"table has {values[row, column]} at {cell}{more}; these tests need the results of all methods on all "
+            "data sets; leave out the row or the column, or run the missing experiments"
         )
     return ResultTable(values, tuple(shown))
 

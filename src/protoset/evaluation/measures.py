@@ -18,6 +18,7 @@ def error_rate(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_objects,)
+        True and predicted labels.
 
     Returns
     -------
@@ -41,6 +42,7 @@ def macro_f1(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_objects,)
+        True and predicted labels.
 
     Returns
     -------
@@ -56,6 +58,7 @@ def balanced_accuracy(y_true: Any, y_pred: Any) -> float:
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_objects,)
+        True and predicted labels.
 
     Returns
     -------
@@ -71,6 +74,7 @@ def selection_rate(n_prototypes: int, n_train: int) -> float:
     Parameters
     ----------
     n_prototypes, n_train : int
+        Number of prototypes, and of training objects.
 
     Returns
     -------
@@ -96,7 +100,7 @@ def distances_per_query(n_prototypes: Any, n_queries: Any = None) -> float:
     n_prototypes : int or array-like of int
         Number of prototypes, or the number in each fold.
     n_queries : int or array-like of int, optional
-        Number of queries in each fold; by default equal.
+        Number of queries in each fold. By default all folds have the same number.
 
     Returns
     -------
@@ -156,7 +160,9 @@ def estimate_error(n_errors: int, n_test: int, *, confidence: float = 0.95) -> E
     Parameters
     ----------
     n_errors, n_test : int
+        Number of misclassified test objects, and of all test objects.
     confidence : float
+        Confidence level of the interval.
 
     Returns
     -------
@@ -185,14 +191,14 @@ def estimate_error(n_errors: int, n_test: int, *, confidence: float = 0.95) -> E
 
 
 def no_better_than(error: float, standard_error: float, reference: float) -> bool:
-    """Whether an error is not clearly below the error of a reference: not by more than one standard error.
+    """Whether an error is not clearly below the error of a reference, that is, by at most one standard error.
 
     Parameters
     ----------
     error, standard_error : float
         An error and its standard error.
     reference : float
-        Error of the reference, such as always answering the most frequent class.
+        Error of the reference, such as a classifier that always predicts the most frequent class.
 
     Returns
     -------
@@ -234,12 +240,12 @@ def log_odds_ratio(
     Notes
     -----
     The ratio rises with the selection rate. At a fixed selection rate it falls as the error rises above ERR_NoPS, up
-    to a difference of (1 - ERR_NoPS) / 2; beyond, it rises again.
+    to a difference of (1 - ERR_NoPS) / 2; beyond that, it rises again.
 
-    The printed formula has no value if an odds is 0 or infinite, or if the prototypes are not worse than the whole
-    training set. So each share is first limited to what half an object makes: the selection rate to
+    The printed formula has no value if one of the odds is 0 or infinite, or if the prototypes are not worse than the
+    whole training set. Each share is therefore first clipped by half an object: the selection rate to
     [1 / (2 n_train), 1 - 1 / (2 n_train)], the error and the difference to [1 / (2 n_test), 1 - 1 / (2 n_test)].
-    Values inside these limits do not change. All differences that are not positive therefore count the same.
+    Values inside these limits do not change. All differences that are zero or negative give the same result.
 
     Examples
     --------
@@ -267,7 +273,7 @@ def _class_counts(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray, np.
     classes, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
     true, predicted = codes.reshape(2, -1)
     right = true[true == predicted]
-    n_true, n_predicted, n_right = (np.bincount(part, minlength=len(classes)) for part in (true, predicted, right))
+    n_true, n_predicted, n_right = (np.bincount(values, minlength=len(classes)) for values in (true, predicted, right))
     return n_true, n_predicted, n_right
 
 

@@ -13,15 +13,15 @@ from protoset.evaluation._tables import ROUNDING_NOISE, merge_close
 def pareto_ranks(points: Any) -> np.ndarray:
     """Rank rows of measures by non-dominated sorting; small measures are good.
 
-    Row j dominates row i if it is smaller in at least one measure and not larger in any. Rank 1 is the Pareto front,
-    the rows that no row dominates. Rank 2 is the front of the remaining rows, and so on (Deb et al., 2002). Equal rows
-    have the same rank.
+    Row j dominates row i if row j is smaller in at least one measure and not larger in any measure. Rank 1 is the
+    Pareto front: the rows that no other row dominates. Rank 2 is the front of the remaining rows, and so on (Deb et
+    al., 2002). Equal rows have the same rank.
 
     Parameters
     ----------
     points : array-like of shape (n_rows, n_measures)
-        For the paper: (ERR, SLR) of each method on one data set. A row with NaN is a failed run: it gets no rank and
-        dominates no row.
+        One row of measures per method; in the paper, (ERR, SLR) of each method on one data set. A row with NaN is a
+        failed run: it gets no rank and dominates no row.
 
     Returns
     -------

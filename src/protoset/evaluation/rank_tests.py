@@ -72,9 +72,9 @@ class CriticalDifference(NemenyiTest):
     names, average_ranks, critical_difference, p_values, alpha, n_datasets
         As in :class:`NemenyiTest`.
     groups : tuple of tuple of int
-        Groups of columns that do not differ significantly, best first. Methods are ordered by average rank; a group is
-        a longest run whose first and last method differ by less than the critical difference. Groups of one method
-        are left out.
+        Groups of columns that do not differ significantly, best first. Methods are ordered by average rank. A group is
+        a run of methods, as long as possible, whose first and last method differ by less than the critical difference.
+        Groups of one method are left out.
     """
 
     groups: tuple[tuple[int, ...], ...]

@@ -63,6 +63,7 @@ def wilcoxon(a: Any, b: Any, *, alternative: Alternative = "two-sided", zeros: Z
     Parameters
     ----------
     a, b : array-like of shape (n_pairs,)
+        Results of two methods; entries at the same position belong together.
     alternative : {"two-sided", "less", "greater"}
         Alternative hypothesis: ``a`` and ``b`` differ, ``a`` is smaller, or ``a`` is larger.
     zeros : {"wilcox", "pratt", "zsplit"}
@@ -130,6 +131,7 @@ def holm(p_values: Any) -> np.ndarray:
     Parameters
     ----------
     p_values : array-like of shape (n_tests,)
+        One p-value per test.
 
     Returns
     -------

@@ -31,28 +31,28 @@ State = Literal["done", "failed"]
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of a cell, or its failure; one row of a journal.
+    """Result or failure of a cell; one row of a journal.
 
     Attributes
     ----------
     id, data, distance, fold, seed, method
-        As in the cell.
+        As in :class:`Cell`.
     state : {"done", "failed"}
-        All measures of a failed cell are None.
+        Whether the cell has a result. All measures of a failed cell are None.
     error, macro_f1, balanced_accuracy : float or None
         Measures of the predictions for the test objects.
     selection_rate : float or None
         Number of prototypes divided by the number of training objects.
     n_prototypes, n_train, n_test : int or None
     cpu_seconds, wall_seconds : float or None
-        Time of the selection, without the dissimilarities where a matrix holds them. Where several sizes come from one
-        fit, each includes the fit.
+        Time of the selection, without the time of dissimilarities that a shared matrix has. If several sizes come from
+        one fit, the time of each includes the fit.
     distance_seconds : float or None
         CPU time of the dissimilarities that all methods of the fold share.
     n_distances : int or None
-        Dissimilarities that the method asked for.
+        Number of dissimilarities that the method used.
     counters, parameters, versions : str
-        JSON: other numbers that the method counted, all its parameters, versions of libraries.
+        As JSON: other counts of the method, all its parameters, versions of libraries.
     warnings : str
         JSON list of the warnings of the method.
     kept : bytes or None

@@ -81,8 +81,8 @@ def _is_fatal(outcome: Any) -> bool:
 
     if isinstance(outcome, Exception) and not isinstance(outcome, KilledWorker):
         raise RuntimeError(
-            f"the Dask workers cannot do this work: {type(outcome).__name__}: {outcome}; see that they have protoset "
-            "and all that the data need, in the versions that are here"
+            f"the Dask workers cannot compute the cells: {type(outcome).__name__}: {outcome}; check that they have "
+            "protoset and all packages that the data need, in the same versions as this process"
         ) from outcome
     return isinstance(outcome, KilledWorker)
 

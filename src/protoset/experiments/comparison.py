@@ -1,4 +1,4 @@
-"""Several methods on one data set: errors, sizes, Pareto ranks, and tests where the folds allow them."""
+"""Compare several methods on one data set: errors, sizes, Pareto ranks, and tests if there are enough folds."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ SIGNIFICANCE = 0.05
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Displayed):
-    """Methods on the folds of one data set.
+    """Results of several methods on the folds of one data set.
 
     Attributes
     ----------
     methods : tuple of str
     metric : str
-        Metric that objects were compared by.
+        Metric of the objects.
     errors, selection_rates, seconds : ndarray of shape (n_folds, n_methods)
-        NaN where a method failed.
+        Results of each fold; NaN if a method failed.
     pareto_ranks : ndarray of shape (n_methods,)
-        Of the mean error and selection rate; 1 is the front, NaN a method that failed on some fold.
+        Pareto ranks by mean error and mean selection rate; 1 is the front, NaN a method that failed on a fold.
     tests : PairwiseTests or None
-        Signed-rank tests over the folds; None where no pair could differ significantly.
+        Signed-rank tests over the folds; None if the folds are too few for a significant difference.
     note : str
-        How far the tests can be trusted, or why there are no tests.
+        How reliable the tests are, or why there are no tests.
     failures : dict
-        Message of each method that failed.
+        Error message of each method that failed.
     """
 
     methods: tuple[str, ...]
@@ -95,8 +95,8 @@ class Comparison(Displayed):
             self.methods, *means, self.standard_errors, self.pareto_ranks, strict=True
         ):
             spread = "" if np.isnan(deviation) else f"\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{deviation:.4f}"
-            told = f"{error:.4f}{spread}" if name not in self.failures else f"failed: {self.failures[name]}"
-            rows.append([name, told, percent(rate), seconds, rank])
+            result = f"{error:.4f}{spread}" if name not in self.failures else f"failed: {self.failures[name]}"
+            rows.append([name, result, percent(rate), seconds, rank])
         return Table(["method", "error", "kept", "CPU seconds", "Pareto rank"], rows, len(rows), self.note)
 
 
@@ -119,13 +119,17 @@ def compare(
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     methods : sequence of str, optional
-        "REPS" is the paper's method, "refined" is REPS with a refined set that stays where it is, "adapted" is refined
-        REPS whose prototypes then move; the other names are those of selectors. Three
-        more say what these are worth: "guess" always answers the most frequent class of the training part, "NoPS" is
-        1-NN on all objects, and "kNN" is k-NN on all objects with k chosen by leave-one-out on the training part; see
-        ``protoset.models.reference_errors``. Upper and lower case do not matter. By default these three, FCNN, DROP3,
-        CCIS, REPS, refined REPS, and adapted REPS where the objects can move.
+        Names of methods; upper and lower case are the same. By default "guess", "NoPS", "kNN", "FCNN", "DROP3",
+        "CCIS", "REPS", "refined", and "adapted" if the objects can move.
+
+        - "REPS" is the paper's method, "refined" is REPS with a refined set, and "adapted" is refined REPS whose
+          prototypes then move. The prototypes of "refined" do not move.
+        - Other selectors have their own names, such as "FCNN".
+        - Three references need no prototypes (see ``protoset.models.reference_errors``): "guess" always predicts the
+          most frequent class of the training part, "NoPS" is 1-NN on all training objects, and "kNN" is k-NN on all
+          training objects, with k chosen by leave-one-out on the training part.
     metric, metric_params, scaling
         As in ``protoset.models.prepare``.
     n_prototypes : int, float or "auto"
@@ -137,13 +141,14 @@ def compare(
     n_jobs : int, optional
         Processes, each with one thread. Ignored with a client.
     callback : callable, optional
-        Called after each cell with a ``RunProgress``; ends the run by returning True.
+        Called after each cell with a ``RunProgress``. Return True to end the run.
     client : distributed.Client, optional
-        Computes on its Dask cluster, a task per fold; see :func:`run`.
+        Dask client; its cluster computes a task per fold. See :func:`run`.
 
     Returns
     -------
     Comparison
+        Errors, selection rates and times of all methods on all folds.
     """
     n_jobs = check_jobs(n_jobs)
     random_state = check_fold_seed(random_state)

@@ -34,18 +34,19 @@ from protoset.spaces import DISSIMILARITIES
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes
     ----------
     done, failed, total : int
-        Cells of the plan with a result, cells that failed, and all cells; cells of earlier runs are included.
+        Number of cells with a result, of failed cells, and of all cells of the plan. Cells of earlier runs are
+        included.
     elapsed : float
         Seconds since the run began.
     remaining : float or None
-        Estimate of the seconds that are left, from the times of each method so far; None before the first result.
+        Estimate of the remaining seconds, from the times of each method so far; None before the first result.
     cell : str
-        The last cell.
+        The cell that was computed last.
     """
 
     done: int

@@ -28,10 +28,12 @@ def export_results(journal: str | os.PathLike[str], path: str | os.PathLike[str]
     Parameters
     ----------
     journal : path-like
+        The journal.
     path : path-like
-        Ends with ``.csv`` or ``.parquet``.
+        File to write; its name ends with ``.csv`` or ``.parquet``.
     kept : bool, default=False
-        Whether to write the prototypes as well: a list of rows of the data set, in CSV separated by blanks.
+        Whether to write the prototypes as well, as a list of rows of the data set. In CSV the rows are separated by
+        spaces.
 
     Returns
     -------
@@ -83,11 +85,11 @@ def _parquet(rows: list[CellResult], columns: list[str]) -> bytes:
 
 
 def merge(target: str | os.PathLike[str], sources: Iterable[str | os.PathLike[str]]) -> int:
-    """Put the cells of several journals into one.
+    """Copy the cells of several journals into one journal.
 
-    Plans may differ in data, methods and distances; the plan of the target gets all of them. A cell that several
-    journals have must be equal in all, except for its times. A result replaces a failure. Either everything is merged,
-    or the target is not changed.
+    The plans may differ in data, methods and distances; the plan of the target gets all of them. A cell that is in
+    several journals must have the same result in all, except for its times. A result replaces a failure. If an error
+    occurs, the target is not changed.
 
     Parameters
     ----------
@@ -137,8 +139,8 @@ def _is_better(row: CellResult, state: str | None) -> bool:
 def _check_data(digests: dict[str, str], row: CellResult, source: str) -> None:
     if row.data_digest is not None and digests.setdefault(row.data, row.data_digest) != row.data_digest:
         raise JournalError(
-            f"the results in {source!r} are of other data {row.data!r} than those in the journals before it: "
-            "objects or labels differ"
+            f"the data {row.data!r} in {source!r} differ in objects or labels from those in the journals before it; "
+            "leave this journal out"
         )
 
 
@@ -156,7 +158,7 @@ def _keep_better(merged: dict[str, CellResult], row: CellResult, source: str) ->
             values = "" if name == "kept" else f" ({getattr(row, name)} and {getattr(other, name)})"
             raise JournalError(
                 f"the cell {row.id} ({cell}) has another {name} in {source!r} than in the journals before it{values}; "
-                "compute it again in one of them"
+                "compute the cell again in one of the journals"
             )
 
 
@@ -166,7 +168,7 @@ def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
         mine, other = (plan.document.get(name, usual) for plan in (first, second))
         if mine != other and not (name == "folds" and first.folds == second.folds):
             raise JournalError(
-                f"the plan in {os.fspath(source)!r} has {name} = {other!r}, and those before it {mine!r}; "
+                f"the plan in {os.fspath(source)!r} has {name} = {other!r}, but the plans before it have {mine!r}; "
                 "only plans with the same folds, order and seeds can be merged"
             )
     document = dict(first.document)
@@ -176,4 +178,6 @@ def _united(first: Plan, second: Plan, source: str | os.PathLike[str]) -> Plan:
     try:
         return parse_plan(document, "the merged plan", first.folder)
     except PlanError as error:
-        raise JournalError(f"the plan in {os.fspath(source)!r} does not go with those before it: {error}") from error
+        raise JournalError(
+            f"the plan in {os.fspath(source)!r} cannot be merged with the plans before it: {error}"
+        ) from error

@@ -112,8 +112,8 @@ class Journal:
         lost = [] if plan is None else lost_cells(self.plan, plan)
         if lost:
             raise JournalError(
-                f"the journal {str(self.path)!r} is of another plan: {'; '.join(lost)}. "
-                "Plans may grow, but keep what they had; restore that, or start another journal"
+                f"the journal {str(self.path)!r} belongs to another plan: {'; '.join(lost)}. "
+                "A plan may get new cells, but must not lose cells; restore the missing parts, or use another journal"
             )
 
     def _begin(self, plan: Plan | None, results: Sequence[CellResult]) -> None:

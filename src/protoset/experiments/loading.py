@@ -12,7 +12,7 @@ from protoset.exceptions import DataError
 from protoset.experiments.plan import Source
 
 Data = Callable[[str], Dataset] | Mapping[str, Dataset] | str | os.PathLike[str] | None
-"""Where data come from: a function from names to data sets, data sets by name, ``load_dataset``'s folder, or None."""
+"""Source of data: a function from names to data sets, a dict of data sets, a folder of ``load_dataset``, or None."""
 
 
 class Loader:

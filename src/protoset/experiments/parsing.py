@@ -77,7 +77,7 @@ def read_plan(source: str | os.PathLike[str] | Mapping[str, Any] | Plan) -> Plan
     Parameters
     ----------
     source : path-like or dict
-        A TOML file, or its content. A plan is returned unchanged.
+        A TOML file, or a dict with the same keys. A :class:`Plan` is returned unchanged.
 
     Returns
     -------

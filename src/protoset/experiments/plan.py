@@ -34,7 +34,7 @@ NEIGHBORS = "kNN"
 """The method that keeps all objects; the k nearest decide, with k chosen by leave-one-out."""
 
 REFERENCES = (GUESS, EVERYTHING, NEIGHBORS)
-"""What a user would take in place of prototypes; not selectors."""
+"""Reference methods without prototypes; they are not selectors."""
 
 Order = Literal["content", "rows"]
 ORDERS: tuple[Order, ...] = ("content", "rows")
@@ -152,11 +152,11 @@ class Cell:
     id : str
         Digest of everything that the result depends on.
     data, distance, method : str
-        Labels.
+        Labels of the data set, the distance and the method in the plan.
     fold : int
     seed : int or None
     reference : str or None
-        Identifier of the cell whose number of prototypes this cell keeps.
+        ``id`` of the cell whose number of prototypes this cell uses; None for most methods.
     """
 
     id: str
@@ -174,7 +174,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """An experiment; made by :func:`protoset.experiments.read_plan`.
+    """Plan of an experiment: data x distances x folds x methods. Made by :func:`protoset.experiments.read_plan`.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class Plan:
     document : dict
         The plan as it was written.
     folder : Path
-        Where relative paths of data begin.
+        Folder of relative paths of data.
     """
 
     name: str

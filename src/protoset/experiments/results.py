@@ -30,7 +30,7 @@ TABLE_VALUES = (
 """Measures that tables can show."""
 
 DIMENSIONS = ("data", "distance", "method", "fold", "seed")
-"""What tells cells apart."""
+"""Fields that identify a cell."""
 
 AVERAGED = ("fold", "seed")
 """Dimensions that means are taken over; a table that would mix values of another dimension is refused."""
@@ -38,7 +38,7 @@ AVERAGED = ("fold", "seed")
 
 @dataclass(frozen=True)
 class Status:
-    """How far an experiment is.
+    """State of an experiment.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Status:
     running : bool
         Whether a run is writing to the journal now.
     failures : tuple of (str, int)
-        Messages of failures and how many cells have them, most frequent first.
+        Error messages with the number of cells that failed with them, most frequent first.
     """
 
     name: str
@@ -86,9 +86,9 @@ class Table:
         The measure.
     rows, columns : tuple of str
     values : ndarray of shape (n_rows, n_columns)
-        NaN where a cell is missing or failed: a mean over the other folds could not be compared with its neighbours.
+        Means. NaN if a cell is missing or failed: a mean over the other folds would not be comparable.
     missing : tuple of Missing
-        The cells that are missing or failed.
+        Cells without a result.
     """
 
     value: str
@@ -99,7 +99,18 @@ class Table:
 
 
 def status(journal: str | os.PathLike[str]) -> Status:
-    """Return how far the experiment of a journal is, also while it is running."""
+    """Return the state of the experiment of a journal, also during a run.
+
+    Parameters
+    ----------
+    journal : path-like
+        The journal of a run.
+
+    Returns
+    -------
+    Status
+        Numbers of cells that are done, failed and missing.
+    """
     with Journal.to_read(journal) as opened:
         rows = list(opened.rows(kept=False))
         total, name = len(opened.plan.cells), opened.plan.name
@@ -117,6 +128,7 @@ def results(journal: str | os.PathLike[str], *, kept: bool = False) -> list[Cell
     Parameters
     ----------
     journal : path-like
+        The journal of a run.
     kept : bool, default=False
         Whether to read the prototypes and the tracebacks of failures as well.
 
@@ -141,9 +153,11 @@ def table(
     Parameters
     ----------
     journal : path-like
+        The journal of a run.
     value : str
         A measure of :class:`CellResult`, such as "error", "selection_rate", "macro_f1" or "cpu_seconds".
     rows, columns : {"data", "distance", "method", "fold", "seed"}
+        Fields of the rows and of the columns.
     where : dict, optional
         Selects cells, such as ``{"distance": "z"}`` or ``{"method": ["REPS", "FCNN"]}``.
 

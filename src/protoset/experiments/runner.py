@@ -26,39 +26,39 @@ def run(
     verbose: int = 0,
     client: Any = None,
 ) -> RunProgress:
-    """Compute the cells of a plan that a journal does not have yet.
+    """Compute the cells of a plan that are not yet in a journal.
 
-    A run may be ended at any moment and started again: no cell is lost or computed twice. Results depend neither on
-    ``n_jobs`` or ``client`` nor on the order of the cells. A cell that fails is recorded with its message, and the run
-    goes on.
+    A run may be ended at any moment and started again: no cell is lost or computed twice. Results do not depend on
+    ``n_jobs``, ``client`` or the order of the cells. The failure of a cell is recorded with its message, and the run
+    continues.
 
     Parameters
     ----------
     plan : path-like, dict or Plan
-        See :func:`read_plan`. A journal's plan may grow, and then only the new cells are computed.
+        See :func:`read_plan`. If the journal has an earlier version of the plan, only the new cells are computed.
     journal : path-like
         The SQLite file for the results; created if it does not exist.
     n_jobs : int, optional
-        Processes, with one thread each. The default is one: everything is computed in this process. Ignored with a
+        Number of processes, each with one thread. By default everything is computed in this process. Ignored with a
         client.
     data : callable, dict or path-like, optional
-        A function from names to data sets, data sets by name, or a folder for ``protoset.datasets.load_dataset``. It is
-        sent to other processes and to a cluster; a folder, and files of the plan, must be readable there.
+        A function from names to data sets, a dict of data sets by name, or a folder for
+        ``protoset.datasets.load_dataset``. With several processes or a cluster, the argument is sent to the workers; a
+        folder, and files of the plan, must be readable there.
     callback : callable, optional
-        Called after each cell with a :class:`RunProgress`; the run ends when it returns True.
+        Called after each cell with a :class:`RunProgress`. Return True to end the run.
     retry_failed : bool, default=False
-        Whether cells that failed are computed again.
+        Whether to compute failed cells again.
     verbose : int, default=0
         Above 0, print the progress to stderr.
     client : distributed.Client, optional
-        Computes on its Dask cluster; by default that of ``joblib.parallel_config("dask")``, if there is one. The cells
-        of a fold are one task; for series and strings the cells of all folds are one task. This process alone writes.
-        A worker computes one task at a time, even if it has several threads. Tasks of lost workers go to others.
+        Dask client whose cluster computes the cells. By default the client of ``joblib.parallel_config("dask")``, if
+        there is one; see Notes.
 
     Returns
     -------
     RunProgress
-        At the end of the run.
+        Progress at the end of the run.
 
     Raises
     ------
@@ -68,6 +68,12 @@ def run(
         The journal cannot be written to: it is locked, read-only, of another version or plan, or not a journal.
     RuntimeError
         The cluster has no workers, or cannot finish the work. The journal has the cells that were done.
+
+    Notes
+    -----
+    On a cluster, the cells of a fold are one task; for series and strings, the cells of all folds are one task. A
+    worker computes one task at a time, even if it has several threads. If a worker is lost, other workers compute its
+    tasks. Only this process writes to the journal.
     """
     n_jobs, verbose = check_jobs(n_jobs), check_verbose(verbose)
     check_callable("callback", callback)
@@ -100,7 +106,20 @@ def resume(
     verbose: int = 0,
     client: Any = None,
 ) -> RunProgress:
-    """Go on with the plan that is in a journal; the arguments are those of :func:`run`."""
+    """Continue the plan of a journal.
+
+    Parameters
+    ----------
+    journal : path-like
+        The journal of an earlier run.
+    n_jobs, data, callback, retry_failed, verbose, client
+        As in :func:`run`.
+
+    Returns
+    -------
+    RunProgress
+        Progress at the end of the run.
+    """
     with Journal.to_read(journal) as opened:
         plan = opened.plan
     return run(

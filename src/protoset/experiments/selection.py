@@ -56,7 +56,7 @@ class Selection:
         """Predict the classes of the test objects."""
         if rule != "nearest" and (self.answer is not None or self.n_neighbors is not None):
             name = "kNN" if self.answer is None else "guess"
-            raise ValueError(f"rule={rule!r} is about prototypes, and {name} has none; use rule='nearest'")
+            raise ValueError(f"rule={rule!r} needs prototypes, but {name} has none; use rule='nearest'")
         if self.answer is not None:
             return np.full(len(fold.test), self.answer)
         if self.n_neighbors is not None:

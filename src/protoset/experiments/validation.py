@@ -1,4 +1,4 @@
-"""How good a method, or a model, is on a data set: by cross-validation, by holding out, on the data's own test part."""
+"""Error of a method or a model on a data set: by cross-validation, on a held-out part, or on the given test part."""
 
 from __future__ import annotations
 
@@ -37,23 +37,24 @@ Their time grows as the square of the number of objects; beyond, a sample of the
 
 @dataclass(frozen=True)
 class ReferenceEstimates:
-    """Errors of what a user would take in place of prototypes, on the same held-out objects.
+    """Errors of methods without prototypes, on the same held-out objects.
 
     Attributes
     ----------
     guess : ErrorEstimate
-        Of always answering the most frequent class of the training part.
+        Error of always predicting the most frequent class of the training part.
     nearest : ErrorEstimate or None
-        Of 1-NN on everything; None where only a model is known. Beyond 50,000 objects it is measured on a stratified
-        sample of the first fold's held-out objects, ``nearest.n_test`` of them.
+        Error of 1-NN on all training objects; None if only a model is known. For more than 50,000 objects it is
+        measured on a stratified sample of ``nearest.n_test`` held-out objects of the first fold.
     knn : ErrorEstimate or None
-        Of k-NN on everything, with k chosen by leave-one-out on the training part; on the objects of 1-NN.
+        Error of k-NN on all training objects, with k chosen by leave-one-out on the training part. Measured on the same
+        objects as ``nearest``.
     answer : str
-        The most frequent class; of several folds the most frequent answer.
+        The most frequent class; with several folds, the most frequent of these.
     k : tuple of int
-        The chosen k of each fold that was measured.
+        The chosen k of each measured fold.
     guessed_from : {"training", "file"}
-        Where the most frequent class was counted: in the training part, or in the objects that were predicted.
+        Objects in which the most frequent class was counted: the training part, or the predicted objects.
     """
 
     guess: ErrorEstimate
@@ -81,9 +82,9 @@ class Validation(Brief):
     n_prototypes, n_train : ndarray of int
         Of each fold.
     moved : ndarray of bool or None
-        For each fold, whether the prototypes moved; None where the method leaves them where they are.
+        For each fold, whether the prototypes moved; None if the method does not move prototypes.
     references : ReferenceEstimates or None
-        Errors of guessing, 1-NN and k-NN on everything; None where they were not asked for.
+        Errors of guessing, 1-NN and k-NN on all training objects; None if they were not measured.
     """
 
     estimate: ErrorEstimate
@@ -129,26 +130,28 @@ def validate(
 ) -> Validation:
     """Fit a method on the training part of each fold, and predict the test part.
 
-    The errors are those of :func:`compare` and of a plan with the same folds: of "adapted" where prototypes move.
-    Scaling is learned from the training part alone.
+    The errors are the same as those of :func:`compare`, and of a plan with the same folds; if prototypes move, they are
+    those of "adapted". Scaling is learned from the training part alone.
 
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     method : str
         As in ``protoset.models.fit_model``, or "guess", "NoPS" or "kNN" as in :func:`compare`.
     folds, random_state, client
         As in :func:`compare`.
     holdout : float, optional
-        In place of folds: the share of the objects that is held out, once.
+        Share of the objects that is held out once, in place of folds.
     metric, metric_params, scaling, n_prototypes, parameters, rule
         As in ``protoset.models.fit_model``.
     adapt : {"auto", True, False} or dict, default="auto"
-        As in ``protoset.models.fit_model``: "auto" moves the prototypes of the default method where the objects can
-        move. A dict may have ``loss``, ``relevances``, ``n_passes`` and ``step``.
+        As in ``protoset.models.fit_model``: "auto" moves the prototypes of the default method if the objects can move.
+        A dict may have ``loss``, ``relevances``, ``n_passes`` and ``step``.
     references : bool
-        Whether guessing, 1-NN and k-NN on everything are measured on the same folds. Beyond 50,000 objects 1-NN and
-        k-NN predict a stratified sample of the first fold: 2 * 10^8 dissimilarities, and at least 1,000 objects.
+        Whether to measure guessing, 1-NN and k-NN on all training objects on the same folds. For more than 50,000
+        objects, 1-NN and k-NN predict only a stratified sample of the first fold: as many objects as need 2 * 10^8
+        dissimilarities, at least 1,000.
     n_jobs : int, optional
         Processes, each with one thread. Ignored with a client.
     progress : callable, optional
@@ -215,16 +218,16 @@ def _with_moves(planned: PlannedMethod, adapt: Adapt, preparation: Preparation, 
     """Return a method with the moves that the argument ``adapt`` of :func:`validate` asks for."""
     if planned.spec.selector in REFERENCES:
         if not (isinstance(adapt, str) and adapt == "auto") and adapt is not False:
-            raise ValueError(f"adapt={adapt!r}: {planned.label} has no prototypes that could move; leave adapt out")
+            raise ValueError(f"adapt={adapt!r}, but {planned.label} has no prototypes to move; leave adapt out")
         return planned
     taken = list(ADAPTED_PARAMETERS.values())
     for name in adapt if isinstance(adapt, Mapping) else ():
         if name not in taken:
-            raise ValueError(f"adapt has {name!r}, which is not for comparisons on folds; it may have {taken}")
+            raise ValueError(f"adapt has {name!r}, which does not work with folds; choose from {taken}")
     spec = with_moves(planned.spec, adapt, preparation, dataset.objects, rule=planned.rule).check()
     if spec.adapted and planned.rule != "nearest":
         raise ValueError(
-            f"rule={planned.rule!r} is measured with prototypes that stay where they are, and adapt={adapt!r} or "
+            f"rule={planned.rule!r} needs prototypes that do not move, but adapt={adapt!r} or "
             f"method={spec.name!r} moves them; use rule='nearest', or adapt=False"
         )
     return replace(planned, label=spec.name, spec=spec)
@@ -244,8 +247,8 @@ def _planned(
         return PlannedMethod(spec.name, spec, seeds=(random_state,) if spec.randomised else None, rule=rule)
     if n_prototypes != "auto" or parameters:
         raise ValueError(
-            f"n_prototypes={n_prototypes!r} and parameters={parameters!r}: {reference.label} takes none; leave them "
-            "out, or use another method"
+            f"n_prototypes={n_prototypes!r} and parameters={parameters!r}, but {reference.label} has no size and no "
+            "parameters; leave them out, or use another method"
         )
     return replace(reference, rule=rule)
 
@@ -301,9 +304,25 @@ def _class_named(name: str, base: type[Any], default: type[Any]) -> type[Any]:
 def validate_model(model: DataModel, objects: Any, labels: np.ndarray) -> Validation:
     """Measure the predictions of a fitted model for objects whose labels are known.
 
-    Labels are compared as texts, since a file of numbers alone does not say whether its labels are numbers. A model
-    does not have the training objects, so 1-NN and k-NN on everything are not among the references. Guessing answers
-    the most frequent class of the training set where the model knows it, else the most frequent label of these objects.
+    Parameters
+    ----------
+    model : DataModel
+        The fitted model.
+    objects : array-like or list
+        Objects in the form of the data set that the model was fitted on.
+    labels : ndarray
+        Labels of the objects.
+
+    Returns
+    -------
+    Validation
+        Error and other measures, with the error of guessing as a reference.
+
+    Notes
+    -----
+    Labels are compared as texts, because a file does not tell whether its labels are numbers or names. A model does not
+    have the training objects, so the references have no 1-NN and k-NN. Guessing predicts the most frequent class of the
+    training set if the model knows it, else the most frequent label of the given objects.
     """
     truth = np.asarray(labels).astype(str)
     names, counts = model.classes_.astype(str), getattr(model.classifier, "class_counts_", None)

@@ -121,7 +121,7 @@ class _Driver:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the worker, whatever it is doing."""
+        """End the worker at once, even during a cell."""
         with self._lock:
             self._stopping = True
             self._end()

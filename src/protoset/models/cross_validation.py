@@ -51,12 +51,12 @@ class CrossValidation:
     n_objects : int
         Objects in all folds together.
     how : {"cross-validation", "held-out objects", "seen objects"}
-        By :func:`cross_validated_error`, or on the objects that calibrated a classifier, see :func:`error_of`. Where
-        the selection has seen these, the error looks too small.
+        How the error was measured: by :func:`cross_validated_error`, or on the objects that calibrated a classifier
+        (see :func:`error_of`). With "seen objects", the selection used these objects, and the error is too small.
     rows : ndarray of int or None
-        The held-out objects as training objects; None where single predictions are not known.
+        Positions of the held-out objects in the training set; None if single predictions are not known.
     predicted : ndarray of int or None
-        The class that was predicted for each, as a position among the sorted labels; -1 where there was no prediction.
+        Predicted class of each held-out object, as a position in the sorted labels; -1 without a prediction.
     """
 
     error: float
@@ -80,7 +80,8 @@ def cross_validated_error(
     Parameters
     ----------
     selector : selector
-        Fitted on the space. Copies of it, with as many prototypes where the size can be set, are fitted on the folds.
+        A selector that was fitted on the space. Clones of it are fitted on the folds, with the same number of
+        prototypes if the selector has a size.
     space : TrainingSpace
         Space of the training objects.
     labels : ndarray
@@ -88,7 +89,7 @@ def cross_validated_error(
     rule : {"nearest", "adjusted", "scores", "auto"}, default="nearest"
         Rule of the classifier.
     moves : AdaptSettings, optional
-        How the prototypes of each fold move before they predict; see :func:`moves_of`. By default they stay.
+        How the prototypes of each fold move before they predict; see :func:`moves_of`. By default they do not move.
 
     Returns
     -------
@@ -96,10 +97,10 @@ def cross_validated_error(
 
     Notes
     -----
-    Five stratified folds, always the same ones. Beyond 2,000 objects a stratified sample of 2,000 is used. A fold keeps
-    as many prototypes as the set has, up to a quarter of its objects; beyond, the same share of them. Refinements are
-    short. Moves of prototypes are not tried first: they are made, by the loss that ``moves`` names. The errors that
-    ``n_prototypes="auto"`` measured are in ``size_curve_``, and need no other measurement.
+    There are five stratified folds, drawn with a fixed seed. For more than 2,000 objects, a stratified sample of 2,000
+    is used. A fold keeps as many prototypes as the fitted set, but at most a quarter of its training objects, or the
+    share of the fitted set if that is larger. Refinements are short. Moves are made without trials, with the loss of
+    ``moves``. With ``n_prototypes="auto"``, ``size_curve_`` already has the error; this function is not needed.
 
     Examples
     --------
@@ -117,7 +118,8 @@ def cross_validated_error(
     if moves is not None:
         if rule != "nearest":
             raise ValueError(
-                f"rule={rule!r} of moved prototypes is judged by their fit: see calibration_.errors of the classifier"
+                f"rule={rule!r} does not work with moves=; the error is in calibration_.errors of a classifier that "
+                "was fitted with adapt"
             )
         moves = moves.checked()
         check_movable(space)
@@ -155,8 +157,8 @@ def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.n
     calibration = classifier.calibration_
     if calibration is None or classifier.rule_ not in calibration.errors:
         raise ValueError(
-            f"the error of rule={classifier.rule_!r} with moved prototypes comes from their calibration, and this "
-            "classifier has none; fit it with calibrate=True, or measure the error on test objects"
+            f"the error of rule={classifier.rule_!r} with moved prototypes comes from the calibration, but this "
+            "classifier is not calibrated; fit it with calibrate=True, or measure the error on test objects"
         )
     error, n = calibration.errors[classifier.rule_], calibration.n_objects
     is_seen = calibration.how == LEAVE_ONE_OUT

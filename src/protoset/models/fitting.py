@@ -30,15 +30,15 @@ def fit_model(
     random_state: int | None = None,
     callback: Callable[[Any], Any] | None = None,
 ) -> DataModel:
-    """Prepare the training objects of a data set, select prototypes among them, move them, and classify with these.
+    """Fit a classifier to a data set: prepare the objects, select prototypes, and move them.
 
     Parameters
     ----------
     dataset : Dataset
-        Where the data come with a split, the training part is used; see :func:`training_rows`.
+        The data. If they have a split, only the training part is used; see :func:`training_rows`.
     method : str
-        Name of a selector, such as "REPS" for the paper's method; "refined" is REPS with a refined set; "adapted" is
-        refined REPS whose prototypes then move, and refuses objects that cannot move.
+        Name of a selector, such as "REPS" for the paper's method. "refined" is REPS with a refined set. "adapted" is
+        refined REPS whose prototypes then move; it raises an error if the objects cannot move.
     metric, metric_params, scaling
         See :func:`prepare`.
     n_prototypes : int, float or "auto"
@@ -46,21 +46,23 @@ def fit_model(
     parameters : dict, optional
         Other parameters of the method.
     rule : {"nearest", "adjusted", "scores", "auto"}
-        How the prototypes decide. See ``protoset.PrototypeClassifier``.
+        How the prototypes predict a class; see ``protoset.PrototypeClassifier``.
     adapt : {"auto", True, False} or dict, default="auto"
-        Whether the prototypes move after the selection. "auto" moves those of the default method where the objects can
-        move, and leaves the sets of all other methods as they are. True moves the set of any method, and refuses
-        objects that cannot move; a dict has arguments of :func:`protoset.adapt`, such as ``{"relevances": True}``.
+        Whether the prototypes move after the selection. "auto" moves the prototypes of the default method if the
+        objects can move; prototypes of other methods do not move. True moves the prototypes of any method, and raises
+        an error if the objects cannot move. A dict has arguments of :func:`protoset.adapt`, such as
+        ``{"relevances": True}``.
     n_jobs : int, optional
-        Workers of the method. Changes no result.
+        Number of workers of the method. It does not change any result.
     random_state : int, optional
         Seed of the method and of the moves.
     callback : callable, optional
-        Called now and then during a long search, by methods that report their progress.
+        Called regularly during a long search, by methods that report their progress.
 
     Returns
     -------
     DataModel
+        The fitted classifier with the preparation of its objects.
 
     Examples
     --------
@@ -95,5 +97,16 @@ def fit_model(
 
 
 def training_rows(dataset: Dataset) -> np.ndarray:
-    """Rows of the training part, all of them where the data come without a split."""
+    """Return the rows of the training part; all rows if the data have no split.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+
+    Returns
+    -------
+    ndarray of int
+        Positions of the training objects.
+    """
     return np.arange(dataset.n_objects if dataset.n_train is None else dataset.n_train)

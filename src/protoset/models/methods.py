@@ -58,11 +58,11 @@ class MethodSpec:
     selector : str
         A name in ``protoset.selectors.all_selectors()``.
     parameters : dict
-        Parameters of the selector. ``search__n_neighbors`` and the like are those of its ``NeighborSearch``.
+        Parameters of the selector. ``search__n_neighbors`` sets a parameter of its ``NeighborSearch``.
     refined : bool
         Whether the set of the selector is refined.
     adapted : bool
-        Whether the prototypes then move, see ``protoset.adapt``.
+        Whether the prototypes then move; see ``protoset.adapt``.
     """
 
     selector: str
@@ -72,7 +72,7 @@ class MethodSpec:
 
     @property
     def name(self) -> str:
-        """Name in tables, such as "REPS", "refined REPS" or "adapted REPS"; the latter is refined too."""
+        """Name in tables, such as "REPS", "refined REPS" or "adapted REPS", which is also refined."""
         if self.adapted and self.selector == "REPS":
             return ADAPTED if self.refined else "adapted unrefined REPS"
         return ("adapted " if self.adapted else "") + ("refined " if self.refined else "") + self.selector
@@ -98,21 +98,21 @@ class MethodSpec:
 
     @property
     def moves(self) -> dict[str, Any] | None:
-        """Arguments of the moves, as ``PrototypeClassifier(adapt=...)`` takes them; None where nothing moves."""
+        """Value of ``adapt`` for a ``PrototypeClassifier``; None if the prototypes do not move."""
         if not self.adapted:
             return None
         given = self.parameters
         return {argument: given[name] for name, argument in ADAPTED_PARAMETERS.items() if name in given}
 
     def check(self) -> Self:
-        """Refuse wrong values of parameters, without data."""
+        """Raise an error for wrong parameter values, before there are data."""
         self.build()._check_parameters()
         if self.moves is not None:
             AdaptSettings(**self.moves).checked()
         return self
 
     def check_size(self, class_sizes: np.ndarray) -> None:
-        """Refuse a number of prototypes that a training set with these classes cannot have."""
+        """Raise an error for a number of prototypes that a training set with these classes cannot have."""
         size = self.parameters.get("n_prototypes", "auto")
         if not isinstance(size, str):
             allocation = replace(self, refined=False).build().get_params().get("allocation", "global")
@@ -126,12 +126,12 @@ class MethodSpec:
         n_jobs: int | None = None,
         callback: Callable[[Any], Any] | None = None,
     ) -> BaseSelector:
-        """Make the selector; ``moves`` says what becomes of its set.
+        """Make the selector. It does not move prototypes; see ``moves``.
 
         Parameters
         ----------
         preparation : Preparation, optional
-            Gives the metric. Leave it out for a selector that is fitted on a space.
+            Sets the metric. Leave it out for a selector that is fitted on a space.
         random_state : int, optional
             For methods that take a random_state.
         n_jobs : int, optional

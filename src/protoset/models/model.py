@@ -28,21 +28,21 @@ from protoset.spaces import DISSIMILARITIES, PairComparison
 class DataModel(Reported, Displayed):
     """A fitted classifier with the preparation of its objects.
 
-    All methods take objects as a data set has them: vectors before scaling, series with channels as columns.
+    All methods accept objects in the form of the data set: vectors before scaling, series with channels as columns.
 
     Attributes
     ----------
     preparation : Preparation
     classifier : PrototypeClassifier
     prototype_ids_ : ndarray of str or None
-        Ids of the prototypes, where the training data have ids; of prototypes that moved, of their exemplars, the
-        nearest training objects of their classes.
+        Ids of the prototypes; None if the training data have no ids. For moved prototypes: ids of their exemplars, the
+        nearest training objects of the same class.
     prototype_values_ : ndarray or None
-        Values of the prototypes' attributes, in the units of the training data; None where the metric compares no
-        attributes, or where the values are not known. Where prototypes moved, a category between several ones is a
-        text of their shares.
+        Attribute values of the prototypes, in the units of the training data; None if the metric compares no
+        attributes, or if the values are not known. A value of a moved prototype between several categories is a text
+        of their shares.
     exemplar_values_ : ndarray or None
-        Values of the exemplars' attributes, as the training data have them, where prototypes moved; else None.
+        Attribute values of the exemplars, as in the training data; None if the prototypes did not move.
     has_moved : bool
         Whether the prototypes moved away from the training objects from which they started.
     """
@@ -69,12 +69,12 @@ class DataModel(Reported, Displayed):
 
     @property
     def sample_indices_(self) -> np.ndarray:
-        """The prototypes as positions in the training set, ascending; where they moved, where they started."""
+        """Positions of the prototypes in the training set, ascending; for moved prototypes, of their start objects."""
         return self.classifier.sample_indices_
 
     @property
     def exemplars_(self) -> np.ndarray:
-        """A training object for each prototype: itself, or where it moved, the nearest object of its class."""
+        """Position of a training object for each prototype: itself or, if it moved, the nearest of its class."""
         return self.classifier.exemplars_
 
     @property
@@ -83,7 +83,7 @@ class DataModel(Reported, Displayed):
         return self.classifier.prototype_labels_
 
     def predict(self, objects: Any) -> np.ndarray:
-        """Predict labels."""
+        """Predict labels; see ``PrototypeClassifier``."""
         return self.classifier.predict(self.preparation(objects))
 
     def predict_proba(self, objects: Any) -> np.ndarray:
@@ -91,27 +91,27 @@ class DataModel(Reported, Displayed):
         return self.classifier.predict_proba(self.preparation(objects))
 
     def predict_set(self, objects: Any, coverage: float = 0.9, *, by_class: bool = False) -> np.ndarray:
-        """Predict sets of labels that have the true one as often as asked for; see ``PrototypeClassifier``."""
+        """Predict sets of labels that contain the true label with a given coverage; see ``PrototypeClassifier``."""
         return self.classifier.predict_set(self.preparation(objects), coverage, by_class=by_class)
 
     def novelty_scores(self, objects: Any) -> np.ndarray:
-        """Say how far objects are from everything that was seen; see ``PrototypeClassifier``."""
+        """Measure how far objects are from all objects seen in the fit; see ``PrototypeClassifier``."""
         return self.classifier.novelty_scores(self.preparation(objects))
 
     def is_novel(self, objects: Any, refuse: float = 0.01) -> np.ndarray:
-        """Say which objects are unlike anything seen; see ``PrototypeClassifier``."""
+        """Return which objects are unlike all objects seen in the fit; see ``PrototypeClassifier``."""
         return self.classifier.is_novel(self.preparation(objects), refuse)
 
     def predict_details(self, objects: Any) -> Predictions:
-        """Predict labels with their probabilities and the prototypes that decided; see ``PrototypeClassifier``."""
+        """Predict labels with their probabilities and the deciding prototypes; see ``PrototypeClassifier``."""
         return self.classifier.predict_details(self.preparation(objects))
 
     def explain(self, objects: Any, n_neighbors: int = 3) -> Explanation:
-        """Show which prototypes decided; see ``PrototypeClassifier``."""
+        """Return the prototypes behind each prediction; see ``PrototypeClassifier``."""
         return self.classifier.explain(self.preparation(objects), n_neighbors)
 
     def compare(self, objects: Any, prototypes: Any = None) -> list[PairComparison]:
-        """Say what makes up the dissimilarity of each object to a prototype; see ``PrototypeClassifier``.
+        """Split the dissimilarity of each object to a prototype into contributions; see ``PrototypeClassifier``.
 
         ``Contributions`` have the names of the attributes, and the values of both objects before any scaling.
         """
@@ -131,9 +131,9 @@ class DataModel(Reported, Displayed):
         ]
 
     def names_of(self, indices: np.ndarray) -> list[Any]:
-        """Return prototypes, given as positions in the training set, by their ids; as positions without ids.
+        """Return the ids of prototypes, given as positions in the training set; the positions if there are no ids.
 
-        A prototype that moved is named by its exemplar. An object whose own id is missing is "row 7".
+        A moved prototype has the id of its exemplar. An object without an id has a name such as "row 7".
         """
         slots = self._slots(indices)
         rows = self.exemplars_[slots].tolist()
@@ -142,9 +142,9 @@ class DataModel(Reported, Displayed):
         return [name or f"row {row}" for name, row in zip(self.prototype_ids_[slots].tolist(), rows, strict=True)]
 
     def values_of_exemplars(self, indices: np.ndarray) -> np.ndarray | None:
-        """Return the attributes of the exemplars of prototypes that moved, given as positions in the training set.
+        """Return the attribute values of the exemplars of moved prototypes, given as positions in the training set.
 
-        None where the prototypes stayed, or where the values are not known.
+        None if the prototypes did not move, or if the values are not known.
         """
         return None if self.exemplar_values_ is None else self.exemplar_values_[self._slots(indices)]
 
@@ -163,12 +163,12 @@ def has_moved(classifier: PrototypeClassifier) -> bool:
 
 
 def as_model(classifier: PrototypeClassifier) -> DataModel:
-    """Return a classifier as a model that prepares nothing, for objects from files.
+    """Return a classifier as a model without preparation, for objects from files.
 
     Parameters
     ----------
     classifier : PrototypeClassifier
-        Fitted, on vectors, series, strings or a matrix.
+        A classifier that was fitted on vectors, series, strings or a matrix.
 
     Returns
     -------
@@ -182,7 +182,7 @@ def as_model(classifier: PrototypeClassifier) -> DataModel:
     # A classifier of mixed attributes does not know their names and categories.
     if kind not in KINDS:
         raise ValueError(
-            f"a classifier with metric={metric!r} does not say how its objects are read from a file; fit it with "
+            f"a classifier with metric={metric!r} does not have the format of its objects in a file; fit a model with "
             "protoset.models.fit_model"
         )
     attributes: tuple[Attribute, ...] = ()

@@ -43,7 +43,7 @@ METRIC_OF_KIND: dict[Kind, str] = {
     "strings": "levenshtein",
     "matrix": "precomputed",
 }
-"""What ``metric="auto"`` is for each kind of data; for vectors with missing values it is "gower"."""
+"""Choice of ``metric="auto"`` for each kind of data; for vectors with missing values it is "gower"."""
 
 COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
     "vectors": ("vectors", "mixed attributes", "series"),
@@ -57,7 +57,7 @@ COMPARABLE_AS: dict[Kind, tuple[str, ...]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Preparation(Brief):
-    """How objects are made ready for their metric; call it with objects as a data set has them.
+    """Preparation of objects for their metric. Call it with objects in the form of the data set.
 
     Attributes
     ----------
@@ -65,21 +65,21 @@ class Preparation(Brief):
     metric : str
     metric_params : dict
     scaling : {"z", "minmax", "raw"} or None
-        None where the metric does not take vectors.
+        Scaling of vectors; None if the metric does not compare vectors.
     centre, width : ndarray or None
         Offset and divisor of each attribute, learned from the training set; None without scaling.
     attributes : tuple of Attribute
-        The columns, where there are any.
+        The columns of a table; empty for other objects.
     target : str or None
-        Name of the column of labels, where there is one.
+        Name of the column of labels, if there is one.
     target_position : int
-        Its position among all columns.
+        Position of the column of labels among all columns.
     id_column : str or None
-        Name of the column of ids, where there is one.
+        Name of the column of ids, if there is one.
     columns : tuple of str
-        Names of all columns of the file, where some of them were left out; else empty.
+        Names of all columns of the file, if some of them were left out; else empty.
     separator : str or None
-        What is between the fields of the file, where it is not a comma, a semicolon or a tab.
+        Character between the fields of the file, if it is not a comma, a semicolon or a tab.
     """
 
     kind: Kind
@@ -105,11 +105,11 @@ class Preparation(Brief):
         return objects
 
     def space(self, objects: Any) -> TrainingSpace:
-        """Space of objects as a data set has them, for metrics that need no labels."""
+        """Return the space of objects in the form of the data set, for metrics that need no labels."""
         return make_space(self(objects), self.metric, self.metric_params)
 
     def movable_space(self, objects: Any) -> TrainingSpace | None:
-        """Space of objects that can move; None where they cannot."""
+        """Return the space of objects that can move; None if they cannot."""
         if not DISSIMILARITIES[self.metric].moves:
             return None
         space = self.space(objects)
@@ -118,7 +118,7 @@ class Preparation(Brief):
     def undone(self, objects: Any) -> Any:
         """Return prepared objects, such as moved prototypes, in the form of the data set.
 
-        None where there is no such form: categories that were compared as numbers, or directions of vectors.
+        None if there is no such form: for categories that were compared as numbers, and for directions of vectors.
         """
         if self.metric in ANGULAR:
             return None
@@ -132,8 +132,8 @@ class Preparation(Brief):
     def restored_values(self, prototypes: Any) -> np.ndarray | None:
         """Return the attributes of prepared objects, such as moved prototypes, in the units of the data set.
 
-        A category between several ones is a text of their shares. None where the metric compares no attributes, or only
-        the directions of vectors.
+        A value between several categories is a text of their shares. None if the metric compares no attributes, or
+        only the directions of vectors.
         """
         if DISSIMILARITIES[self.metric].kind not in ("vectors", "mixed attributes"):
             return None
@@ -146,9 +146,9 @@ class Preparation(Brief):
         return restored
 
     def attribute_values(self, objects: Any) -> np.ndarray | None:
-        """Return the values of the attributes as a data set has them, a row per object.
+        """Return the attribute values in the form of the data set, a row per object.
 
-        Numbers, or an array of objects where there are categories; None where the metric compares no attributes.
+        An array of numbers, or of objects if there are categories; None if the metric compares no attributes.
         """
         if DISSIMILARITIES[self.metric].kind not in ("vectors", "mixed attributes"):
             return None
@@ -158,7 +158,7 @@ class Preparation(Brief):
 
     @property
     def left_out(self) -> tuple[LeftOut, ...]:
-        """Columns of the training file that are neither attributes nor labels; why they were left out is not known."""
+        """Columns of the training file that are neither attributes nor labels, without the reasons."""
         used = {attribute.name for attribute in self.attributes} | {self.target}
         return tuple(
             LeftOut(name, "id" if name == self.id_column else "not used", position, np.empty(0, object))
@@ -168,11 +168,11 @@ class Preparation(Brief):
 
     @property
     def roles(self) -> str:
-        """What each column of the training file is used for, in one line, as ``Dataset.roles``."""
+        """Use of each column of the training file, in one line, as ``Dataset.roles``."""
         return describe_roles(self.kind, self.attributes, self.left_out, self.id_column)
 
     def attribute_names(self, n_attributes: int) -> tuple[str, ...]:
-        """Return the names of the attributes; of series that are compared as vectors, the points."""
+        """Return the names of the attributes; for series that are compared as vectors, of the points."""
         if self.attributes:
             return tuple(attribute.name for attribute in self.attributes)
         first, name = (0, "point") if self.kind == "series" else (1, "column")
@@ -216,7 +216,7 @@ class Preparation(Brief):
 
     @classmethod
     def from_state(cls, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Preparation:
-        """Make a preparation of the content of a file; raises ``ValueError`` where the content is inconsistent."""
+        """Make a preparation from the content of a file; raise ``ValueError`` if the content is inconsistent."""
         attributes = tuple(
             Attribute(name, type_, tuple(texts), *form) for name, type_, texts, *form in values["attributes"]
         )
@@ -238,26 +238,27 @@ def prepare(
     scaling: Scaling | None = None,
     nominal: Nominal | None = None,
 ) -> Preparation:
-    """Choose the metric of a data set, and learn from its training objects how objects are prepared for it.
+    """Choose the metric of a data set, and learn the preparation of its objects from the training objects.
 
     Parameters
     ----------
     dataset : Dataset
+        The data set.
     train : ndarray of int, optional
-        Rows of the training objects; all rows by default. The scaling is learned from these alone. The metric is chosen
-        by the kind of the data and by whether any value is missing, so that it is the same for every fold.
+        Rows of the training objects; by default all rows. The scaling is learned from these rows alone. The choice of
+        the metric uses all rows (their kind, and whether any value is missing), so that it is the same for every fold.
     metric : str
         "auto" is "euclidean" for vectors, "gower" for mixed attributes and for vectors with missing values, "dtw" for
         series, "levenshtein" for strings, "precomputed" for a matrix.
     metric_params : dict, optional
         Arguments of the metric.
     scaling : {"z", "minmax", "raw"}, optional
-        Scaling of vectors: to mean 0 and deviation 1, to the range 0 to 1, or none. The default is "z",
-        and "raw" for series. Refused for other metrics: those of mixed attributes have a scaling of their own.
+        Scaling of vectors: to mean 0 and standard deviation 1, to the range 0 to 1, or none. The default is "z", and
+        "raw" for series. Other metrics raise an error: metrics of mixed attributes have a scaling of their own.
     nominal : {"index", "heom"}, optional
-        Another way to compare mixed attributes. "index" replaces a category by its position in the declaration of the
-        attribute, and compares vectors. "heom" is the metric HEOM where there are categories or missing values, and
-        compares vectors elsewhere.
+        Another comparison of mixed attributes. "index" replaces a category by its position in the declaration of the
+        attribute, and compares vectors. "heom" uses the metric HEOM if there are categories or missing values, else
+        compares vectors.
 
     Returns
     -------
@@ -274,8 +275,8 @@ def prepare(
         check_choice("scaling", scaling, SCALINGS)
         if kind != "vectors":
             raise ValueError(
-                f"scaling={scaling!r} is for vectors, and metric={metric!r} compares {kind} in its own way; leave it "
-                "out"
+                f"scaling={scaling!r} works for vectors, but metric={metric!r} compares {kind} in its own way; leave "
+                "scaling out"
             )
     elif kind == "vectors":
         scaling = "raw" if dataset.kind == "series" else "z"
@@ -425,7 +426,7 @@ def is_missing(value: Any) -> bool:
 
 
 def shares_text(value: Any, space: str = " ") -> Any:
-    """Return a category between several ones, a dict of shares, as a text such as "red 70 %, blue 30 %".
+    """Return a value between several categories, a dict of shares, as a text such as "red 70 %, blue 30 %".
 
     Shares that round to 0 are left out; other values are returned as they are.
     """

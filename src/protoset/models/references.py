@@ -1,4 +1,4 @@
-"""What a user would take in place of prototypes: always guess, 1-NN on everything, k-NN on everything.
+"""Reference methods without prototypes: guessing, and 1-NN and k-NN on all training objects.
 
     training space --> neighbour lists with all ties --> votes of 1, 3, 5, ... neighbours --> errors by leave-one-out
 
@@ -42,22 +42,22 @@ ROOM_FOR_TIES = 2
 
 @dataclass(frozen=True)
 class ReferenceErrors:
-    """Errors of what a user would take in place of prototypes.
+    """Errors of methods without prototypes, to compare with the error of a set.
 
     Attributes
     ----------
     guess : float
-        Of always answering the most frequent class.
+        Error of always predicting the most frequent class.
     nearest : float
-        Of 1-NN on everything.
+        Error of 1-NN on all training objects.
     knn : float
-        Of k-NN on everything.
+        Error of k-NN on all training objects.
     k : int
-        Number of neighbours with the lowest error by leave-one-out; of equals the smallest.
+        Number of neighbours with the lowest error by leave-one-out; the smallest of several.
     answer : int
-        The most frequent class; of equals the lowest.
+        The most frequent class; the lowest of several.
     n_objects : int
-        Objects that the errors of 1-NN and k-NN were measured on.
+        Number of objects on which the errors of 1-NN and k-NN were measured.
     """
 
     guess: float
@@ -71,7 +71,7 @@ class ReferenceErrors:
 def reference_errors(
     space: TrainingSpace, codes: np.ndarray, *, weights: Any = None, n_jobs: int | None = None
 ) -> ReferenceErrors:
-    """Measure guessing, 1-NN and k-NN on everything by leave-one-out.
+    """Measure the errors of guessing, 1-NN and k-NN on all training objects, by leave-one-out.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def reference_errors(
     k is one of 1, 3, 5, ..., 51 and less than the number of objects. All objects at the distance of the k-th neighbour
     vote. Of classes with equal votes the more frequent one wins, then the lower code.
 
-    Beyond 20,000 objects a stratified sample is left out: as many objects as make 2 * 10^8 dissimilarities (2,000 of
-    100,000), and at least 1,000. The sample is always drawn with the same seed. The neighbours are searched
+    For more than 20,000 objects, the errors are measured on a stratified sample: as many objects as need 2 * 10^8
+    dissimilarities (2,000 of 100,000), at least 1,000. The sample is drawn with a fixed seed. Neighbours are searched
     among all objects.
 
-    Guessing is not left out: its error is the share of the other classes. With two classes of equal size, leaving an
-    object out would make the other class the more frequent one each time.
+    Guessing is not measured by leave-one-out: its error is the share of the other classes. With two classes of equal
+    size, leaving out an object would always make the other class the more frequent one.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def reference_errors(
     (0.667, 0.04, 0.02, 19)
     """
     if space.remote:
-        raise ValueError("the objects are on other machines; pass the space of a sample of them in this process")
+        raise ValueError("the objects of space are on a Dask cluster; pass the space of a sample in this process")
     codes, weights = _check_objects(space, codes, weights)
     totals = np.bincount(codes, weights)
     answer = int(np.argmax(totals))
@@ -136,12 +136,12 @@ def vote_of_neighbors(
     weights: Any = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """Predict the classes of queries by k-NN on everything, with the ties of :func:`reference_errors`.
+    """Predict the classes of queries by k-NN on all training objects, with the ties of :func:`reference_errors`.
 
     Parameters
     ----------
     queries : Dissimilarities
-        From the queries to all training objects.
+        Dissimilarities of the queries to all training objects.
     codes : ndarray of int
         Class of each training object, from 0 on.
     k : int
@@ -167,7 +167,7 @@ def vote_of_neighbors(
 def _check_objects(space: Dissimilarities, codes: np.ndarray, weights: Any) -> tuple[np.ndarray, np.ndarray]:
     codes, n_objects = np.asarray(codes), space.shape[1]
     if codes.shape != (n_objects,) or codes.dtype.kind not in "iu" or codes.min() < 0:
-        raise ValueError(f"codes={codes!r} must have a class for each of the {n_objects} objects, from 0 on")
+        raise ValueError(f"codes={codes!r} must have a class, counted from 0, for each of the {n_objects} objects")
     if weights is None:
         return codes, np.ones(n_objects)
     numbers = as_numbers("weights", weights)

@@ -55,8 +55,8 @@ def unpack_estimator(estimator: Any) -> tuple[PrototypeClassifier | BaseSelector
         return last.classifier, last.preparation
     if not isinstance(last, (PrototypeClassifier, BaseSelector)):
         raise TypeError(
-            f"estimator is of the type {type(estimator).__name__}; pass a fitted PrototypeClassifier, selector or "
-            "DataModel, or a Pipeline or search over parameters that ends in one, after its fit"
+            f"estimator has the type {type(estimator).__name__}; pass a fitted PrototypeClassifier, selector or "
+            "DataModel, or a fitted Pipeline or parameter search that ends with one of these"
         )
     named = [(str(number), step) for number, step in enumerate(steps)]
     return last, Steps(Pipeline(named)) if named else None

@@ -26,31 +26,31 @@ CHECKED_ENTRIES = 2**20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NeighborLists(Brief):
-    """Each object's nearest others, nearest first; equal distances by index.
+    """Nearest neighbours of each object, nearest first; neighbours at equal distances are ordered by index.
 
-    Object ``i`` has the entries ``indptr[i]`` to ``indptr[i + 1]``. The lists are checked once,
-    here; they take over the arrays that they are made from, which are read-only from then on.
+    The list of object ``i`` has the entries from ``indptr[i]`` to ``indptr[i + 1]``. The constructor checks the lists
+    and makes its arrays read-only, without a copy.
 
     Attributes
     ----------
     indptr : ndarray of int64, shape (n + 1,)
-        Where each object's entries start.
+        Position of the first entry of each object, and the number of all entries.
     indices : ndarray of int32
         The neighbours. An object is never its own neighbour, and no neighbour is listed twice.
     distances : ndarray of float64
-        Their dissimilarities from the object.
+        Dissimilarities between each object and its neighbours.
     closed : ndarray of bool, shape (n,)
-        Whether the list is known to hold everything at the distance of its last neighbour.
+        Whether the list of an object is known to have all objects at the distance of its last neighbour.
     ties : {"min", "average", "ordinal"}
-        How equal distances are ranked: all with the best of their ranks, all with the mean, or one after the other
-        by index.
+        Ranks of neighbours at equal distances: the smallest rank for all, the mean rank for all, or different ranks by
+        index.
     counters : SearchCounters or None
-        What the search did with the pairs of objects, where it passes over some of them.
+        Numbers of pairs that the search excluded, abandoned and computed; None if the search does not count them.
     recall : float or None
-        Part of the true neighbours that are listed, measured on a sample; None where the lists are not known to
-        be approximate.
+        Share of the true neighbours that are listed, measured on a sample; None for lists that are not known to be
+        approximate.
     storage : Storage
-        Where the ranks are kept: in memory, or beside the lists on disk.
+        Storage of the ranks: in memory, or beside the lists on disk.
     ranks : ndarray of float64
         Rank of each entry in its list; 1 is nearest.
     """
@@ -157,13 +157,14 @@ class NeighborLists(Brief):
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], ties: Ties = "min") -> NeighborLists:
-        """Map the lists that a fit with ``NeighborSearch(folder=...)`` left; they stay on disk.
+        """Open the lists that a fit with ``NeighborSearch(folder=...)`` wrote; they stay on disk, memory-mapped.
 
-        Their ranks are written beside them, or kept in memory where the folder is read-only.
+        The ranks are written beside the lists, or kept in memory if the folder is read-only.
 
         Parameters
         ----------
         folder : path-like
+            Folder of the lists.
         ties : {"min", "average", "ordinal"}
             How equal distances are ranked.
         """
@@ -182,13 +183,13 @@ class NeighborLists(Brief):
 
     @classmethod
     def from_arrays(cls, indices: Any, distances: Any, ties: Ties = "min") -> NeighborLists:
-        """Take ready-made lists, as ``NearestNeighbors.kneighbors()`` returns them.
+        """Make lists from arrays, as ``NearestNeighbors.kneighbors()`` returns them.
 
         Parameters
         ----------
         indices, distances : array-like of shape (n, k)
-            Each object's nearest others in any order. Where an object lists itself, as most
-            indexes do that were asked for the neighbours of their own objects, that entry is left out.
+            The k nearest neighbours of each object, in any order. An entry that lists the object itself is left out;
+            many libraries return such entries.
         ties : {"min", "average", "ordinal"}
             How equal distances are ranked.
 
@@ -211,9 +212,9 @@ class NeighborLists(Brief):
 
     @classmethod
     def from_graph(cls, graph: Any, ties: Ties = "min") -> NeighborLists:
-        """Take a sparse graph of distances, as ``kneighbors_graph(mode="distance")`` returns it.
+        """Make lists from a sparse graph of distances, as ``kneighbors_graph(mode="distance")`` returns it.
 
-        Entries on the diagonal are left out; listed zeros are distances of 0.
+        Entries on the diagonal are left out. Explicit zeros are distances of 0.
         """
         n = graph.shape[0]
         return cls.from_raw(make_space(graph, "precomputed").kneighbors(n, limit=n), ties)
@@ -224,7 +225,7 @@ class NeighborLists(Brief):
         return len(self.indptr) - 1
 
     def restrict(self, members: np.ndarray) -> NeighborLists:
-        """Lists of the members alone, ranked anew among themselves."""
+        """Return the lists of some objects among themselves, with new ranks."""
         position = np.full(self.n_objects, -1, np.int64)
         position[members] = np.arange(len(members))
         indptr, indices, distances = kernels.lists.restrict(
@@ -234,10 +235,10 @@ class NeighborLists(Brief):
         return NeighborLists.from_raw(raw, self.ties)
 
     def merged(self, rows: np.ndarray, position: np.ndarray) -> NeighborLists:
-        """Lists of some rows, in which each neighbour stands for an object that several rows are copies of.
+        """Return lists of distinct objects from lists of rows, of which several may be copies of one object.
 
-        ``position`` has the number of the object of each row, the rows of ``rows`` from 0 on; -1 leaves a row out. The
-        nearest copy of an object is listed, and never the object itself.
+        ``position`` has the number of the distinct object of each row; the objects of ``rows`` have the numbers 0, 1,
+        ..., and -1 leaves a row out. Each list has the nearest copy of a neighbour, and never the object itself.
         """
         indptr, indices, distances = kernels.lists.restrict(self.indptr, self.indices, self.distances, rows, position)
         row = row_numbers(indptr)
@@ -251,33 +252,34 @@ class NeighborLists(Brief):
         )
 
     def nearest_members(self, rows: np.ndarray, member: np.ndarray, vote: Any) -> np.ndarray:
-        """Nearest member of each of ``rows``, an own member at distance 0; -1 where the list does not tell.
+        """Return the nearest member of each of ``rows``; a member is its own nearest, and -1 means not in the list.
 
-        ``vote`` has the class and the count of each object and the totals of the classes, by which ties are decided.
+        ``vote`` decides ties: it has the class and the count of each object, and the totals of the classes.
         """
         return kernels.lists.nearest_members(
             self.indptr, self.indices, self.distances, self.closed, rows, member, *vote
         )
 
     def best_ranks(self) -> np.ndarray:
-        """Smallest rank at which each object is listed by another, infinity where by none."""
+        """Return the smallest rank that each object has in the lists of other objects; infinity if it is in none."""
         return kernels.lists.best_ranks(self.indices, self.ranks, self.n_objects)
 
     def first_members(self, rows: np.ndarray, member: np.ndarray, n_members: int) -> np.ndarray:
-        """Nearest listed objects that are members, a row for each of ``rows``; -1 where the list has no more."""
+        """Return the nearest listed members of each of ``rows``, a row each; -1 if the list has no more members."""
         return kernels.lists.first_members(self.indptr, self.indices, rows, member, n_members)
 
 
 def as_lists(lists: Any, n_objects: int, ties: Ties = "min") -> NeighborLists:
-    """Take neighbour lists in any of the forms that users have.
+    """Return neighbour lists that were given in any of the supported forms, as ``NeighborLists``.
 
     Parameters
     ----------
     lists : NeighborLists, (indices, distances) or sparse graph
+        Nearest neighbours of each object of the training set.
     n_objects : int
         Number of objects of the training set.
     ties : {"min", "average", "ordinal"}
-        How equal distances are ranked, whatever the ties of ``lists`` are.
+        How equal distances are ranked. The ``ties`` of a given NeighborLists are not used.
 
     Returns
     -------

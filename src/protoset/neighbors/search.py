@@ -49,22 +49,23 @@ APPROXIMATE_CUTOFF = 1e-9
 
 
 class NeighborSearch(CheckedEstimator):
-    """How a fit finds the neighbour lists, how long they are, and where they are kept.
+    """Settings of a neighbour search: its kind, the length of the lists, and their storage.
 
     Parameters
     ----------
     kind : {"auto", "exact", "approximate"}, default="auto"
-        ``"exact"`` finds all neighbours. ``"approximate"`` may miss some; the distances are exact. It needs faiss or
-        pynndescent (extra ``approximate``), except on a Dask cluster, and vectors under Euclidean-like metrics.
-        ``"auto"`` is approximate from 100,000 objects on, where that is possible.
+        ``"exact"`` finds all neighbours. ``"approximate"`` may miss some; its distances are exact. It needs vectors
+        under Euclidean-like metrics and, except on a Dask cluster, faiss or pynndescent (extra ``approximate``).
+        ``"auto"`` is approximate for 100,000 objects or more if that is possible, else exact.
     n_neighbors : int or "auto", default="auto"
-        Length of the lists. ``"auto"`` cuts off only features below double precision: 53 neighbours for ``beta=2``.
-        Approximate lists are shorter and cut off features below 1e-9: 30 neighbours for ``beta=2``.
+        Length of the lists. ``"auto"`` leaves out only neighbours whose features are too small to matter: below double
+        precision for exact lists (53 neighbours for ``beta=2``), and below 1e-9 for approximate lists (30 neighbours
+        for ``beta=2``).
     max_memory : int or str, optional
-        Memory that a fit may take beyond ``X``, in bytes or as "4GB"; by default what the machine has left. A fit that
-        needs more is refused before the work starts.
+        Largest memory of a fit in addition to ``X``, in bytes or as "4GB". A fit that needs more raises an error
+        before the work starts. By default the free memory of the machine.
     folder : path-like, optional
-        Existing folder for the neighbour lists, which are then mapped from files. They stay there;
+        Existing folder for the neighbour lists, which are then memory-mapped. The files stay there after the fit;
         :meth:`NeighborLists.from_folder` reads them. By default the lists are in memory.
 
     Examples
@@ -88,7 +89,7 @@ class NeighborSearch(CheckedEstimator):
 
     @classmethod
     def of(cls, search: Any) -> NeighborSearch:
-        """Return the search that a parameter ``search`` stands for, with checked, plain parameters."""
+        """Return the value of a parameter ``search`` as a NeighborSearch with checked, plain parameters."""
         if isinstance(search, cls):
             return type(search)(**search._check_parameters())
         return cls(check_choice("search", search, SEARCH_KINDS))
@@ -105,7 +106,7 @@ class NeighborSearch(CheckedEstimator):
         }
 
     def resolve(self, space: TrainingSpace) -> Literal["exact", "approximate"]:
-        """Kind of search for the objects of a space."""
+        """Return the kind of search for the objects of a space: "exact" or "approximate"."""
         return choose_search(space, self.kind)
 
     def length(self, beta: float, kind: str) -> int:
@@ -117,7 +118,7 @@ class NeighborSearch(CheckedEstimator):
     def find(
         self, space: TrainingSpace, beta: float, *, ties: Ties, n_jobs: int | None = None, verbose: int = 0
     ) -> NeighborLists:
-        """Find the lists; warn where ties do not fit or neighbours are missing."""
+        """Find the lists; warn if ties do not fit into them, or if neighbours are missing."""
         k, n = self.length(beta, self.resolve(space)), space.shape[0]
         report(verbose, "searching %d neighbours of %d objects", min(k, n - 1), n)
         progress = reporter(verbose, "pairs compared")
@@ -141,9 +142,9 @@ class NeighborSearch(CheckedEstimator):
         return lists
 
     def memory(self, space: TrainingSpace, beta: float, *, given: bool = False) -> tuple[MemoryEstimate, int]:
-        """Estimate the memory of the search beyond the objects, and the number of entries of the lists.
+        """Estimate the memory of the search in addition to the objects, and the number of entries of the lists.
 
-        ``given`` says whether ready lists take the place of a search.
+        ``given`` tells whether the lists are given, so that there is no search.
         """
         n, on_disk = space.shape[0], self.folder is not None
         kind = "given" if given else self.resolve(space)
@@ -159,7 +160,7 @@ class NeighborSearch(CheckedEstimator):
         return MemoryEstimate(stages, lists, in_memory), n * k
 
     def check_memory(self, estimate: MemoryEstimate, beta: float, kind: str, *, on_cluster: bool = False) -> None:
-        """Refuse a fit that needs more memory than there is, with ways to need less that are not taken yet."""
+        """Raise an error if a fit needs more memory than there is; the message has ways to need less."""
         enough = negligible_rank(beta, APPROXIMATE_CUTOFF)
         ways_out = [] if self.folder is not None else ["search=NeighborSearch(folder=...) to keep the lists on disk"]
         if self.length(beta, kind) > enough:
@@ -197,19 +198,20 @@ def build_lists(
     Parameters
     ----------
     space : TrainingSpace
+        Space of the objects.
     n_neighbors : int
-        Length of the lists; all other objects where there are fewer. Exact lists are longer where objects tie at the
-        last position, as far as ``TIED_LISTS_BYTES`` allows.
+        Length of the lists. With fewer objects, all other objects are listed. Exact lists are longer if objects tie at
+        the last position, as far as ``TIED_LISTS_BYTES`` allows.
     ties : {"min", "average", "ordinal"}
         How equal distances are ranked.
     search : {"auto", "exact", "approximate"}
         See :func:`choose_search`. An approximate search measures its recall: a low recall gives a warning, a very
         low one an error.
     storage : Storage, optional
-        Where the lists are kept. An approximate search fills files during the search; an exact search
-        writes its lists when it is done.
+        Storage of the lists. An approximate search fills files during the search; an exact search writes its lists at
+        the end.
     n_jobs : int, optional
-        Workers of the search.
+        Number of workers of the search.
     progress : callable, optional
         Called as ``progress(done, total)`` during long searches.
 
@@ -217,7 +219,7 @@ def build_lists(
     -------
     NeighborLists
     """
-    check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours to look at")
+    check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours per object")
     n = space.shape[0]
     n_neighbors = min(n_neighbors, n - 1)
     storage = Storage() if storage is None else storage

@@ -1,4 +1,4 @@
-"""What agrees with the paper and what does not, as sentences made from the numbers."""
+"""Findings: sentences, made from the numbers, about agreement and disagreement with the paper."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def write_paper_report(
     summary: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> Path:
-    """Write the report about all results that a run has so far.
+    """Write a report of all results so far.
 
     Parameters
     ----------

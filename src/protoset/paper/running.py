@@ -89,12 +89,12 @@ def run_paper(
     n_jobs, retry_failed, verbose
         As in :func:`protoset.experiments.run`.
     progress : callable, optional
-        Called after each cell with the name of the plan and a ``RunProgress``; the run ends when it returns True.
+        Called after each cell with the name of the plan and a ``RunProgress``. Return True to end the run.
 
     Returns
     -------
     list of PlanRun
-        In the order of the runs.
+        Results, in the order of the plans.
     """
     chosen = list(STUDIES) if studies is None else list(studies)
     for name in chosen:

@@ -1,4 +1,4 @@
-"""What agrees with the paper on vector data, and what does not."""
+"""Findings on vector data: agreement and disagreement with the paper."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ from protoset.persistence.model import describe_model, restore_model
 def save(classifier: PrototypeClassifier | DataModel | Pipeline, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier to a file.
 
-    The file holds the prototypes and everything that prediction needs. It holds no other training data and no code. It
-    is written completely or not at all.
+    The file has the prototypes and everything that prediction needs. It has no other training data and no code. The
+    file is written completely or not at all.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def save(classifier: PrototypeClassifier | DataModel | Pipeline, path: str | os.
     Raises
     ------
     TypeError
-        If a step, a parameter or a label cannot be written without pickle. The message names it.
+        If a step, a parameter or a label cannot be written without pickle. The message has its name.
     ValueError
-        If the classifier was changed after its fit so that it cannot work.
+        If the classifier was changed after its fit, so that the saved classifier would not work.
 
     Notes
     -----
@@ -112,19 +112,21 @@ def load(
     metric: Callable[..., float] | None = None,
     max_bytes: int | str | None = None,
 ) -> PrototypeClassifier | DataModel | Pipeline:
-    """Read a classifier that ``save`` wrote. It predicts as before, but has no ``selector_``.
+    """Read a classifier that ``save`` wrote.
 
-    Nothing in the file is executed.
+    The classifier predicts the same as before; it has no ``selector_`` and no ``adaptation_``. Nothing in the file is
+    executed.
 
     Parameters
     ----------
     path : path-like
+        File to read.
     metric : callable, optional
-        The function that the classifier was fitted with. Needed only if its metric is a function: files hold no code.
+        The function that the classifier was fitted with. Needed only if its metric is a function, because files have
+        no code.
     max_bytes : int or str, optional
-        Largest content that is unpacked from the file, in bytes or as "4GB". By default 200 MB, or 20 times the size of
-        the file if that is more; this is enough for every file of ``save``. Allow more only for files whose source you
-        trust.
+        Largest content to unpack from the file, in bytes or as "4GB". By default 200 MB, or 20 times the size of the
+        file if that is more; this is enough for every file of ``save``. Allow more only for files that you trust.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a model has beside its classifier, as JSON values and arrays."""
+"""The content of a model in addition to its classifier, as JSON values and arrays."""
 
 from __future__ import annotations
 

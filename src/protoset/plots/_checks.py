@@ -81,7 +81,7 @@ class CheckedDissimilarities:
 
 
 def misclassified(dissimilarities: CheckedDissimilarities, objects: MarkedObjects) -> np.ndarray:
-    """Whether the nearest other kept object has another class, of equally near ones the first; False without one."""
+    """Whether the nearest other kept object has another class (the first of equally near); False if there is none."""
     kept, n = np.flatnonzero(objects.kept), dissimilarities.n_objects
     wrong = np.zeros(n, bool)
     if len(kept) == 0:

@@ -191,7 +191,7 @@ def _columns_that_fit(labels: Sequence[str], most: int, room: float) -> int:
     """Largest number of columns of a legend that fit in a width in points, by the longest label of each column."""
     lengths = np.array([len(label) for label in labels])
     for columns in range(most, 1, -1):
-        longest = np.array([part.max() for part in np.array_split(lengths, columns)])
+        longest = np.array([column.max() for column in np.array_split(lengths, columns)])
         if (0.58 * SMALL_TYPE * longest + 4 * SMALL_TYPE).sum() <= room:
             return columns
     return 1

@@ -28,7 +28,8 @@ MAX_NAMED_CLASSES = 32
 class ConfusionDisplay(Display):
     """Confusion matrices of one or several classifiers on the same objects, beside each other.
 
-    Rows are true classes. The darker a cell, the larger its share of its row; its number counts objects.
+    Rows are true classes, columns are predicted classes. Darker cells have a larger share of their row. The number in a
+    cell is a number of objects.
 
     Parameters
     ----------
@@ -67,10 +68,10 @@ class ConfusionDisplay(Display):
         Parameters
         ----------
         estimator : classifier, or dict of classifiers by name
-            Fitted; anything with ``predict``, such as a PrototypeClassifier, a Pipeline, a DataModel, or scikit-learn's
-            k-NN on the whole training set.
+            Any fitted classifier with ``predict``, such as a PrototypeClassifier, a Pipeline, a DataModel, or
+            scikit-learn's k-NN on the whole training set.
         X, y : objects and their labels
-            Objects that took no part in the fit.
+            Objects that were not used in the fit.
         ax : matplotlib axes, optional
 
         Returns
@@ -97,7 +98,7 @@ class ConfusionDisplay(Display):
         y_true : array-like of shape (n_objects,)
             Labels of the objects.
         y_pred : array-like of shape (n_objects,), or dict of these by name
-            Predicted labels; of a dict, a matrix for each name.
+            Predicted labels. A dict gives one matrix per name.
         ax : matplotlib axes, optional
 
         Returns

@@ -49,8 +49,8 @@ class CriticalDifferenceDisplay(Display):
     def __post_init__(self) -> None:
         if not isinstance(self.result, CriticalDifference):
             raise TypeError(
-                f"result={self.result!r:.60} must be the result of protoset.evaluation.critical_difference, or use "
-                "CriticalDifferenceDisplay.from_errors"
+                f"result={self.result!r:.60} must be the result of protoset.evaluation.critical_difference; for a "
+                "table of errors, use CriticalDifferenceDisplay.from_errors"
             )
 
     @classmethod

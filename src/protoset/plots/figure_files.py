@@ -19,21 +19,21 @@ FIGURE_FORMATS = ("png", "svg", "pdf")
 
 
 def write_figure(figure: Any, path: str | os.PathLike[str], *, dpi: float = 150) -> None:
-    """Write a figure to a file. The same figure gives the same bytes, and a file is never half written.
+    """Write a figure to a file, completely or not at all. The same figure always gives the same bytes.
 
     Parameters
     ----------
     figure : Display or matplotlib Figure
-        What ``plot_...`` and ``...Display.from_...`` return, or any figure.
+        The result of ``plot_...`` or ``...Display.from_...``, or any figure of matplotlib.
     path : path-like
-        File name; its end, ``.png``, ``.svg`` or ``.pdf``, gives the format.
+        File to write. Its extension is ``.png``, ``.svg`` or ``.pdf`` and decides the format.
     dpi : float
         Resolution of a PNG.
     """
     form = check_figure_path(path)
     figure = getattr(figure, "figure_", figure)
     if not hasattr(figure, "savefig"):
-        raise TypeError(f"figure={figure!r} is no figure; pass a Display after its plot(), or a matplotlib Figure")
+        raise TypeError(f"figure={figure!r} is not a figure; pass a Display after its plot(), or a matplotlib Figure")
     write_atomically(path, figure_content(figure, form, dpi))
 
 

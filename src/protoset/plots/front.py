@@ -36,7 +36,7 @@ class FrontDisplay(Display):
         Methods with NaN (failed runs) are left out.
     methods : sequence of str
     standard_errors : array-like of shape (n_methods,), optional
-        Standard errors of the errors, drawn as bars; NaN where one is not known.
+        Standard errors of the errors, drawn as bars; NaN if unknown.
     scale : {"log", "linear"}, default="log"
         Scale of the selection rate. It is linear if a rate is 0, or if all rates are within a factor of 3.
 
@@ -74,7 +74,7 @@ class FrontDisplay(Display):
         Parameters
         ----------
         comparison : Comparison
-            Result of :func:`protoset.experiments.compare`. Guessing, which keeps nothing, is left out.
+            Result of :func:`protoset.experiments.compare`. Guessing is left out, because it keeps no objects.
         scale : {"log", "linear"}, default="log"
             Scale of the selection rate.
         ax : matplotlib axes, optional

@@ -38,11 +38,11 @@ DOTTED_LINE = (0, (1, 1.2))
 class NeighborGraphDisplay(Display):
     """The nearest-neighbour graph: an edge from every object to its nearest neighbour.
 
-    Kept objects are filled, dropped objects hollow and dotted. Colour and shape show the class; edges between classes
-    are dark. A cross marks training objects that 1-NN with the kept objects misclassifies, leave-one-out; they took
-    part in the selection, so their share is no error of the set. Of equally near neighbours the first counts.
-    Coordinates come from classical scaling, and are moved apart so that objects do not overlap: near objects are
-    similar, but far objects need not be different.
+    Kept objects are filled; dropped objects are hollow and dotted. Colour and shape show the class; edges between
+    classes are dark. A cross marks training objects that 1-NN with the kept objects misclassifies, by leave-one-out.
+    The share of crosses is not an error of the set, because these objects were used in the selection. Of equally near
+    neighbours, the first is used. Coordinates come from classical multidimensional scaling, and overlapping objects are
+    moved apart: near objects are similar, but distant objects are not always different.
 
     Parameters
     ----------

@@ -42,10 +42,10 @@ MANY_ERRORS = 200
 
 @dataclass(eq=False, repr=False)
 class PrototypeMapDisplay(Display):
-    """All objects in the plane, hollow and faint; the prototypes among them, filled; a cross on each error.
+    """A map of all objects: objects hollow and faint, prototypes filled, a cross on each misclassified object.
 
-    Colour and shape show the class; the pairs of up to 32 classes are all different. Only distances have a meaning, so
-    the axes have no numbers.
+    Colour and shape show the class; up to 32 classes have different pairs of colour and shape. Only distances have a
+    meaning, so the axes have no numbers.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ class PrototypeMapDisplay(Display):
         y : array-like of shape (n_objects,)
             Their labels.
         errors : bool, default=True
-            Whether to mark misclassified objects. A classifier predicts the objects; training objects took part in
-            its fit, so only those of new objects say how good it is. With a selector, an object is misclassified if
-            the nearest other prototype has another class.
+            Whether to mark misclassified objects. A classifier predicts the objects; only errors on new objects
+            measure its quality, because training objects were used in its fit. With a selector, an object is
+            misclassified if the nearest other prototype has another class.
         ax : matplotlib axes, optional
 
         Returns
@@ -124,9 +124,9 @@ class PrototypeMapDisplay(Display):
 
         Notes
         -----
-        Coordinates come from classical scaling under the metric of the estimator; above 1,000 objects, from the
-        dissimilarities to 250 landmarks. So no n x n matrix is built. Prototypes that moved are drawn where they are
-        now.
+        Coordinates come from classical multidimensional scaling under the metric of the estimator. For more than 1,000
+        objects they come from the dissimilarities to 250 landmarks, so that no n x n matrix is built. Moved prototypes
+        are drawn at their new positions.
         """
         check_axes(ax)
         fitted = Fitted.of(estimator)

@@ -40,7 +40,7 @@ EXEMPLARS_NOTE = "The prototypes moved and cannot be drawn in this form; the nea
 
 @dataclass(eq=False, repr=False)
 class PrototypesDisplay(Display):
-    """The prototypes as pictures, grouped by class; in a class, those that stand for most objects first.
+    """The prototypes as pictures, grouped by class; in a class, prototypes that represent more objects come first.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class PrototypesDisplay(Display):
     kind : {"images", "series", "rows", "strings"}
         How to draw them.
     sizes : array-like of int of shape (n_prototypes,), optional
-        How many objects each prototype stands for.
+        Number of objects that each prototype represents.
     exemplars : sequence, optional
-        Real objects of the same form, drawn beside the prototypes, which moved.
+        For moved prototypes: a real object of the same form for each, drawn beside it.
     ids : sequence, optional
         Names of the prototypes, or of the exemplars where there are any.
     names : sequence, optional
@@ -121,13 +121,13 @@ class PrototypesDisplay(Display):
         estimator : PrototypeClassifier, selector, Pipeline or DataModel
             Fitted; a Pipeline must end with a PrototypeClassifier or a selector.
         X, y : training objects and their labels
-            An object counts for the prototype that is nearest to it.
+            Each object counts for the prototype that is nearest to it.
         image_shape : (h, w), (h, w, 3) or False, optional
-            Shape of the images whose pixels the rows of X are. By default rows of a square number of pixels that look
-            like grey images are drawn as images; False draws them as rows.
+            Shape of images whose pixels are the rows of X. By default, rows that look like square grey images are drawn
+            as images; False draws them as rows.
         objects : sequence, optional
-            What to draw in place of the objects of X, one for each: images of shape (h, w) or (h, w, 3), rows or
-            strings of which X has features or distances.
+            Objects to draw in place of the rows of X, one per row, if X has features or distances: images of shape
+            (h, w) or (h, w, 3), rows or strings.
         names : sequence, optional
             Names of the attributes; by default the names of the columns.
         ids : sequence, optional
@@ -142,9 +142,9 @@ class PrototypesDisplay(Display):
 
         Notes
         -----
-        Prototypes that moved are drawn where they are now, in the units of X, each with the nearest real object of its
-        class. Where that is not possible (the steps of a Pipeline have no inverse, the metric compares directions
-        alone, or ``objects`` are given), the real objects are drawn instead, and a line says so.
+        Moved prototypes are drawn with their new values, in the units of X, each with the nearest real object of its
+        class. If that is not possible (the steps of a Pipeline have no inverse, the metric compares only directions,
+        or ``objects`` are given), the real objects are drawn instead, with a note.
         """
         check_axes(ax)
         fitted = Fitted.of(estimator)
@@ -155,7 +155,7 @@ class PrototypesDisplay(Display):
         if count_of(shown) != n:
             raise ValueError(f"objects has {count_of(shown)} entries for {n} objects in X; pass one for each")
         if objects is None and fitted.kind == "matrix":
-            raise ValueError("metric='precomputed' knows no objects to draw; pass them as objects=, in the order of y")
+            raise ValueError("metric='precomputed' has no objects to draw; pass them as objects=, in the order of y")
         kind = _kind_of(shown, image_shape, "" if objects is not None else fitted.kind)
         if kind == "rows" and image_shape is None:
             image_shape = _guessed_shape(shown)
@@ -203,8 +203,8 @@ class PrototypesDisplay(Display):
         labels : array-like of shape (n_prototypes,)
         image_shape : (h, w) or (h, w, 3), optional
         kind : {"images", "series", "rows", "strings"}, optional
-            How to draw them; by default strings as strings, arrays of three and four dimensions as images, and all else
-            as rows.
+            How to draw them. By default strings are drawn as strings, arrays of three and four dimensions as images,
+            and all other objects as rows.
         ax : matplotlib axes, optional
         **options
             ``sizes``, ``exemplars``, ``ids``, ``names``, ``max_per_class``, ``max_classes`` and ``note`` of the class.

@@ -39,7 +39,8 @@ class RelevancesDisplay(Display):
 
     Notes
     -----
-    The mean of all relevances is 1. An attribute above 1 matters more than in the plain distance, one below 1 less.
+    The mean of all relevances is 1. An attribute with a relevance above 1 counts more than in the plain distance, and
+    an attribute below 1 counts less.
     """
 
     relevances: Any
@@ -83,7 +84,7 @@ class RelevancesDisplay(Display):
         estimator : PrototypeClassifier, Pipeline or DataModel
             Fitted with ``adapt={"relevances": True}``.
         X, y
-            Not used; the other plots take them here.
+            Not used; present for a common signature of all plots.
         names : sequence, optional
             Names of the attributes (of series, of the channels); by default the names of the columns that the
             classifier was fitted on, or positions.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ReliabilityDisplay(Display):
-    """How often predictions are right against the probabilities that they have, with the diagonal.
+    """Reliability diagram: share of right predictions against their probabilities, with the diagonal.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class ReliabilityDisplay(Display):
     is_right : array-like of bool of shape (n_objects,)
         Whether each prediction is right.
     n_bins : int, default=10
-        Bins at most. The objects are sorted by probability, and divided into bins of equal count; equal probabilities
-        stay in one bin.
+        Largest number of bins. The objects are sorted by probability and divided into bins of equal size; equal
+        probabilities stay in one bin.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class ReliabilityDisplay(Display):
 
     Notes
     -----
-    A point is the mean probability in a bin and the share of right predictions there, with the Wilson interval at
-    95 %. The legend says how many objects a bin has; where bins differ, each has its number. Points on the diagonal
-    are calibrated; below it, predictions are less often right than their probabilities say.
+    A point shows the mean probability in a bin and its share of right predictions, with the 95 % Wilson interval. The
+    legend has the number of objects per bin; if bins differ, each bin has its own number. Points on the diagonal are
+    calibrated. Below the diagonal, the probabilities are too high.
     """
 
     probabilities: Any
@@ -66,9 +66,9 @@ class ReliabilityDisplay(Display):
         Parameters
         ----------
         estimator : PrototypeClassifier, Pipeline or DataModel
-            Fitted and calibrated; any classifier with ``predict_proba`` and ``classes_``.
+            Fitted and calibrated. Any classifier with ``predict_proba`` and ``classes_`` works.
         X : objects
-            Objects that took no part in the fit, as for ``predict_proba``.
+            Objects that were not used in the fit, as for ``predict_proba``.
         y : array-like of shape (n_objects,)
             Their labels. A label that the classifier does not know counts as a wrong prediction.
         n_bins : int, default=10

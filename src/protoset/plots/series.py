@@ -36,7 +36,7 @@ class SeriesDisplay(Display):
     classes : sequence, optional
         Classes to show, in this order; by default all classes, up to ``max_classes``.
     max_panels : int, default=32
-        Largest number of panels of a class. At least a quarter of them is for dropped series, if there are enough.
+        Largest number of panels of a class. At least a quarter of the panels show dropped series, if there are enough.
     max_classes : int, default=8
         Largest number of classes, if ``classes`` is None.
     n_columns : int, default=8

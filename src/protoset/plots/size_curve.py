@@ -32,16 +32,17 @@ GUESSING_NEARBY = 1.6
 
 @dataclass(eq=False, repr=False)
 class SizeCurveDisplay(Display):
-    """Cross-validated error of every size that was tried, and the chosen size.
+    """Cross-validated error at each size of a size curve, and the chosen size.
 
-    Every error is measured on objects that took no part in the selection.
+    Every error is measured on objects that were not used in the selection.
 
     Parameters
     ----------
     curve : SizeCurve
         ``size_curve_`` of a :class:`protoset.REPS` or :class:`protoset.Refined` with ``n_prototypes="auto"``.
     references : ReferenceErrors, optional
-        Errors of guessing, 1-NN and k-NN on everything, from :func:`protoset.models.reference_errors`, drawn as lines.
+        Errors of guessing, and of 1-NN and k-NN on all training objects, from
+        :func:`protoset.models.reference_errors`; drawn as lines.
     name : str, default=""
         Name of the method.
 
@@ -72,17 +73,17 @@ class SizeCurveDisplay(Display):
         references: ReferenceErrors | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the size curve of a fitted estimator, beside guessing, 1-NN and k-NN where objects are given.
+        """Draw the size curve of a fitted estimator; with objects, also the errors of guessing, 1-NN and k-NN.
 
         Parameters
         ----------
         estimator : PrototypeClassifier, selector, Pipeline or DataModel
             Fitted with ``n_prototypes="auto"``; a Pipeline must end with a PrototypeClassifier or a selector.
         X, y : training objects and labels, optional
-            The errors of guessing, 1-NN and k-NN (k is tuned) on all these objects are measured by leave-one-out, and
-            drawn as lines. Without them there are no such lines.
+            If given, the errors of guessing, 1-NN and k-NN (with the best k) are measured on these objects by
+            leave-one-out, and drawn as lines.
         references : ReferenceErrors, optional
-            These errors, where they are known.
+            These errors, if they are already known.
         ax : matplotlib axes, optional
 
         Returns

@@ -79,7 +79,7 @@ class WeightsDisplay(Display):
         estimator : REPS, Refined, PrototypeClassifier, Pipeline or DataModel
             Fitted, with REPS as its selector.
         X
-            Not used; the other plots take the objects here.
+            Not used; present for a common signature of all plots.
         y : array-like of shape (n_objects,)
             Labels of the training objects.
         names : sequence of length n_objects, optional
@@ -117,7 +117,7 @@ class WeightsDisplay(Display):
         max_prototypes: int = 60,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw weights and degradations of the kept ones among all objects.
+        """Draw weights and degradations of the kept objects.
 
         Parameters
         ----------

@@ -60,7 +60,11 @@ __all__ = [
 
 
 def all_selectors() -> list[tuple[str, type[BaseSelector]]]:
-    """Return every selector as (name, class), by name; without ``Refined``, which refines the set of another one.
+    """Return all selectors as pairs (name, class), sorted by name; without ``Refined``, which needs another selector.
+
+    Returns
+    -------
+    list of (str, type)
 
     Examples
     --------

@@ -43,7 +43,7 @@ class DistinctObjects:
 
     @classmethod
     def once_each(cls, codes: np.ndarray, classes: np.ndarray | None = None) -> Self:
-        """Objects that each stand for themselves, in the order of their rows."""
+        """All objects as distinct objects with count 1, in row order."""
         classes = np.arange(int(codes.max()) + 1) if classes is None else classes
         return cls(classes, codes, np.ones(len(codes)), np.arange(len(codes)))
 
@@ -53,7 +53,7 @@ class DistinctObjects:
 
     @property
     def are_single(self) -> bool:
-        """Whether each object stands for itself alone."""
+        """Whether all objects have count 1."""
         return bool((self.counts == 1).all())
 
     @property
@@ -112,7 +112,10 @@ class TrainingSet:
         n = space.shape[0]
         weights = check_sample_weight(sample_weight, n)
         if weights is not None and space.remote:
-            raise ValueError("sample_weight does not work with objects on a Dask cluster; gather them, or leave it out")
+            raise ValueError(
+                "sample_weight does not work with objects on a Dask cluster; gather them with X.compute(), or leave "
+                "sample_weight out"
+            )
         classes, codes = check_labels(y, n)
         present = np.arange(n) if weights is None else np.flatnonzero(weights)
         if len(present) < n:
@@ -162,7 +165,7 @@ class TrainingSet:
         return space if self.is_plain else space.subset(self.rows)
 
     def distinct_lists(self, lists: Any) -> Any:
-        """Neighbour lists of the distinct objects, from those of all training objects or of the distinct ones."""
+        """Neighbour lists of the distinct objects, from lists of all training objects or of the distinct objects."""
         if self.is_plain or (isinstance(lists, NeighborLists) and lists.n_objects == len(self.rows)):
             return lists
         return as_lists(lists, len(self.position)).merged(self.rows, self.position)

@@ -70,17 +70,18 @@ class Refinement(Brief):
     Attributes
     ----------
     indices : ndarray of int
-        The prototypes, ascending.
+        Positions of the prototypes, ascending.
     objective_before, objective_after : float
-        Mean loss per object, by weight, at the last steepness, of the given set and of the refined one.
+        Mean loss per object, by weight, at the last steepness: of the given set, and of the refined set.
     n_swaps : int
-        Moves made, over all starts: swaps, removed prototypes, objects that took a free slot.
+        Number of changes of the set over all starts: swaps, removed prototypes, added prototypes.
     n_passes : int
-        Passes over the candidates, over all starts.
+        Number of passes over the candidates, over all starts.
     n_distances : int
-        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
+        Number of dissimilarities that were used. A search for the neighbours of all objects counts each pair once.
     n_objects : int
-        Distinct objects that were looked at, and that the objectives are means over: all, or a sample of many.
+        Number of distinct objects that the refinement used: all objects, or a sample. The objectives are means over
+        these objects.
     """
 
     indices: np.ndarray
@@ -159,7 +160,7 @@ def _better(best: tuple[float, np.ndarray], prototypes: RefinableSet) -> tuple[f
 
 
 def _random_set(codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
-    """One object of each class, and others whatever their class."""
+    """One object of each class, and other objects of any class."""
     order = random_state.permutation(len(codes))
     _, first = np.unique(codes[order], return_index=True)
     return np.concatenate([order[first], np.delete(order, first)])[:size]

@@ -22,19 +22,19 @@ INTERRUPTED = "by an interruption"
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """Progress of a search; the argument of a callback.
 
     Attributes
     ----------
     n_evaluations, max_evaluations : float
-        Work done, and work to do, in the unit of the method.
+        Work done so far, and all work, in the unit of the method.
     accuracy : float
-        Leave-one-out accuracy on the training set of the best set so far; in a refinement, which has several
-        starts, of the set at hand.
+        Leave-one-out accuracy of the best set so far on the training set. In a refinement, which has several starts:
+        accuracy of the current set.
     n_prototypes : int
-        Its size.
+        Number of prototypes of that set.
     seconds : float
-        Since the search began.
+        Seconds since the search began.
     """
 
     n_evaluations: float
@@ -45,13 +45,13 @@ class SearchProgress:
 
 
 Callback = Callable[[SearchProgress], Any]
-"""Told how far a search is; ends it by returning True."""
+"""Function that gets the progress of a search, and ends the search by returning True."""
 
 
 class SearchLimits:
-    """When a search is to end early: at a time limit, at a callback's word, at Ctrl-C.
+    """Conditions that end a search early: a time limit, a callback that returns True, Ctrl-C.
 
-    ``what`` names the unit of work. ``reason`` says why the search ended early; None if it did not.
+    ``what`` names the unit of work. ``reason`` tells why the search ended early; None if it did not.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SearchLimits:
         return self._callback is not None
 
     def reached(self, n_evaluations: float, max_evaluations: float, accuracy: float, n_prototypes: int) -> bool:
-        """Whether to stop now; tells the callback, but not after the end."""
+        """Whether to stop now. Calls the callback, unless the search has ended."""
         if self.reason is not None:
             return True
         seconds = time.monotonic() - self._started
@@ -81,17 +81,17 @@ class SearchLimits:
         if self._callback is not None:
             progress = SearchProgress(n_evaluations, max_evaluations, accuracy, n_prototypes, seconds)
             answer = self._callback(progress)
-            # Not whatever is true: a function that only looks on may return something by chance, such as the
-            # number of characters that it wrote.
+            # Only True ends the search, not any true value: a callback that writes a log may return the number of
+            # characters it wrote.
             if isinstance(answer, (bool, np.bool_)) and answer:
-                self.reason = "at the callback's word"
+                self.reason = "by its callback"
         if self.reason is None and self._max_time is not None and seconds >= self._max_time:
             self.reason = f"at max_time={self._max_time:g} seconds"
         return self.reason is not None
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Take Ctrl-C as the end of the search: what is inside must leave the best set behind at any moment."""
+        """End the search at Ctrl-C. The code inside must have the best set ready at any moment."""
         try:
             yield
         except KeyboardInterrupt:
@@ -133,7 +133,7 @@ def _levels_to_caller() -> int:
 
 
 def check_limits(max_time: Any, callback: Any) -> dict[str, Any]:
-    """Return both limits by name, the time as a float; refuse wrong limits."""
+    """Return both limits by name, the time as a float; raise an error for wrong values."""
     if max_time is not None:
         max_time = check_real("max_time", max_time, above=0, remedy="pass seconds, or None for no limit")
     return {"max_time": max_time, "callback": check_callable("callback", callback, takes=" of one SearchProgress")}

@@ -1,4 +1,4 @@
-"""How many prototypes stay the same where an approximate search misses neighbours."""
+"""Share of the prototypes that stay the same although an approximate search misses neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the predictions at a size are scored."""
+"""Scores of the predictions at each size of an automatic size."""
 
 from __future__ import annotations
 

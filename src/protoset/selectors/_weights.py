@@ -1,4 +1,4 @@
-"""Weights of objects and of classes: how many objects a training object stands for, and what an error on it costs."""
+"""Weights of objects, which are counts, and weights of classes, which are costs of an error."""
 
 from __future__ import annotations
 

@@ -24,14 +24,14 @@ def all_knn(
 class AllKNN(VotingSelector):
     """All-k edited nearest neighbour rule: drops objects that their 1, 2, ... or k nearest neighbours misclassify.
 
-    All votes are taken in the whole training set. Nothing is dropped before the last vote.
+    All votes use the whole training set: objects are dropped only after the last vote.
 
     Parameters
     ----------
     n_neighbors : int, default=3
         Largest number of neighbours that vote. A tied vote goes to the class of the nearest neighbour.
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        Which neighbours vote if several are equally near. "majority": all objects at the distance of the last
         neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.

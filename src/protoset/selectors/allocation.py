@@ -1,4 +1,4 @@
-"""How a prototype set is shared among the classes, and which objects it takes."""
+"""Division of the prototypes among the classes, and the cut of a ranking."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def resolve_size(
 ) -> int:
     """Turn a count or a rate into a number of prototypes; ``class_sizes`` are numbers of distinct objects.
 
-    A rate keeps at least one object of each class (one object with ``allocation="global"``). A count is taken as it is
-    and refused where it cannot be kept; ``remedy`` names another way out than a larger count. A count up to the number
-    of training objects ``n_objects``, but above that of the distinct ones, keeps all distinct ones.
+    A rate keeps at least one object of each class (one object with ``allocation="global"``). A count below the number
+    of classes, or above the number ``n_objects`` of training objects, raises an error; ``remedy`` adds another way out
+    to its message. A count above the number of distinct objects keeps all distinct objects.
     """
     distinct = int(class_sizes.sum())
     n = distinct if n_objects is None else n_objects
@@ -49,7 +49,7 @@ def resolve_size(
         raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
     if n_prototypes < least:
         raise ValueError(
-            f"n_prototypes={n_prototypes} is less than the {least} classes, of which each keeps a prototype; "
+            f"n_prototypes={n_prototypes} is less than the {least} classes, and every class keeps a prototype; "
             f"pass at least {least}{remedy}"
         )
     return min(int(n_prototypes), distinct)

@@ -43,7 +43,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class BaseSelector(CheckedEstimator, ABC):
     """Base class of all selectors: learns which training objects to keep.
 
-    A subclass writes ``_select``; where it needs them it also has ``n_neighbors`` and ``random_state``.
+    A subclass implements ``_select``. It may have the parameters ``n_neighbors`` and ``random_state``.
 
     Parameters
     ----------
@@ -52,42 +52,44 @@ class BaseSelector(CheckedEstimator, ABC):
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional
-        Parallel workers of the neighbour search; the result does not depend on them.
+        Number of workers of the neighbour search. It does not change any result.
     verbose : int, default=0
-        Above 0, report progress on stderr.
+        Above 0, print progress to stderr.
 
     Attributes
     ----------
     sample_indices_ : ndarray of int
-        The objects kept, ascending.
+        Positions of the kept objects in the training set, ascending.
     classes_ : ndarray
         The labels, sorted.
     fallback_classes_ : ndarray
-        The labels of which the method kept nothing, so that the medoid of the class was added.
+        Classes of which the method kept no object. For each of them, the medoid of the class was added.
     sample_counts_ : ndarray of float
-        How many training objects, by weight, are identical to each object kept and of its class. No two of the objects
-        kept are.
+        For each kept object, the number of training objects of its class that are identical to it, by weight,
+        including itself. No two kept objects of a class are identical.
     class_counts_ : ndarray of float
         Number of training objects of each class, by weight.
     n_distances_ : int
-        Dissimilarities asked for; a search for the neighbours of all objects counts each pair once.
+        Number of dissimilarities that the method used. A search for the neighbours of all objects counts each pair
+        once.
     metric_ : str
-        The metric that was used: the choice of ``metric="auto"``, else its name.
+        Name of the metric that was used; with ``metric="auto"``, the chosen metric.
     n_features_in_ : int
-        Number of features, or of training objects with ``metric="precomputed"``; missing where objects have none.
+        Number of features; with ``metric="precomputed"``, number of training objects. Missing if the objects have no
+        features.
     """
 
     sample_indices_: np.ndarray
 
     _takes_graphs: ClassVar[bool] = False
-    """Whether the distances to some neighbours are enough, as a sparse graph holds them."""
+    """Whether a sparse graph, which has the distances to some neighbours only, is enough."""
 
     _takes_lists: ClassVar[bool] = False
-    """Whether ready neighbour lists may take the place of a search."""
+    """Whether ``fit`` accepts neighbour lists in place of a search."""
 
     _takes_weights: ClassVar[bool] = False
-    """Whether the method works on distinct objects with counts; all others work on all objects, and copies are dropped
-    from their sets."""
+    """Whether the method works on distinct objects with counts. Other methods work on all objects, and copies are
+    dropped from the selected set."""
 
     def __init__(
         self,
@@ -108,13 +110,14 @@ class BaseSelector(CheckedEstimator, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix or TrainingSpace
-            The training objects, of the kind that ``metric`` takes, or their space.
+            The training objects, of the kind that ``metric`` compares, or their space.
         y : array-like of shape (n_objects,)
-            Their labels, of at least two classes. A class may have a single member.
+            Labels of the training objects, of at least two classes. A class may have a single object.
 
         Returns
         -------
         self
+            The fitted selector.
         """
         self._fit(X, y)
         return self
@@ -124,15 +127,15 @@ class BaseSelector(CheckedEstimator, ABC):
     ) -> tuple[TrainingSpace, np.ndarray]:
         """Fit, and return the space of the training objects and their classes as positions in ``classes_``.
 
-        ``lists`` are ready neighbour lists, ``client`` is the Dask client to work on, ``others`` are options of
-        ``_select``.
+        ``lists`` are known neighbour lists, ``client`` is a Dask client, ``others`` are options of ``_select``.
         """
         with self._fitting() as plain:
             if lists is not None and not plain._takes_lists:
-                raise ValueError(f"lists=... is for REPS, and the selector is {plain!r}; leave lists out")
+                raise ValueError(f"lists=... works with REPS only, but the selector is {plain!r}; leave lists out")
             if sample_weight is not None and not plain._takes_weights:
                 raise ValueError(
-                    f"sample_weight=... is for REPS and Refined, and the selector is {plain!r}; leave sample_weight out"
+                    f"sample_weight=... works with REPS and Refined only, but the selector is {plain!r}; leave "
+                    "sample_weight out"
                 )
             options = others if lists is None else others | {"lists": lists}
             client = plain._resolve_client(client, X, options)
@@ -154,7 +157,7 @@ class BaseSelector(CheckedEstimator, ABC):
         """
         if space.partial and not self._takes_graphs:
             raise ValueError(
-                f"{type(self).__name__} asks for dissimilarities that a sparse graph does not hold; "
+                f"{type(self).__name__} needs dissimilarities that a sparse graph does not have; "
                 "pass X as a dense matrix"
             )
         training = TrainingSet.of(space, y, sample_weight)
@@ -168,7 +171,7 @@ class BaseSelector(CheckedEstimator, ABC):
             self._spread(training)
         else:
             self._fit_distinct(space, DistinctObjects.once_each(codes, objects.classes))
-            # In the order of the rows, as KEEL goes, copies are objects like any other.
+            # With tie_rule="row_order", as in KEEL, copies are treated like any other object.
             if getattr(self, "tie_rule", "majority") != "row_order":
                 _, first = np.unique(training.position[self.sample_indices_], return_index=True)
                 self.sample_indices_ = self.sample_indices_[np.sort(first)]
@@ -177,7 +180,7 @@ class BaseSelector(CheckedEstimator, ABC):
         return codes
 
     def _fit_distinct(self, space: TrainingSpace, objects: DistinctObjects, **options: Any) -> None:
-        """Fit to a space of distinct objects; ``sample_indices_`` and all arrays are of these until ``_spread``."""
+        """Fit to a space of distinct objects; all learned arrays refer to distinct objects until ``_spread``."""
         codes, self.metric_, self.classes_ = objects.codes, space.metric, objects.classes
         counted = CountedSpace(space)
         if self._takes_weights:
@@ -190,23 +193,25 @@ class BaseSelector(CheckedEstimator, ABC):
         self.n_distances_ = counted.n_distances
 
     def _spread(self, training: TrainingSet) -> None:
-        """Turn attributes that ``_fit_distinct`` left for the distinct objects into those of all training objects."""
+        """Convert the attributes of ``_fit_distinct`` from distinct objects to all training objects."""
         self.sample_indices_ = np.sort(training.rows[self.sample_indices_])
 
     def _count(self, training: TrainingSet) -> None:
-        """Note how many training objects stand behind the objects kept, and behind each class."""
+        """Set the number of training objects of each kept object and of each class."""
         position = training.position[self.sample_indices_]
         # Copies that are kept share the count of their object.
         self.sample_counts_ = training.objects.counts[position] / np.bincount(position)[position]
         self.class_counts_ = training.objects.class_counts
 
     def _resolve_client(self, client: Any, X: Any, options: dict[str, Any]) -> Any:
-        """Return the Dask client to work on; most methods work in this process alone."""
+        """Return the Dask client to use; most methods do not support one and raise an error."""
         if client is not None:
-            raise ValueError(f"client={client!r} does not serve {type(self).__name__}; use REPS, or leave it out")
+            raise ValueError(
+                f"client={client!r} does not work with {type(self).__name__}; use REPS, or leave client out"
+            )
         if is_dask(X):
             raise ValueError(
-                f"X is a Dask collection, which {type(self).__name__} does not work on; use REPS, or gather it with "
+                f"X is a Dask collection, which {type(self).__name__} does not support; use REPS, or gather X with "
                 "X.compute()"
             )
         return None
@@ -223,26 +228,31 @@ class BaseSelector(CheckedEstimator, ABC):
 
     @abstractmethod
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
-        """Return the objects to keep, and set the attributes that only this method has."""
+        """Return the positions of the objects to keep, and set the attributes that only this method has."""
 
     def _keeps_every_class(self) -> bool:
         return True
 
     def _rank_base(self) -> float:
-        """Base of the class shares of ``predict_proba``."""
+        """Base of the rank-exponential features, which ``predict_proba`` uses."""
         return 2.0
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Select prototypes and return them with their labels.
+        """Select prototypes, and return them with their labels.
 
-        Rows of a DataFrame, of pandas or polars, stay a DataFrame, in pandas with their index; labels in a Series
-        stay a Series.
-        With ``metric="precomputed"`` the dissimilarities between the prototypes are returned. If ``X`` is a space, the
-        space of the prototypes is returned.
+        Parameters
+        ----------
+        X, y
+            Training objects and their labels, as for ``fit``.
 
         Returns
         -------
-        X_resampled, y_resampled
+        X_resampled : same type as X
+            The prototypes. A DataFrame of pandas (with its index) or polars stays a DataFrame. With
+            ``metric="precomputed"``, the dissimilarities between the prototypes. If ``X`` is a space, the space of the
+            prototypes.
+        y_resampled : ndarray or Series
+            Labels of the prototypes. A Series stays a Series.
         """
         self.fit(X, y)
         kept = self.sample_indices_
@@ -274,21 +284,21 @@ class BaseSelector(CheckedEstimator, ABC):
 
 
 def warn_of_classes(codes: np.ndarray, stacklevel: int = 2) -> None:
-    """Warn of very many classes, and of many classes with hardly any objects; ``codes`` are the classes of objects."""
+    """Warn of very many classes, and of many classes with very few objects; ``codes`` are the classes of objects."""
     counts = np.unique(codes, return_counts=True)[1]
     n_classes, n_single = len(counts), int((counts == 1).sum())
     are_judged = n_classes >= FEWEST_JUDGED_CLASSES and len(codes) >= FEWEST_JUDGED_LABELS
     if are_judged and (2 * n_single > n_classes or len(codes) < 2 * n_classes):
         message = (
-            f"y has {n_classes:,} classes in {len(codes):,} objects, and {n_single:,} of the classes have one object; "
-            "such an object has no neighbour of its class, so that its error cannot be measured, and it can only be "
-            "kept; if the labels are ids or texts, choose another column, else merge or remove the rare classes"
+            f"y has {n_classes:,} classes in {len(codes):,} objects, and {n_single:,} of the classes have one object. "
+            "An object without a neighbour of its class is always kept, and no error can be measured for it. If the "
+            "labels are ids or texts, choose another column; otherwise merge or remove the rare classes"
         )
     elif n_classes >= DOUBTFUL_CLASSES:
         message = (
-            f"y has {n_classes:,} classes; at least one prototype is kept of each class, and one class among so many "
-            "is hard to tell from the others; if the labels are ids or numbers, choose another column or bin them, "
-            "else merge classes"
+            f"y has {n_classes:,} classes. At least one prototype of each class is kept, and so many classes are hard "
+            "to distinguish. If the labels are ids or numbers, choose another column or bin them; otherwise merge "
+            "classes"
         )
     else:
         return
@@ -296,7 +306,7 @@ def warn_of_classes(codes: np.ndarray, stacklevel: int = 2) -> None:
 
 
 def check_selector(selector: Any) -> BaseSelector:
-    """Return a selector; refuse anything else."""
+    """Return a selector; raise an error for anything else."""
     if not isinstance(selector, BaseSelector):
         raise TypeError(f"selector={selector!r} is not a protoset selector; pass for example REPS(n_prototypes=0.1)")
     return selector
@@ -311,14 +321,14 @@ def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
 
 
 def refuse_old_names(**new_names: str) -> Callable[[Method], Method]:
-    """Make a function refuse keyword arguments of an older version; the error says what to write instead."""
+    """Make a function raise an error for keyword arguments of an older version; the error has the new name."""
 
     def decorate(function: Method) -> Method:
         @wraps(function)
         def checked(*arguments: Any, **named: Any) -> Any:
             for name in named:
                 if name in new_names:
-                    raise TypeError(f"{name}={named[name]!r} is an old name; write {new_names[name]}")
+                    raise TypeError(f"{name}={named[name]!r} is an old name; use {new_names[name]}")
             return function(*arguments, **named)
 
         return checked  # type: ignore[return-value]

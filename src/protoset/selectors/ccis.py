@@ -189,13 +189,13 @@ def _errors(nearest: NearestMembers, codes: np.ndarray) -> int:
 class CCIS(BaseSelector):
     """Class conditional instance selection: central objects of the classes, thinned out to their border.
 
-    It has no parameters of its own and keeps few objects.
+    The method keeps few objects, and has no parameter for the size.
 
     Parameters
     ----------
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which member classifies an object where several are equally near. "majority": the majority of their labels,
-        then the more frequent class. "row_order": the first row.
+        Class of an object if several kept objects are equally near. "majority": the majority of their labels, and in a
+        tie the more frequent class. "row_order": the class of the first row.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 

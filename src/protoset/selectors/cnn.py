@@ -44,7 +44,7 @@ class CNN(BaseSelector):
     Parameters
     ----------
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        Which neighbours vote if several are equally near. "majority": all objects at the distance of the last
         neighbour vote. "row_order": objects in earlier rows count as nearer.
     n_jobs : int, optional
         Not used: this method does no parallel work.

@@ -155,8 +155,8 @@ class DROP3(BaseSelector):
     n_neighbors : int, default=1
         Number of neighbours that vote. The publication uses 3. A tied vote goes to the class of the nearest neighbour.
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which of several equally near objects are neighbours. "majority": all of them vote in the editing; after it,
-        those of the more frequent class come first. "row_order": those in earlier rows come first.
+        Which of several equally near objects are neighbours. "majority": all of them vote in the editing; after the
+        editing, objects of the more frequent class come first. "row_order": objects in earlier rows come first.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.
 
@@ -168,9 +168,9 @@ class DROP3(BaseSelector):
     Notes
     -----
     When an object is dropped, each of its associates gets the next nearest kept object as a neighbour.
-    Dropped objects remain associates, but are no longer neighbours; the noise is neither. Nearest enemies
-    are those in the edited set. Objects at equal distances are visited by index, and so are all objects if
-    editing leaves a single class. An object without neighbours is not classified correctly.
+    Dropped objects remain associates, but are no longer neighbours; objects dropped as noise are neither. Nearest
+    enemies come from the edited set. Objects at equal distances are visited in row order; if the editing leaves a
+    single class, all objects are. An object without neighbours counts as misclassified.
 
     References
     ----------

@@ -24,15 +24,15 @@ def enn(
 class ENN(VotingSelector):
     """Edited nearest neighbour rule: drops objects whose nearest neighbours vote for another class.
 
-    It removes noise, smooths the borders between classes, and keeps most objects. The only member of a
-    class is always outvoted; it then returns as the medoid of its class.
+    It removes noise, smooths the borders between classes, and keeps most objects. The only object of a class is always
+    dropped by the vote, and then added again as the medoid of its class.
 
     Parameters
     ----------
     n_neighbors : int, default=3
         Number of neighbours that vote. A tied vote goes to the class of the nearest neighbour.
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        Which neighbours vote if several are equally near. "majority": all objects at the distance of the last
         neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.

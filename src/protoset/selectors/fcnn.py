@@ -82,7 +82,7 @@ class FCNN(BaseSelector):
         First prototype of each class: the object nearest to the class mean ("centroid") or the medoid of
         the class. "auto" is "centroid" for objects with coordinates and "medoid" for all others.
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        Which neighbours vote if several are equally near. "majority": all objects at the distance of the last
         neighbour vote. "row_order": objects in earlier rows count as nearer.
     n_jobs : int, optional
         Not used: this method does no parallel work.

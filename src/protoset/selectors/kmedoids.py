@@ -104,7 +104,7 @@ class _SwapSearch:
 class KMedoids(BaseSelector):
     """K-medoids of each class: the objects with the smallest sum of distances to their class.
 
-    They are typical of their class, and are chosen without regard to the other classes.
+    The medoids are typical of their class. The other classes have no influence on the choice.
 
     Parameters
     ----------

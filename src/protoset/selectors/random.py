@@ -25,7 +25,7 @@ class RandomSelector(BaseSelector):
     allocation : {"proportional", "equal"}, default="proportional"
         Prototypes per class: proportional to the class sizes, or as equal as the classes allow.
     metric : str or callable, default="auto"
-        Dissimilarity of the classifier that uses the set; see :class:`REPS`. The selection computes none.
+        Dissimilarity for the classifier that uses the set; see :class:`REPS`. The selection does not use it.
     metric_params : dict, optional
         Arguments of the metric.
     n_jobs : int, optional

@@ -36,22 +36,22 @@ SCORE_DECIMALS = 6
 
 @dataclass(frozen=True)
 class RankedPrototypes:
-    """Every training object, scored as a prototype.
+    """Scores of all training objects as prototypes.
 
     Attributes
     ----------
     weights : ndarray
         Weights w >= 0 of the max-margin problem.
     degradations : ndarray
-        -log_beta(w / max w): 0 for the best object, infinite where the weight is 0.
+        -log_beta(w / max w): 0 for the object with the largest weight, infinite for weight 0.
     scores : ndarray
-        Smaller is better.
+        Score of each object; smaller is better.
     ranking : ndarray of int
         All objects, best first.
     solution : Solution
-        The weights with their certificate.
+        The weights with the bounds of their error.
     truncation_bound : float
-        Bound on the change of the smallest objective by the neighbours that the lists leave out.
+        Bound on the change of the optimal objective that is due to neighbours missing from the lists.
     """
 
     weights: np.ndarray
@@ -87,11 +87,11 @@ def rank_prototypes(
     beta, C, loss, reading, solver, tol
         As in :class:`REPS`.
     counts : ndarray of float, optional
-        How many copies of itself each object stands for; by default 1. The result is that of all copies.
+        Number of copies of each object, by default 1. The result is the same as with all copies.
     costs : ndarray of float, optional
-        Cost of an error on a copy of each object; by default 1.
+        Cost of an error on a copy of each object, by default 1.
     order : ndarray of int, optional
-        Order of objects whose scores and supports are equal; by default their own.
+        Order of objects with equal scores and supports; by default the order of the objects.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def rank_prototypes(
     )
     if not solution.weight_error <= WEIGHT_WARNING and solution.gap <= tol:
         warnings.warn(
-            f"the solver {solution.solver!r} proves the weights only to a relative error of "
+            f"the solver {solution.solver!r} guarantees the weights only up to a relative error of "
             f"{solution.weight_error:.2e}; use solver='auto', or lower C",
             SolverConvergenceWarning,
             stacklevel=2,

@@ -1,4 +1,4 @@
-"""Refined: a selector whose set is improved by swaps, whatever the selector is.
+"""Refined: improves the set of any selector by swaps.
 
     training objects -> selector -> set -> refine -> better set of the same size
 
@@ -28,14 +28,14 @@ from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeC
 from protoset.spaces import TrainingSpace, make_space
 
 SWAPPED_OBJECTS = 2048
-"""Objects beyond which a set that will move is not refined before that: moves gain more in less time."""
+"""Number of objects above which a set that will move is not refined: moves lower the error more, in less time."""
 
 Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
-"""Maps the objects to what is done to a set of them before it predicts; None for nothing."""
+"""Returns the function that changes a selected set before it predicts, such as moves; None for no change."""
 
 
 class Refined(BaseSelector):
-    """A selector with a refined set: swaps of prototypes lower a smooth leave-one-out error.
+    """Selects with another selector, then improves the set by swaps that lower a smooth leave-one-out error.
 
     A refined set usually has a much lower error than the set that it starts from. With ``Refined(REPS())`` the size is
     chosen by the cross-validated errors of refined sets.
@@ -43,28 +43,30 @@ class Refined(BaseSelector):
     Parameters
     ----------
     selector : selector, optional
-        Chooses the set to start from, and brings the metric and the size; ``REPS()`` by default.
+        Selects the set to start from, and sets the metric and the size. The default is ``REPS()``.
     steepness : float or sequence of float, optional
-        Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
+        Steepness of the loss in each step of the refinement. By default 10, 20, 40 for up to 2,048 objects, and 10, 40
+        for more.
     n_starts : int, optional
-        How many sets to refine: the selector's and random ones. The best refined set is kept. By default 8 up to
-        2,048 objects, else 1.
+        Number of sets to refine: the selected set and random sets. The best refined set is kept. By default 8 for up
+        to 2,048 objects, and 1 for more.
     class_weight : dict, "balanced" or None, default=None
-        What an error on an object of each class costs in the refinement, as in :class:`REPS`; by default what the
-        selector has, else 1.
+        Cost of an error on an object of each class in the refinement, as in :class:`REPS`. By default the
+        ``class_weight`` of the selector, or 1 if it has none.
     max_objects : int, optional
-        Objects to refine on: the prototypes and a random sample. By default 50,000, or 16 per prototype if these are
-        more.
+        Number of objects to refine on: the prototypes and a random sample. By default 50,000, or 16 per prototype if
+        that is more.
     max_time : float, optional
-        Seconds after which the refinement ends with the best set so far, and a ``SearchStoppedWarning``. The
-        selector, and the automatic size, come before and are not limited.
+        Seconds after which the refinement ends with the best set so far and a ``SearchStoppedWarning``. The time of
+        the selector and of the automatic size does not count.
     callback : callable, optional
-        Called during the refinement with a :class:`SearchProgress`; returning True ends it.
+        Called during the refinement with a :class:`SearchProgress`. Return True to end the refinement.
     n_jobs : int, optional
-        Workers that compute distances or search neighbours for the refinement. Changes no result.
+        Number of workers that compute distances or search neighbours for the refinement. It does not change any
+        result.
     random_state : int or RandomState, optional
-        Shuffles the folds of the automatic size, whatever the ``random_state`` of the selector, and draws for the
-        refinement. With None a fixed seed is used, so that a fit has no randomness.
+        Seed of the refinement and of the folds of the automatic size; the ``random_state`` of the selector is not used
+        for these. With None a fixed seed is used, so that a fit has no randomness.
     verbose : int, default=0
         Above 0, print progress to stderr.
 
@@ -73,16 +75,20 @@ class Refined(BaseSelector):
     selector_ : selector
         The fitted selector; its ``sample_indices_`` is the set before the refinement.
     refinement_ : Refinement or None
-        Result of the refinement: losses, numbers of swaps and passes. None where :class:`PrototypeClassifier` moves the
-        prototypes of more than 2,048 objects and no parameter of the refinement is given: there is none then.
+        Result of the refinement: losses, numbers of swaps and passes. None if the set was not refined; see Notes.
     size_curve_ : SizeCurve or None
-        Error of refined sets at each size tried, where the size is automatic.
+        Error of refined sets at each size, if the size is automatic.
     degradations_ : ndarray of shape (n_objects,) or None
         Degradations that the selector learned, if it learns any.
     memory_estimate_ : MemoryEstimate or None
-        Memory that the fit was expected to need beyond ``X``, where the selector estimates its own.
+        Estimated memory of the fit in addition to ``X``; None if the selector has no estimate.
     sample_indices_, sample_counts_, classes_, class_counts_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`; ``fallback_classes_`` is always empty.
+
+    Notes
+    -----
+    In a :class:`PrototypeClassifier` whose prototypes move, a set of more than 2,048 training objects is not refined,
+    unless a parameter of the refinement is given: moves lower the error more, in less time.
 
     Examples
     --------
@@ -138,20 +144,21 @@ class Refined(BaseSelector):
         Parameters
         ----------
         X : array-like, sparse matrix or TrainingSpace
-            The training objects, of the kind that the selector's metric takes, or their space.
+            The training objects, of the kind that the selector's metric compares, or their space.
         y : array-like of shape (n_objects,)
-            Their labels, of at least two classes. A class may have a single member.
+            Labels of the training objects, of at least two classes. A class may have a single object.
         sample_weight : array-like of shape (n_objects,), optional
-            How many objects each stands for, see :meth:`REPS.fit`. A selector that takes no weights chooses among the
-            distinct objects with a weight above 0.
+            Weight of each object; see :meth:`REPS.fit`. A selector without weights selects among the distinct objects
+            with a weight above 0.
         lists : (indices, distances), sparse graph or NeighborLists, optional
-            Ready neighbour lists for :meth:`REPS.fit`.
+            Neighbour lists that are already known; see :meth:`REPS.fit`.
         client : distributed.Client, optional
-            Dask client for :meth:`REPS.fit`. The refinement runs in this process.
+            Dask client; see :meth:`REPS.fit`. The refinement runs in this process.
 
         Returns
         -------
         self
+            The fitted selector.
         """
         self._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
         return self
@@ -167,12 +174,12 @@ class Refined(BaseSelector):
     ) -> np.ndarray:
         """Fit the selector on the space, then refine its set; ``options`` are passed on to the selector.
 
-        ``finishing`` says what is done to the set before it predicts, for the automatic size.
+        ``finishing`` gives the change of the set before it predicts, such as moves, for the automatic size.
         """
         selector: Any = clone(self._inner())
         if space.partial:
             raise ValueError(
-                "Refined asks for dissimilarities that a sparse graph does not hold; pass X as a dense matrix, or use "
+                "Refined needs dissimilarities that a sparse graph does not have; pass X as a dense matrix, or use "
                 f"{type(selector).__name__} without Refined"
             )
         refuse_unknown_labels(self._refining_class_weight(), objects.classes)
@@ -213,7 +220,7 @@ class Refined(BaseSelector):
         return self.refinement_.indices
 
     def _leaves_out_swaps(self, n_objects: int) -> bool:
-        """Whether a set that will move is not refined before that."""
+        """Whether a set that will move is not refined."""
         given = self.steepness, self.n_starts, self.max_objects, self.max_time, self.callback
         return n_objects > SWAPPED_OBJECTS and all(parameter is None for parameter in given)
 
@@ -226,7 +233,7 @@ class Refined(BaseSelector):
         self.degradations_ = getattr(self.selector_, "degradations_", None)
 
     def _refining_class_weight(self) -> ClassWeight:
-        """Class weights of the refinement: the own ones, or those of the selector."""
+        """Class weights of the refinement: ``class_weight``, or by default those of the selector."""
         return getattr(self._inner(), "class_weight", None) if self.class_weight is None else self.class_weight
 
     def _size_curve(
@@ -255,7 +262,7 @@ class Refined(BaseSelector):
     def _check_memory(
         self, selector: REPS, space: TrainingSpace, objects: DistinctObjects, options: dict[str, Any]
     ) -> None:
-        """Estimate the memory of the selector and of the refinement, and refuse a fit that does not fit."""
+        """Estimate the memory of the selector and of the refinement; raise an error if it is more than there is."""
         selector._check_fit(space, objects, options.get("lists"))
         rate = REFINED_RATES[-1] if selector.n_prototypes == "auto" else selector.n_prototypes
         n_prototypes = selector._size(rate, objects, selector.allocation)
@@ -268,7 +275,8 @@ class Refined(BaseSelector):
         inner = check_selector(self._inner())
         if not inner._keeps_every_class():
             raise ValueError(
-                f"Refined keeps every class, and {inner!r} may not; use allocation='proportional' or 'equal'"
+                f"Refined needs a set with every class, but {inner!r} may leave out a class; use "
+                "allocation='proportional' or 'equal'"
             )
         inner._check_parameters()
         return {
@@ -299,7 +307,7 @@ class Refined(BaseSelector):
         return True
 
     def __sklearn_tags__(self) -> Tags:
-        """Describe the selector to scikit-learn: it takes the input of its selector, but no sparse graphs."""
+        """Describe the selector to scikit-learn: it accepts the input of its selector, except sparse graphs."""
         tags = super().__sklearn_tags__()
         if isinstance(self._inner(), BaseSelector):
             tags.input_tags = get_tags(self._inner()).input_tags

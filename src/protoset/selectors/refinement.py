@@ -1,7 +1,7 @@
-"""Refinement: better prototypes for the same budget, for the set of any method.
+"""Refinement: better prototypes of the same number, for the set of any method.
 
-The search is in ``protoset.selectors._improving``. This file has its arguments, its defaults, and the sample that
-stands for many objects.
+The search is in ``protoset.selectors._improving``. This file has its arguments, its defaults, and the sample that is
+used in place of very many objects.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from protoset.spaces import TrainingSpace, as_space
 from protoset.spaces._approximate import approximate_search_bytes
 
 FEW_OBJECTS = 2048
-"""Objects up to which the default search is patient; beyond, it is hasty."""
+"""Largest number of objects for the schedule ``PATIENT``; for more objects, ``HASTY`` is used."""
 
 MANY_OBJECTS = 20_000
-"""Objects beyond which the schedule ``CROWDED`` is used: with many prototypes each move saves little."""
+"""Number of objects above which the schedule ``CROWDED`` is used: with many prototypes each move saves little."""
 
 REFINED_OBJECTS = 50_000
-"""Objects beyond which a sample is refined on."""
+"""Number of objects above which the refinement uses a sample."""
 
 OBJECTS_PER_PROTOTYPE = 16
-"""Objects per prototype that the sample holds at least."""
+"""Smallest number of objects per prototype in the sample."""
 
 REFINED_OBJECT_BYTES = 256
-"""Memory of the nearest prototypes of an object and of their losses."""
+"""Memory per object, in bytes, for its nearest prototypes and their losses."""
 
 
 def refine(
@@ -66,48 +66,53 @@ def refine(
     random_state: int | np.random.RandomState | None = None,
     verbose: int = 0,
 ) -> Refinement:
-    """Improve a set of prototypes, whichever method chose it.
+    """Improve a set of prototypes of any method: swaps lower a smooth leave-one-out error.
 
     Parameters
     ----------
     X : array-like, or TrainingSpace
-        The training objects, of the kind that ``metric`` takes, or their space.
+        The training objects, of the kind that ``metric`` compares, or their space.
     y : array-like of shape (n_objects,)
-        Their labels.
+        Labels of the training objects.
     indices : array-like of int
-        The prototypes to start from, at least one of each class. Of identical objects of one class, one is used.
+        Positions of the prototypes to start from, at least one of each class. Of identical objects of one class, the
+        first is used.
     sample_weight : array-like of shape (n_objects,), optional
-        How many objects each stands for: a weight of 2 is the object twice, an object of weight 0 takes no part.
+        Weight of each object: a weight of 2 is the object twice, and an object of weight 0 is not used.
     class_weight : dict, "balanced" or None, default=None
-        What an error on an object of each class costs, as in :class:`REPS`.
+        Cost of an error on an object of each class, as in :class:`REPS`.
     metric, metric_params
         Dissimilarity between objects, as in :class:`REPS`.
     n_prototypes : int, optional
-        The budget; by default as many prototypes as are given.
+        Number of prototypes of the refined set, at least the number of ``indices``. By default the number of
+        ``indices``.
     steepness : float or sequence of float, optional
-        Steepness of the loss, step by step; by default 10, 20, 40 up to 2,048 objects, else 10, 40.
+        Steepness of the loss in each step of the refinement. By default 10, 20, 40 for up to 2,048 objects, and 10, 40
+        for more.
     n_starts : int, optional
-        How many sets to refine: the given one and random ones. The best refined set is returned. By default 8 up to
-        2,048 objects, else 1.
+        Number of sets to refine: the given set and random sets. The best refined set is returned. By default 8 for up
+        to 2,048 objects, and 1 for more.
     max_objects : int, optional
-        Objects to refine on: the given prototypes and a random sample, among which the refined prototypes are searched.
-        By default 50,000, or 16 per prototype if these are more. docs/scaling.md shows what a sample costs in error.
+        Number of objects to refine on: the given prototypes and a random sample. The refined prototypes come from
+        these objects. By default 50,000, or 16 per prototype if that is more. docs/scaling.md shows how much a sample
+        increases the error.
     max_time : float, optional
-        Seconds after which the best set so far is returned, with a ``SearchStoppedWarning``. The distances, or the
-        neighbours, are always computed to the end. After that, Ctrl-C returns the best set so far too.
+        Seconds after which the best set so far is returned, with a ``SearchStoppedWarning``. The distances or
+        neighbours are always computed completely; after that, Ctrl-C also returns the best set so far.
     callback : callable, optional
-        Called regularly with a :class:`SearchProgress` of the present set, in steps of steepness; returning True ends
-        the search.
+        Called regularly with a :class:`SearchProgress` of the current set; its unit of work is a step of steepness.
+        Return True to end the search.
     n_jobs : int, optional
-        Workers that compute distances or search neighbours. Changes no result.
+        Number of workers that compute distances or search neighbours. It does not change any result.
     random_state : int or RandomState, optional
-        Draws the order of the candidates and the random sets; with None, always the same ones.
+        Seed of the order of the candidates and of the random sets. With None a fixed seed is used.
     verbose : int, default=0
         Above 0, print progress to stderr.
 
     Returns
     -------
     Refinement
+        The refined set, with its loss before and after.
 
     Examples
     --------
@@ -120,7 +125,7 @@ def refine(
     """
     space = as_space(X, metric, metric_params, y=y)
     if space.partial:
-        raise ValueError("refine asks for dissimilarities that a sparse graph does not hold; pass a dense matrix")
+        raise ValueError("refine needs dissimilarities that a sparse graph does not have; pass a dense matrix")
     class_weight = check_class_weight(class_weight)
     training = TrainingSet.of(space, y, sample_weight)
     refuse_unknown_labels(class_weight, training.objects.classes)
@@ -172,8 +177,8 @@ def refine_distinct(
     n_sampled = objects_to_refine_on(len(codes), budget, max_objects)
     if n_sampled == budget < len(codes):
         raise ValueError(
-            f"max_objects={max_objects!r} leaves no other object beside the {budget} prototypes to refine them on; "
-            "pass about ten times as many"
+            f"max_objects={max_objects!r} leaves no objects other than the {budget} prototypes to refine on; pass "
+            f"about {10 * budget}"
         )
     members = np.arange(len(codes))
     if n_sampled < len(codes) or space.remote:
@@ -220,33 +225,34 @@ def sample_with(members: np.ndarray, codes: np.ndarray, size: int, random_state:
 
 
 def _check_set(training: TrainingSet, indices: Any, n_prototypes: Any) -> tuple[np.ndarray, int]:
-    """Return the distinct objects to start from, and the budget."""
+    """Return the distinct objects to start from, and the number of prototypes."""
     n, classes, codes = len(training.codes), training.objects.classes, training.codes
     start = np.asarray(indices)
     if start.dtype.kind == "b":
-        raise ValueError("indices must be positions of training objects; of a mask, np.flatnonzero gives them")
+        raise ValueError("indices is a mask, but must be positions of training objects; pass np.flatnonzero(mask)")
     if start.ndim != 1 or start.dtype.kind not in "iu" or len(start) == 0:
-        raise ValueError(f"indices={indices!r} must be positions of training objects, such as sample_indices_")
+        raise ValueError(
+            f"indices={indices!r} must be a list of positions of training objects; pass for example sample_indices_"
+        )
     start = check_positions("indices", start, n)
     positions, counts = np.unique(start, return_counts=True)
     if (counts > 1).any():
-        raise ValueError(f"indices hold {name_rows(positions[counts > 1])} more than once; pass each once")
+        raise ValueError(f"indices has {name_rows(positions[counts > 1])} more than once; pass each position once")
     absent = positions[training.position[positions] < 0]
     if len(absent):
-        raise ValueError(f"indices hold {name_rows(absent)}, whose sample_weight is zero; leave them out")
+        raise ValueError(f"indices has {name_rows(absent)}, whose sample_weight is zero; leave these out")
     missing = np.setdiff1d(training.objects.codes, codes[start])
     if len(missing):
         raise ValueError(
-            f"indices hold no object of the classes {classes[missing].tolist()}; add one of each, "
-            "as every selector does"
+            f"indices has no object of the classes {classes[missing].tolist()}; add at least one object of each class"
         )
     budget = len(start) if n_prototypes is None else n_prototypes
     if not is_count(budget) or not len(start) <= budget <= n:
         raise ValueError(
-            f"n_prototypes={n_prototypes!r} must be a count from the {len(start)} prototypes given to the {n} "
-            "training objects"
+            f"n_prototypes={n_prototypes!r} must be a count between {len(start)}, the number of indices, and {n}, the "
+            "number of training objects; leave it out to keep the number of indices"
         )
-    # Of copies the first, in the order given.
+    # Keep the first copy of each object, in the order of the indices.
     _, first = np.unique(training.position[start], return_index=True)
     return training.position[start[np.sort(first)]], min(int(budget), len(training.rows))
 
@@ -255,13 +261,13 @@ def check_schedule(steepness: Any, n_starts: Any) -> dict[str, Any]:
     """Return both parameters by name, as plain values; None stands for the default."""
     if steepness is not None:
         if isinstance(steepness, Iterator):
-            raise TypeError(f"steepness={steepness!r} can be read once only; pass a list or a tuple of numbers")
+            raise TypeError(f"steepness={steepness!r} is an iterator; pass a list or a tuple of numbers")
         single = isinstance(steepness, str) or getattr(steepness, "ndim", 1) == 0
         steps = (steepness,) if single or not isinstance(steepness, Iterable) else steepness
         remedy = "the default is (10, 20, 40)"
         steepness = tuple(check_real("steepness", step, above=0, remedy=remedy) for step in steps)
         if not steepness:
-            raise ValueError(f"steepness=() must hold at least one number; {remedy}")
+            raise ValueError(f"steepness=() must have at least one number; {remedy}")
     if n_starts is not None:
         n_starts = check_count("n_starts", n_starts, least=1, remedy="pass how many sets to refine")
     return {"steepness": steepness, "n_starts": n_starts}

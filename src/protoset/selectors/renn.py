@@ -37,7 +37,7 @@ class RENN(VotingSelector):
     n_neighbors : int, default=3
         Number of remaining neighbours that vote. A tied vote goes to the class of the nearest neighbour.
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which neighbours vote where several are equally near. "majority": all objects at the distance of the last
+        Which neighbours vote if several are equally near. "majority": all objects at the distance of the last
         neighbour vote. "row_order": objects in earlier rows count as nearer.
     metric, metric_params, n_jobs, verbose
         See :class:`BaseSelector`.

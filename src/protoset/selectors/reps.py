@@ -3,8 +3,8 @@
     neighbour lists -> ranking of all objects -> size -> prototypes
     (``neighbors``)    (``ranking``)            (``size``) (``allocation``)
 
-The mathematics is in the function ``rank_prototypes`` of ``protoset.selectors.ranking``. The class here is the
-estimator: it finds the lists before the function, and cuts the ranking after it.
+The mathematics is in the function ``rank_prototypes`` of ``protoset.selectors.ranking``. The class in this file is the
+estimator: it finds the neighbour lists, calls the function, and cuts the ranking to the size.
 """
 
 from __future__ import annotations
@@ -43,131 +43,140 @@ from protoset.spaces import TrainingSpace
 from protoset.spaces.distributed_vectors import is_distributable
 
 LARGEST_BETA = 1e6
-"""Largest base of the features."""
+"""Largest value of ``beta``, the base of the features."""
 
 SMALLEST_C = 1e-100
-"""Smallest cost of violated constraints."""
+"""Smallest value of ``C``, the cost of violated constraints."""
 
 LARGEST_C = 1e100
-"""Largest cost of violated constraints."""
+"""Largest value of ``C``, the cost of violated constraints."""
 
 MeasureSizes = Callable[[], SizeCurve]
-"""Measures the error at each size."""
+"""Function that measures the error at each size."""
 
 
 class REPS(BaseSelector):
     """Prototype selection based on rank-exponential features (REPS).
 
-    Learns a weight per training object from the ranks of the nearest neighbours of all objects, and keeps the objects
-    with the best combination of weight and rank. Needs nothing but a dissimilarity between objects.
+    REPS learns a weight for each training object from the ranks of the nearest neighbours of all objects. It keeps the
+    objects with the best combination of weight and rank. It needs only a dissimilarity between objects.
 
     Parameters
     ----------
     n_prototypes : int, float or "auto", default="auto"
-        How many objects to keep. An int is a count, at least the number of classes. A float in
-        (0, 1] is a rate of the distinct objects, of which identical objects of one class count once, whatever their
-        weights; it always keeps at least one object per class. ``"auto"`` measures a grid of rates by
-        cross-validation, with the rule "nearest"; see ``size_rule``. No two identical objects of a class are kept.
+        Number of objects to keep. An int is a count, at least the number of classes. A float in (0, 1] is a rate of
+        the distinct objects; it keeps at least one object per class. ``"auto"`` measures the error of several rates by
+        cross-validation, with the rule "nearest", and chooses one of them by ``size_rule``.
     metric : str or callable, default="auto"
-        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, a function of two objects, or
-        ``"auto"``, which looks at the objects: "euclidean" for rows of numbers, "gower" for a DataFrame with other
-        columns, "levenshtein" for strings, "dtw" for series of several lengths or channels. ``metric_`` says
-        which metric was used. ``"precomputed"`` takes a square matrix, the condensed vector of
+        Dissimilarity between objects: a name in ``protoset.spaces.DISSIMILARITIES``, or a function of two objects.
+        ``"auto"`` chooses by the objects: "euclidean" for rows of numbers, "gower" for a DataFrame with columns that
+        are not numeric, "levenshtein" for strings, "dtw" for series of several lengths or channels; ``metric_`` has
+        the choice. With ``"precomputed"``, ``X`` is a square matrix, a condensed vector as from
         ``scipy.spatial.distance.pdist``, or a sparse graph of the distances to the nearest neighbours.
     metric_params : dict, optional
-        Arguments of the metric. For a function, ``"symmetric": True`` and ``"memory": folder`` are special (see
-        Notes); all others are passed on to the function.
+        Arguments of the metric. A function gets all of them except ``"symmetric"`` and ``"memory"``; see Notes.
     beta : float, default=2.0
-        Base of the rank-exponential features, above 1 and at most 1e6.
+        Base of the rank-exponential features, above 1 and at most 1e6. A larger base gives more importance to the
+        nearest neighbours.
     C : float, default=1e-3
-        Cost of violated constraints, above 0 (between 1e-100 and 1e100).
+        Cost of violated constraints, between 1e-100 and 1e100.
     loss : {"mean", "sum"}, default="mean"
-        ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"`` w.w + C * sum of violations.
+        Objective of the weights w. ``"mean"`` minimises 1/2 w.w + C/n * sum of violations, ``"sum"`` minimises
+        w.w + C * sum of violations.
     ties : {"min", "average", "ordinal"}, default="min"
-        Ranks of equal distances. Only ``"ordinal"`` makes them depend on the row order. Objects with equal scores
-        and supports are kept in the order of their contents, where the metric knows these, else in row order.
+        Ranks of neighbours at equal distances: the smallest rank for all, the mean rank for all, or different ranks in
+        row order.
     reading : {"consistent", "literal"}, default="consistent"
-        Reading of the paper's formula for the score. ``"consistent"`` keeps the smallest degradation + best rank.
-        ``"literal"`` keeps the largest log w + best rank, as the paper prints it.
+        Version of the paper's formula for the score. ``"consistent"`` keeps the objects with the smallest
+        degradation + best rank. ``"literal"`` keeps the largest log w + best rank, as printed in the paper.
     allocation : {"proportional", "equal", "global"}, default="proportional"
-        How the prototypes are shared among the classes: by class size, equally (both with at least one per class), or
-        not at all.
+        How the prototypes are divided among the classes: by class size, equally, or by score alone. Only ``"global"``
+        may leave a class without a prototype.
     size_rule : {"one_standard_error", "lowest_error"}, default="one_standard_error"
-        Size that ``n_prototypes="auto"`` chooses: the smallest whose error is within one standard error of the
-        lowest error, or the size of the lowest error.
+        Size that ``n_prototypes="auto"`` chooses: the smallest size whose error is within one standard error of the
+        lowest error, or the size with the lowest error.
     scoring : {"accuracy", "balanced_accuracy"} or callable, default="accuracy"
-        What ``n_prototypes="auto"`` measures at each size. A function is called as ``scoring(y_true, y_pred)``, with
-        ``sample_weight=`` if it takes that, and returns a number that is larger for better predictions.
+        Score that ``n_prototypes="auto"`` measures at each size. A function is called as ``scoring(y_true, y_pred)``,
+        with ``sample_weight=`` if it has that argument. It must return a number that is larger for better predictions.
     class_weight : dict, "balanced" or None, default=None
-        What an error on an object of each class costs, as a dict from labels to numbers above 0 (labels that are not
-        named cost 1). ``"balanced"``: all classes cost the same in all, as in scikit-learn. The shares of the classes
-        in a proportional allocation are their sizes times these numbers.
+        Cost of an error on an object of each class: a dict from labels to numbers above 0; labels that are not in the
+        dict cost 1. ``"balanced"`` gives all classes the same total cost, as in scikit-learn. A proportional
+        allocation divides the prototypes by class size times cost.
     search : {"auto", "exact", "approximate"} or NeighborSearch, default="auto"
-        How the neighbours are found; see :class:`NeighborSearch`, which also sets the length of the lists, a limit of
-        memory and a folder for the lists.
+        Search for the neighbours; see :class:`NeighborSearch`, which also sets the length of the neighbour lists, a
+        limit of memory, and a folder for the lists.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}, default="auto"
-        ``"auto"`` takes the closed form where it is exact, else the coordinate method. ``"distributed"`` needs a
-        Dask client: the neighbour lists stay on the workers, and every pass of the solver is a reduction over them.
+        Solver for the weights. ``"auto"`` uses the closed form if it is exact, else coordinate descent.
+        ``"distributed"`` needs a Dask client: the neighbour lists stay on the workers, and every pass of the solver
+        is a reduction over the workers.
     tol : float, default=1e-6
-        Relative duality gap to reach.
+        Relative duality gap at which the solver stops.
     n_jobs : int, optional
-        Workers of the neighbour search. Changes no result.
+        Number of workers of the neighbour search. It does not change any result.
     random_state : int or RandomState, optional
-        Shuffles the folds of ``n_prototypes="auto"``. With None the folds are made in the order of the contents of the
-        objects, so that a fit has no randomness and does not depend on the order of the rows.
+        Shuffles the folds of ``n_prototypes="auto"``. With None the folds depend on the contents of the objects alone:
+        a fit has no randomness and does not depend on the row order.
     verbose : int, default=0
-        Above 0, print the stages to stderr. The logger ``protoset`` gets them at INFO in any case.
+        Above 0, print the stages of the fit to stderr. The logger ``protoset`` always gets them, at level INFO.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_objects,)
-        Weight w >= 0 of each object; 0 where the certificate does not tell it from 0.
+        Weight w >= 0 of each object; 0 if the solver cannot prove that the weight is positive.
     degradations_ : ndarray of shape (n_objects,)
-        -log_beta(w / max w): 0 for the best object, infinite where the weight is 0.
+        -log_beta(w / max w): 0 for the object with the largest weight, infinite for weight 0.
     scores_ : ndarray of shape (n_objects,)
-        Scores of the objects; the smallest are kept. Equal scores (to six decimals) are ordered by support, the sum of
-        an object's features over all objects.
+        Score of each object; the objects with the smallest scores are kept. Scores that are equal to six decimals are
+        ordered by support, the sum of an object's features over all objects.
     ranking_ : ndarray of shape (n_objects,)
-        All objects, best first; the prototypes for any budget are a cut of it (see :meth:`select`). Copies of an object
-        come after the first of them, objects without weight last.
+        All objects, best first. The prototypes of any size are a cut of the ranking; see :meth:`select`. Copies of an
+        object come after its first copy, and objects without weight come last.
     duality_gap_ : float
         Relative gap between the objective and its lower bound.
     weight_error_ : float
-        Bound on the relative distance of the weights from the optimal ones (in the 2-norm).
+        Bound on the relative distance of the weights from the optimal weights, in the 2-norm.
     truncation_bound_ : float
-        Bound on the change of the optimal objective by the neighbours that the lists leave out.
+        Bound on the change of the optimal objective that is due to neighbours missing from the lists.
     neighbor_search_ : str
-        How neighbours were found: "exact", "approximate", or "given" to ``fit``.
+        Search that was used: "exact", "approximate", or "given" if ``fit`` got the lists.
     neighbor_recall_ : float
-        Part of the true neighbours that the lists hold, measured on 500 rows; 1 for an exact search, NaN for given
-        lists of unknown recall. A recall below 0.95 gives a warning, below 0.5 an error.
+        Share of the true neighbours that are in the lists, measured on 500 rows. 1 for an exact search, NaN if the
+        lists were given and their recall is unknown. A recall below 0.95 gives a warning, below 0.5 an error.
     prototype_overlap_ : float
-        Part of the prototypes that exact lists would give too, estimated on 10,000 objects; 1 for an exact search, NaN
-        for given lists.
+        Share of the prototypes that exact lists would also select, estimated on 10,000 objects. 1 for an exact search,
+        NaN if the lists were given.
     memory_estimate_ : MemoryEstimate
-        Memory that the fit was expected to need beyond ``X``.
+        Estimated memory of the fit in addition to ``X``.
     search_counters_ : SearchCounters or None
-        Pairs of objects that the search excluded by a bound, abandoned and computed, where it counts them.
+        Number of pairs of objects that the search excluded by a bound, abandoned and computed; None if the search does
+        not count them.
     size_curve_ : SizeCurve or None
-        Error at each size tried, with ``n_prototypes="auto"``.
+        Error at each size, with ``n_prototypes="auto"``.
     n_iter_ : int
-        Iterations of the solver; 0 where the closed form was exact.
+        Iterations of the solver; 0 for the closed form.
     solver_ : str
-        Name of the solver that found the weights.
+        Name of the solver that was used.
     sample_indices_, sample_counts_, classes_, class_counts_, fallback_classes_, metric_, n_distances_, n_features_in_
         See :class:`BaseSelector`; ``fallback_classes_`` is always empty.
 
     Notes
     -----
-    Identical objects of one class are one object with a count: the result is that of all copies, and it keeps the first
-    of them at most. Copies of an object are at distance 0 from each other, whatever a metric makes of missing values.
+    **Identical objects.** Identical objects of one class are one object with a count. The result is the same as with
+    all copies, but at most the first copy is kept. In a rate, they count once. Copies are at distance 0 from each
+    other, also under metrics for which missing values differ from each other.
 
-    A function as metric is called as ``metric(object, prototype)`` on the items of a list or the rows of an array, and
-    returns a finite number of at least 0. It is never called on a training object and itself. With ``n_jobs`` it is
-    called in processes where it and the objects can be pickled, else in threads. ``"symmetric": True`` says that
-    d(a, b) = d(b, a), so that each pair of training objects is computed once. ``"memory": folder`` keeps the results
-    in files, found by the content of the objects and by the function's own code, defaults and closure; delete the
-    files when something else that the function calls or reads has changed.
+    **Order of the rows.** Objects with equal scores and supports are ordered by their contents if the metric knows the
+    contents, else by row. Apart from that, only ``ties="ordinal"`` makes the result depend on the row order.
+
+    **A function as metric** is called as ``metric(object, prototype)`` on the items of a list or the rows of an array.
+    It must return a finite number of at least 0. It is never called on a training object and itself. With ``n_jobs``
+    it is called in processes if it and the objects can be pickled, else in threads. Two entries of ``metric_params``
+    are not passed to the function:
+
+    - ``"symmetric": True`` declares that d(a, b) = d(b, a). Each pair of training objects is then computed once.
+    - ``"memory": folder`` keeps the results in files. Results are identified by the content of the objects and by the
+      code, defaults and closure of the function. Delete the files if other code or data that the function uses has
+      changed.
 
     Examples
     --------
@@ -245,43 +254,49 @@ class REPS(BaseSelector):
         Parameters
         ----------
         X : array-like, sparse matrix or TrainingSpace
-            The training objects, of the kind that ``metric`` takes, or their space.
+            The training objects, of the kind that ``metric`` compares, or their space.
         y : array-like of shape (n_objects,)
-            Their labels, of at least two classes. A class may have a single member.
+            Labels of the training objects, of at least two classes. A class may have a single object.
         sample_weight : array-like of shape (n_objects,), optional
-            How many objects each stands for: a weight of 2 is the object twice, an object of weight 0 takes no part.
-            Weights may be fractions; they are counts, so leave their mean at about 1. Ranges and variances that a
-            metric learns are of all objects, whatever their weights.
+            Weight of each object, as a count: a weight of 2 is the object twice, and an object of weight 0 is not
+            used. Weights may be fractions; keep their mean near 1.
         lists : (indices, distances), sparse graph or NeighborLists, optional
-            Ready neighbour lists of the training objects, in place of a search; or of the distinct ones, as a fit with
-            ``NeighborSearch(folder=...)`` leaves them.
+            Known neighbour lists of the training objects, used in place of a search. Lists of the distinct objects
+            are accepted too, as a fit with ``NeighborSearch(folder=...)`` writes them.
         client : distributed.Client, optional
-            Dask client whose workers search the neighbours; by default the client of
-            ``joblib.parallel_config("dask")``, or for a Dask array or DataFrame the current one. After an exact
-            search the prototypes are those of one process, but objects with equal scores and supports are kept in row
-            order, and identical ones are not one object with a count. docs/scaling.md says what runs where.
+            Dask client whose workers search the neighbours. By default the client of
+            ``joblib.parallel_config("dask")``; for a Dask array or DataFrame, the current client.
 
         Returns
         -------
         self
+            The fitted selector.
+
+        Notes
+        -----
+        Weights do not change the ranges and variances that a metric learns from the objects.
+
+        An exact search on a Dask cluster gives the same prototypes as one process, with two differences: objects with
+        equal scores and supports are kept in row order, and identical objects are not merged into one object with a
+        count. docs/scaling.md lists the work that runs on the cluster.
         """
         self._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
         return self
 
     def select(self, n_prototypes: int | float | None = None, *, allocation: Allocation | None = None) -> np.ndarray:
-        """Return the prototypes for another budget, from the same fit.
+        """Return the prototypes for another size, from the same fit.
 
         Parameters
         ----------
         n_prototypes : int or float, optional
-            A count, or a rate in (0, 1]; by default as many as the fit kept.
+            A count, or a rate in (0, 1]. By default the number of prototypes that the fit kept.
         allocation : {"proportional", "equal", "global"}, optional
-            By default that of the estimator.
+            By default the ``allocation`` of the estimator.
 
         Returns
         -------
         ndarray of int
-            Indices of the training objects to keep, ascending.
+            Positions of the prototypes in the training set, ascending.
         """
         check_is_fitted(self, "ranking_")
         allocation = check_choice("allocation", self.allocation if allocation is None else allocation, ALLOCATIONS)
@@ -331,7 +346,7 @@ class REPS(BaseSelector):
         self.ranking_ = training.spread_ranking(self.ranking_)
 
     def _find_lists(self, space: TrainingSpace, given: Any) -> NeighborLists | WorkerLists:
-        """Find the neighbour lists, or take the given ones, and note how they were found."""
+        """Find the neighbour lists, or take the given lists; set ``neighbor_search_`` and ``neighbor_recall_``."""
         search = NeighborSearch.of(self.search)
         lists: NeighborLists | WorkerLists
         if self.solver == "distributed":
@@ -368,7 +383,7 @@ class REPS(BaseSelector):
         )
 
     def _rank_space(self, space: TrainingSpace, objects: DistinctObjects) -> np.ndarray:
-        """Rank the objects of another space, by exact lists."""
+        """Rank the objects of another space with exact neighbour lists."""
         k = NeighborSearch.of(self.search).length(self.beta, "exact")
         lists = build_lists(space, k, ties=self.ties, search="exact", n_jobs=self.n_jobs)
         return self._ranking(lists, objects)
@@ -403,7 +418,7 @@ class REPS(BaseSelector):
         )
 
     def _overlap(self, space: TrainingSpace, objects: DistinctObjects, n_prototypes: int | float) -> float:
-        """Part of the prototypes that exact lists would give too."""
+        """Share of the prototypes that exact lists would also select."""
         if self.neighbor_search_ != "approximate":
             return 1.0 if self.neighbor_search_ == "exact" else float("nan")
         report(self.verbose, "comparing with prototypes of exact lists, on a sample")
@@ -427,12 +442,12 @@ class REPS(BaseSelector):
         return cut(self._ranked, objects.codes, self._size(n_prototypes, objects, allocation), allocation, masses)
 
     def _size(self, n_prototypes: Any, objects: DistinctObjects, allocation: Allocation) -> int:
-        remedy = ", or allocation='global' if classes may go without"
+        remedy = ", or use allocation='global' if a class may have no prototype"
         n_copies = max(len(objects), int(objects.counts.sum()))
         return resolve_size(n_prototypes, objects.class_sizes, allocation, n_objects=n_copies, remedy=remedy)
 
     def _estimate_memory(self, space: TrainingSpace, *, given: bool, sized: bool) -> MemoryEstimate:
-        """Estimate the memory of a fit, stage by stage; ``sized`` says whether the own size curve is measured."""
+        """Estimate the memory of each stage of a fit; ``sized`` tells whether this selector measures a size curve."""
         search, n = NeighborSearch.of(self.search), space.shape[0]
         if self.solver == "distributed":
             estimate = MemoryEstimate({"solve": solving_bytes_on_workers(n)})
@@ -445,18 +460,18 @@ class REPS(BaseSelector):
         return estimate.with_stage("size", sizing_bytes(n, n_entries)) if sized else estimate
 
     def _check_memory(self, space: TrainingSpace, estimate: MemoryEstimate) -> None:
-        """Note how much memory the fit will need, and refuse it where there is less."""
+        """Set ``memory_estimate_``; raise an error if the fit needs more memory than there is."""
         self.memory_estimate_ = estimate
         search, on_cluster = NeighborSearch.of(self.search), self.solver == "distributed"
-        where = "in this process" if on_cluster else "beyond X"
+        where = "in this process" if on_cluster else "in addition to X"
         report(self.verbose, "the fit needs about %s %s", estimate, where)
         search.check_memory(estimate, self.beta, search.resolve(space), on_cluster=on_cluster)
 
     def _resolve_client(self, client: Any, X: Any, options: dict[str, Any]) -> Any:
-        """Return the Dask client to work on. A client that was not named serves only what it can."""
+        """Return the Dask client to use. A client that was not passed is used only if it supports this fit."""
         if isinstance(X, TrainingSpace):
             if client is not None:
-                raise ValueError("client=... needs the training objects, and X is their space; pass the objects")
+                raise ValueError("client=... needs the training objects, but X is their space; pass the objects")
             return None
         is_named = client is not None or is_dask(X)
         if not is_named and (options.get("lists") is not None or not is_distributable(X, self.metric)):
@@ -486,24 +501,27 @@ class REPS(BaseSelector):
         }
 
     def _check_fit(self, space: TrainingSpace, objects: DistinctObjects, lists: Any) -> None:
-        """Refuse a size, lists, weights or a solver that do not go with these objects, before any work is done."""
+        """Raise an error for a size, lists, weights or a solver that do not fit the objects, before any work."""
         refuse_unknown_labels(self.class_weight, objects.classes)
         is_weighted = self.class_weight is not None or not objects.are_single
         if self.solver == "distributed" and is_weighted:
             raise ValueError(
-                "solver='distributed' does not take sample_weight or class_weight; leave them out, or use solver='auto'"
+                "solver='distributed' does not support sample_weight or class_weight; leave them out, or use "
+                "solver='auto'"
             )
         if self.solver == "distributed" and (lists is not None or space.cluster is None):
-            raise ValueError("solver='distributed' searches and solves on a Dask client; call fit(X, y, client=...)")
+            raise ValueError("solver='distributed' needs a Dask client and no lists; call fit(X, y, client=...)")
         if self.n_prototypes != "auto":
             self._size(self.n_prototypes, objects, self.allocation)
         elif space.partial:
             raise ValueError(
-                "n_prototypes='auto' asks for dissimilarities that a sparse graph does not hold; pass a count or a "
-                "rate, or a dense matrix"
+                "n_prototypes='auto' needs dissimilarities that a sparse graph does not have; pass a count or a rate "
+                "as n_prototypes, or a dense matrix as X"
             )
         elif self.solver == "distributed":
-            raise ValueError("solver='distributed' needs a size: pass n_prototypes as a count or a rate")
+            raise ValueError(
+                "n_prototypes='auto' does not work with solver='distributed'; pass n_prototypes as a count or a rate"
+            )
 
     def _keeps_every_class(self) -> bool:
         return self.allocation != "global"
@@ -512,7 +530,7 @@ class REPS(BaseSelector):
         return float(self.beta)
 
     def __sklearn_tags__(self) -> Tags:
-        """Describe the selector to scikit-learn: the automatic size needs more than a sparse graph holds."""
+        """Describe the selector to scikit-learn: an automatic size does not work with a sparse graph."""
         tags = super().__sklearn_tags__()
         if self.metric == "precomputed" and self.n_prototypes == "auto":
             tags.input_tags.sparse = False

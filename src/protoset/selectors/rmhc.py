@@ -95,21 +95,21 @@ def _random_swaps(
 class RMHC(BaseSelector):
     """Random mutation hill climbing: improves a random set of fixed size, one swap at a time.
 
-    Each mutation replaces a random member of the set by a random outsider. It is kept if the number of
-    training objects that their nearest prototypes classify correctly rises, leave-one-out.
+    Each mutation replaces a random prototype by a random object outside the set. The mutation is kept if the nearest
+    prototypes then classify more training objects correctly, by leave-one-out.
 
     Parameters
     ----------
     n_prototypes : int or float, default=0.1
-        Size of the set. An int is a count, a float in (0, 1] a rate. For a class without a prototype at
-        the end its medoid is added.
+        Number of prototypes. An int is a count, a float in (0, 1] is a rate. If a class has no prototype at the end,
+        its medoid is added.
     n_neighbors : int, default=1
         Number of nearest prototypes that vote.
     max_iter : int, default=10_000
         Number of mutations to try.
     tie_rule : {"majority", "row_order"}, default="majority"
-        Which of several equally near prototypes votes first. "majority": the one of the more frequent class.
-        "row_order": the one in the earlier row.
+        Which of several equally near prototypes votes first. "majority": the prototype of the more frequent class.
+        "row_order": the prototype in the earlier row.
     max_time : float, optional
         Seconds after which the search stops with the best set so far and a ``SearchStoppedWarning``.
         Ctrl-C also stops the search.
@@ -127,7 +127,7 @@ class RMHC(BaseSelector):
     accuracy_ : float
         Leave-one-out accuracy on the training set, before medoids were added.
     n_evaluations_ : int
-        Equal to ``n_iter_``, under the name that :class:`SSMA` has for it.
+        Equal to ``n_iter_``; :class:`SSMA` has an attribute of the same name.
     n_swaps_ : int
         Mutations that were kept.
     n_iter_ : int
@@ -138,8 +138,8 @@ class RMHC(BaseSelector):
     Notes
     -----
     ``max_time`` does not count the distances to the first set, which are computed before the search.
-    Distances are kept in up to 256 MB, which is enough for all pairs of 5,792 objects; others are
-    computed at each use.
+    Up to 256 MB of distances are kept, which is enough for all pairs of 5,792 objects. Other distances are computed at
+    each use.
 
     References
     ----------

@@ -52,24 +52,24 @@ objects, all as positions, to the predicted classes of the latter."""
 
 @dataclass(frozen=True, repr=False)
 class SizeCurve(Displayed):
-    """Cross-validated error of 1-NN over the prototypes at each size tried.
+    """Cross-validated error of the nearest-prototype rule at several sizes.
 
     Attributes
     ----------
     rates : ndarray
-        Selection rates tried.
+        Selection rates.
     sizes : ndarray of int
-        Prototypes on the whole training set at each rate.
+        Number of prototypes of the whole training set at each rate.
     errors, standard_errors : ndarray
-        Mean error over the folds, and its standard error. With another scoring than accuracy, the error is 1 - balanced
-        accuracy, or minus the score of a function.
+        Mean error over the folds, and its standard error. With ``scoring="balanced_accuracy"``, the error is
+        1 - balanced accuracy; with a function, minus its score.
     best : int
         Position of the lowest error.
     chosen : int
-        Position of the chosen size: the smallest whose error is within one standard error of the best, or the
-        best, by the rule.
+        Position of the chosen size. It depends on ``size_rule``: the smallest size whose error is within one standard
+        error of the lowest error, or the size with the lowest error.
     scoring : str
-        What was measured: "accuracy", "balanced_accuracy", or the name of a function.
+        Score that was measured: "accuracy", "balanced_accuracy", or the name of a function.
     """
 
     rates: np.ndarray
@@ -89,7 +89,7 @@ class SizeCurve(Displayed):
 
     def _table(self) -> Table:
         marks = [
-            " ".join(name for name, place in (("chosen", self.chosen), ("best", self.best)) if place == position)
+            " ".join(name for name, marked in (("chosen", self.chosen), ("best", self.best)) if marked == position)
             for position in range(len(self.sizes))
         ]
         columns = (self.sizes.tolist(), map(percent, self.rates), self.errors, self.standard_errors, marks)
@@ -152,14 +152,14 @@ def size_curve(
     ``rank`` maps the lists and the objects of a training part to a ranking, best first.
     """
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> CodesAtSize:
-        ranking, masses = rank(lists.restrict(train), part), part.class_masses(class_weight)
+    def prepare(train: np.ndarray, held_out: np.ndarray, training: DistinctObjects) -> CodesAtSize:
+        ranking, masses = rank(lists.restrict(train), training), training.class_masses(class_weight)
         counts = np.zeros(len(objects))
-        counts[train] = part.counts
+        counts[train] = training.counts
         totals = np.bincount(objects.codes, counts, minlength=len(objects.classes))
 
         def choose(size: int) -> np.ndarray:
-            prototypes = train[cut(ranking, part.codes, size, allocation, masses)]
+            prototypes = train[cut(ranking, training.codes, size, allocation, masses)]
             member = np.zeros(len(objects), bool)
             member[prototypes] = True
             nearest = lists.nearest_members(held_out, member, (objects.codes, counts, totals))
@@ -205,21 +205,21 @@ def refined_size_curve(
     # A copy that is held out may find its object among the prototypes.
     np.fill_diagonal(matrix, 0.0)
 
-    def prepare(train: np.ndarray, held_out: np.ndarray, part: DistinctObjects) -> CodesAtSize:
+    def prepare(train: np.ndarray, held_out: np.ndarray, training: DistinctObjects) -> CodesAtSize:
         train_space = make_space(matrix[np.ix_(train, train)], "precomputed")
-        ranking, masses = rank(train_space, part), part.class_masses(class_weight)
-        costs, totals = part.costs(refining_class_weight), part.class_counts
+        ranking, masses = rank(train_space, training), training.class_masses(class_weight)
+        costs, totals = training.costs(refining_class_weight), training.class_counts
 
         def choose(size: int) -> np.ndarray:
-            kept = cut(ranking, part.codes, size, allocation, masses)
-            if part.codes.any():  # with a single class left, all sets answer alike
+            kept = cut(ranking, training.codes, size, allocation, masses)
+            if training.codes.any():  # with a single class left, all sets answer alike
                 refined = improve(
-                    train_space, part.codes, kept, size, HASTY, random_state, counts=part.counts, costs=costs
+                    train_space, training.codes, kept, size, HASTY, random_state, counts=training.counts, costs=costs
                 )
                 kept = refined.indices
                 if finish is not None:
                     return finish(sample[train], sample[train[kept]], sample[held_out])
-            vote = MajorityVote(part.codes[kept], part.counts[kept], totals)
+            vote = MajorityVote(training.codes[kept], training.counts[kept], totals)
             return objects.codes[train[kept[vote(matrix[np.ix_(held_out, train[kept])])]]]
 
         return choose
@@ -256,10 +256,10 @@ def _measure(
         remaining = np.where(counts - shares < LEAST_SHARE * counts, 0.0, counts - shares)
         train, held_out = np.flatnonzero(remaining), np.flatnonzero(shares)
         # Classes are renumbered: a small class may be missing from the training part.
-        part = objects.take(train, remaining[train])
-        choose = prepare(train, held_out, part)
+        training = objects.take(train, remaining[train])
+        choose = prepare(train, held_out, training)
         for column, rate in enumerate(sizes):
-            predicted = choose(resolve_size(rate, part.class_sizes, allocation))
+            predicted = choose(resolve_size(rate, training.class_sizes, allocation))
             errors[fold, column] = scored_error(scoring, objects.classes, codes[held_out], predicted, shares[held_out])
         if progress is not None:
             progress(fold + 1, n_folds)

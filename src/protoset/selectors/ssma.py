@@ -136,13 +136,13 @@ class SSMA(BaseSelector):
 
     Notes
     -----
-    Each bred set costs one evaluation. In the local search, an attempt to drop a prototype costs the share
-    of the objects that lose a neighbour by it. The last generation is completed. ``max_time`` does not
+    Each bred set costs one evaluation. In the local search, an attempt to drop a prototype costs a share of an
+    evaluation: the share of the objects that lose a neighbour. The last generation is completed. ``max_time`` does not
     count the neighbour search, which comes first.
 
-    The neighbour search finds the 8 sqrt(n) nearest neighbours of each object (at least 256). Where they
-    do not suffice, all neighbours of an object are listed, in up to 192 MB (enough for 7,094 objects).
-    Beyond, distances are computed at each use.
+    The neighbour search finds the 8 sqrt(n) nearest neighbours of each object (at least 256). If they are not enough
+    for an object, all its neighbours are listed, in up to 192 MB for all objects (enough for 7,094 objects). Beyond
+    that, distances are computed at each use.
 
     References
     ----------

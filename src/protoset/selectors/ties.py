@@ -47,7 +47,7 @@ def vote_of(selector: Any, codes: np.ndarray) -> MajorityVote:
 
 
 def counts_of(selector: Any, kept: np.ndarray) -> np.ndarray:
-    """How many training objects stand behind each of the given ones; 1 where the selector does not know."""
+    """Number of training objects that each kept object represents; 1 if the selector does not know it."""
     counts = np.ones(int(max(kept.max(), selector.sample_indices_.max())) + 1)
     counts[selector.sample_indices_] = getattr(selector, "sample_counts_", 1.0)
     return counts[kept]
@@ -63,7 +63,7 @@ def nearest_prototypes(
     *,
     n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find the nearest prototype of each row; among equally near ones the majority of the labels decides.
+    """Find the nearest prototype of each row; among equally near prototypes the majority of the labels decides.
 
     ``codes`` and ``counts`` are those of the prototypes, which are the ``columns``. Returns their positions among the
     columns, and their distances.

@@ -60,20 +60,21 @@ def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | 
     Parameters
     ----------
     X : array-like, DataFrame, sparse matrix or list
-        The training objects, of the kind that the metric takes.
+        The training objects, of the kind that the metric compares.
     metric : str or callable, default="auto"
-        A name in ``DISSIMILARITIES``, a function of two objects, or "auto": see :func:`choose_metric`.
+        A name in ``DISSIMILARITIES``, a function of two objects, or "auto"; see :func:`choose_metric`.
     metric_params : dict, optional
         Arguments of the metric.
     y : array-like, optional
-        The labels, for dissimilarities that learn from them.
+        The labels, for metrics that learn from them.
 
     Returns
     -------
     Space
+        Dissimilarities among the training objects. Every selector accepts it as ``X``.
     """
     if isinstance(X, Dissimilarities):
-        raise TypeError("X is already a space; use it as it is, or call as_space(X), which takes spaces too")
+        raise TypeError("X is already a space; use it unchanged, or call as_space(X), which accepts spaces")
     metric, parameters = _resolve(X, metric, metric_params)
     return _record_of(metric).space.from_objects(X, metric, parameters, y)
 
@@ -86,16 +87,18 @@ def as_space(
     y: Any = None,
     client: Any = None,
 ) -> TrainingSpace:
-    """Return the space of a training set; ``X`` itself where it is one.
+    """Return the space of a training set; ``X`` itself if it is a space.
 
     Parameters
     ----------
     X : TrainingSpace, or training objects
-        A space brings its own metric: ``metric`` must be "auto" or the metric of the space, and ``metric_params`` None.
+        A space has its own metric: ``metric`` must then be "auto" or the metric of the space, and ``metric_params``
+        must be None.
     metric, metric_params, y
         See :func:`make_space`.
     client : distributed.Client, optional
-        Dask client whose workers hold and compare the objects: vectors under metrics that learn nothing.
+        Dask client whose workers store and compare the objects. Works for vectors, and for metrics that learn nothing
+        from the training set.
 
     Returns
     -------
@@ -107,19 +110,21 @@ def as_space(
     if client is None:
         return make_space(X, metric, metric_params, y=y)
     if callable(metric):
-        raise ValueError("metric=function does not work on a Dask client yet; compute here, without client=")
+        raise ValueError(f"metric={metric!r} is a function, which does not work with a Dask client; leave client out")
     metric, parameters = _resolve(X, metric, metric_params)
     return DistributedVectorSpace.from_objects(X, metric, parameters, y, client)
 
 
 def _check_space(space: TrainingSpace, metric: Any, metric_params: Any) -> None:
-    """Refuse a space that is not of a training set, or a metric that is not the metric of the space."""
+    """Raise an error for a space that is not of a training set, or a metric that is not the metric of the space."""
     if not space._is_training:
         raise ValueError(f"X is a space of shape {space.shape}; pass the space of a training set, which is square")
     if not (isinstance(metric, str) and metric in ("auto", space.metric)):
-        raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; leave metric='auto'")
+        raise ValueError(f"metric={metric!r}, but X is a space with metric={space.metric!r}; pass metric='auto'")
     if metric_params is not None:
-        raise ValueError(f"metric_params={metric_params!r}, but X is a space, which has its own; leave them out")
+        raise ValueError(
+            f"metric_params={metric_params!r}, but X is a space, which has its own; leave metric_params out"
+        )
 
 
 def _resolve(X: Any, metric: Any, metric_params: Any) -> tuple[Any, Mapping[str, Any]]:

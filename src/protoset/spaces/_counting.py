@@ -14,7 +14,7 @@ from protoset.spaces.movable import MovableObjects
 
 
 class CountedSpace(TrainingSpace):
-    """The space of a training set, with a count of the dissimilarities asked of it.
+    """The space of a training set, with a count of the dissimilarities that were used.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class CountedSpace(TrainingSpace):
     ----------
     space : TrainingSpace
     n_distances : int
-        Dissimilarities asked for so far. A search for the neighbours of all objects counts each pair once,
-        whatever the space saves or has to compute twice. A graph computes nothing.
+        Number of dissimilarities used so far. A search for the neighbours of all objects counts each pair once, even
+        if the space skips some pairs or computes them twice. A graph counts 0.
     """
 
     def __init__(self, space: TrainingSpace):

@@ -13,18 +13,18 @@ from protoset._arrays import row_pointers
 
 @dataclass(frozen=True)
 class SearchCounters:
-    """What a neighbour search did with the pairs of objects.
+    """Numbers of pairs of objects in a neighbour search, by the work that was done for them.
 
     Attributes
     ----------
     pairs : int
-        Pairs there are.
+        All pairs.
     bounded : int
-        Pairs that a bound excluded before any of the dissimilarity was computed.
+        Pairs that a lower bound excluded before the dissimilarity was computed.
     abandoned : int
-        Pairs whose computation was broken off when it was clear that they are too far apart.
+        Pairs whose computation was stopped early, because they were too far apart.
     computed : int
-        Pairs computed to the end.
+        Pairs that were computed completely.
     """
 
     pairs: int
@@ -35,7 +35,7 @@ class SearchCounters:
 
 @dataclass(frozen=True, eq=False)
 class RawLists:
-    """Neighbours of consecutive rows as compressed rows, by (distance, index).
+    """Neighbours of consecutive rows, in the format of a CSR matrix, ordered by distance and index.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class RawLists:
     indices, distances : ndarray
         The neighbours of all rows, one after the other.
     closed : ndarray of bool
-        Whether the row holds everything at the distance of its last neighbour.
+        Whether a row has all objects at the distance of its last neighbour.
     counters : SearchCounters or None
-        What the search did, where it counts.
+        Numbers of pairs of the search; None if it does not count them.
     recall : float or None
-        Part of the true neighbours that are listed, measured on a sample of rows; None where all are.
+        Share of the true neighbours that are listed, measured on a sample of rows; None for an exact search.
     """
 
     counts: np.ndarray

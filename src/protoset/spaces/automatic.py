@@ -62,11 +62,22 @@ def warn_of_frame(X: Any, stacklevel: int = 2) -> None:
 
 
 def choose_metric(X: Any) -> str:
-    """Choose the dissimilarity by the look of the objects.
+    """Choose the metric by the type of the objects.
 
-    Rows of numbers of one length are vectors ("euclidean"). A DataFrame, of pandas or polars, with a column that is not
-    numeric has mixed attributes ("gower"). Texts and bytes are strings ("levenshtein"). A 3-D array, or a list of
-    arrays of several lengths or channels, are series ("dtw").
+    - Rows of numbers, all of the same length, are vectors: "euclidean".
+    - A DataFrame of pandas or polars with a column that is not numeric has mixed attributes: "gower".
+    - Texts and bytes are strings: "levenshtein".
+    - A 3-D array, or a list of arrays of several lengths or channels, is a set of series: "dtw".
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix or list
+        The training objects.
+
+    Returns
+    -------
+    str
+        Name of the metric.
     """
     refuse_other_frames(X)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):

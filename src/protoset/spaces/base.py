@@ -42,32 +42,32 @@ Choice = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Dissimilarity:
-    """What a metric's name stands for, and what it can do.
+    """Record of a metric: its name, its class and its properties.
 
     Attributes
     ----------
     name : str
-        What users pass as ``metric``.
+        Value of the parameter ``metric``.
     space : type
-        The space that serves it.
+        Class of the space that computes the metric.
     kind : str
         Kind of objects: "vectors", "mixed attributes", "series", "strings", "matrix" or "objects".
     parameters : tuple of str
-        Names of the ``metric_params`` that it takes.
+        Names of the arguments in ``metric_params``.
     symmetric : bool
         Whether d(a, b) = d(b, a).
     ragged : bool
         Whether objects may differ in length.
     needs_fitting : bool
-        Whether it learns something from the training set, such as ranges.
+        Whether the metric learns from the training set, for example ranges.
     bounds : bool
-        Whether the neighbour search passes over pairs that a bound excludes.
+        Whether the neighbour search skips pairs that a lower bound excludes.
     sparse : bool
-        Whether sparse matrices are taken.
+        Whether sparse matrices are accepted.
     moves : bool
-        Whether the objects can move, see ``protoset.spaces.movable``.
+        Whether the objects can move; see ``protoset.spaces.movable``.
     requires : str
-        The extra that must be installed; empty where none is needed.
+        The extra that must be installed; empty if none is needed.
     """
 
     name: str
@@ -160,7 +160,7 @@ class Dissimilarities(ABC):
         return np.concatenate([p for p, _ in results]), np.concatenate([d for _, d in results])
 
     def compare(self, row: int, column: int) -> PairComparison:
-        """Say what makes up the dissimilarity of a row object to a column object, as far as the metric allows."""
+        """Split the dissimilarity of a row object to a column object into contributions, if the metric allows it."""
         return PairComparison(self._distance(row, column))
 
     def _distance(self, row: int, column: int) -> float:
@@ -168,7 +168,7 @@ class Dissimilarities(ABC):
 
 
 class TrainingSpace(Dissimilarities):
-    """Dissimilarities among the objects of a training set: all that a selector may ask."""
+    """Dissimilarities among the objects of a training set: the interface that selectors use."""
 
     partial: bool = False
     """Whether only the dissimilarities to some neighbours are known."""
@@ -197,7 +197,7 @@ class TrainingSpace(Dissimilarities):
         return None
 
     def movable_among(self, members: np.ndarray) -> MovableObjects | None:
-        """As ``movable``, for some of the objects; spaces whose objects are many replace this method."""
+        """As ``movable``, for some of the objects. Spaces of very many objects override this method."""
         return self.subset(members).movable
 
     @property
@@ -250,9 +250,9 @@ class TrainingSpace(Dissimilarities):
         Parameters
         ----------
         n_neighbors : int
-            Length of each list at least, or all others if there are fewer.
+            Smallest length of each list; all other objects if there are fewer.
         limit : int
-            Length of each list at most. Where the ties do not fit, those with the lowest indices are kept.
+            Largest length of each list. If the ties do not fit, the ties with the lowest indices are kept.
         n_jobs : int, optional
             Workers.
         progress : callable, optional
@@ -303,7 +303,7 @@ class TrainingSpace(Dissimilarities):
 
 
 class PrototypeSpace(Dissimilarities):
-    """Dissimilarities to prototypes: all that a classifier and its file may ask."""
+    """Dissimilarities to prototypes: the interface that classifiers and their files use."""
 
     @property
     def vectors(self) -> np.ndarray | None:
@@ -312,7 +312,7 @@ class PrototypeSpace(Dissimilarities):
 
     @property
     def objects(self) -> Any:
-        """The columns as objects of the kind that users give; None where they are not known as such."""
+        """The columns as objects of the kind that users pass; None if they are not known in this form."""
         return self.vectors
 
     @abstractmethod
@@ -322,7 +322,7 @@ class PrototypeSpace(Dissimilarities):
     def moving_among(self, objects: Any) -> tuple[MovableObjects, Moved] | None:
         """New objects as numbers, and the columns as prototypes that move among them; None where they cannot move.
 
-        What the metric learned from the training set stays as it is.
+        Values that the metric learned from the training set, such as ranges, do not change.
         """
         return None
 
@@ -346,9 +346,9 @@ class Space(TrainingSpace, PrototypeSpace):
     metric : str
         The name by which users ask for this dissimilarity.
     rows, columns : sequence
-        The objects as the space keeps them; the same sequence twice in the space of a training set.
+        The objects in the form that the space stores. In the space of a training set both are the same sequence.
     shared : any
-        Further arguments of the class, which spaces of other objects under the same metric share.
+        Further arguments of the class, the same for all spaces of the metric.
     """
 
     def __init__(self, metric: str, rows: Any, columns: Any, *shared: Any):
@@ -378,7 +378,7 @@ class Space(TrainingSpace, PrototypeSpace):
     @classmethod
     @abstractmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
-        """Make the space of a training set; raises where ``X`` is not what the metric needs.
+        """Make the space of a training set; raise an error if the metric cannot compare ``X``.
 
         Parameters
         ----------
@@ -387,7 +387,7 @@ class Space(TrainingSpace, PrototypeSpace):
         metric : str
             One of the names in the module's ``METRICS``.
         parameters : dict
-            Those of the record's ``parameters`` that the user gave.
+            Arguments of the metric that the user passed; their names are in the record's ``parameters``.
         y : array-like, optional
-            The labels as the user gave them, for dissimilarities that learn from them.
+            The labels as the user passed them, for metrics that learn from them.
         """

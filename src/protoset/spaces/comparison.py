@@ -1,4 +1,4 @@
-"""What makes up the dissimilarity of two objects, a query and a prototype.
+"""Contributions to the dissimilarity of two objects, a query and a prototype.
 
 PairComparison    the dissimilarity alone           matrices, functions
 Contributions     a term for each attribute         vectors, mixed attributes
@@ -34,14 +34,14 @@ class PairComparison(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contributions(PairComparison):
-    """The attributes of two objects, and what each adds to their dissimilarity.
+    """The attributes of two objects, and the contribution of each attribute to their dissimilarity.
 
     Attributes
     ----------
     distance : float
     terms : ndarray or None
-        One per attribute; their sum is ``distance ** power``. None where the metric is no sum over the attributes, such
-        as "mahalanobis" or "chebyshev".
+        Contribution of each attribute; the sum is ``distance ** power``. None if the metric is not a sum over the
+        attributes, such as "mahalanobis" or "chebyshev".
     power : float
         2 for Euclidean distances, 1 for sums of differences.
     names : tuple of str
@@ -58,19 +58,19 @@ class Contributions(PairComparison):
 
     @property
     def shares(self) -> np.ndarray | None:
-        """Share of each attribute in the sum; all 0 where the dissimilarity is 0, None without terms."""
+        """Share of each attribute in the sum; all 0 if the dissimilarity is 0, None if there are no terms."""
         return None if self.terms is None else _shares(self.terms)
 
     @property
     def order(self) -> np.ndarray:
-        """Positions of the attributes, the largest share first; as they are in the objects where there are no terms."""
+        """Positions of the attributes, the largest share first; in the order of the objects if there are no terms."""
         if self.terms is not None:
             return np.argsort(-self.terms, kind="stable")
         return np.arange(len(self.names) if self.query is None else len(self.query))
 
 
 class Segment(NamedTuple):
-    """A stretch of an alignment: first and last point of both series, and its share of the dissimilarity."""
+    """A segment of an alignment: first and last point in both series, and its share of the dissimilarity."""
 
     query: tuple[int, int]
     prototype: tuple[int, int]
@@ -85,8 +85,8 @@ class Alignment(PairComparison):
     ----------
     distance : float
     pairs : ndarray of int, shape (n_pairs, 2)
-        Points of the query and of the prototype that are matched, from the first to the last. -1 stands for no point:
-        under "erp", "msm" and "twe" a point may be taken alone. Under "ddtw" a point stands for the derivative there.
+        Matched points of the query and of the prototype, from the first to the last. -1 means no point: under "erp",
+        "msm" and "twe" a point may have no match. Under "ddtw" the derivatives at the points are matched.
     costs : ndarray of shape (n_pairs,)
         Cost of each pair; their sum is ``distance ** power``.
     power : float
@@ -104,12 +104,12 @@ class Alignment(PairComparison):
 
     @property
     def lags(self) -> np.ndarray:
-        """How many points the query is behind the prototype, for each pair of two points."""
+        """Number of points by which the query is behind the prototype, for each pair of two points."""
         matched = self.pairs[(self.pairs >= 0).all(axis=1)]
         return matched[:, 0] - matched[:, 1]
 
     def segments(self) -> list[Segment]:
-        """Stretches whose pairs cost more than the mean, the largest share first."""
+        """Segments whose pairs cost more than the mean, the largest share first."""
         costly = np.flatnonzero(self.costs > self.costs.mean())
         if not len(costly):
             costly = np.flatnonzero(self.costs > 0)  # all costs are equal
@@ -134,11 +134,11 @@ class Alignment(PairComparison):
 
 
 class Edit(NamedTuple):
-    """An edit that makes the query more like the prototype.
+    """One edit of the query towards the prototype.
 
-    ``query`` and ``prototype`` are positions: a symbol of the query is deleted, or replaced by a symbol of the
-    prototype; a symbol of the prototype is inserted before a symbol of the query. "transpose" exchanges the symbol at
-    ``query`` with the next one that is not deleted.
+    ``query`` and ``prototype`` are positions in the two strings. A symbol of the query is deleted, or replaced by a
+    symbol of the prototype; or a symbol of the prototype is inserted before a symbol of the query. "transpose"
+    exchanges the symbol at ``query`` with the next symbol that is not deleted.
     """
 
     kind: Literal["insert", "delete", "replace", "transpose"]
@@ -164,8 +164,8 @@ class EditScript(PairComparison):
     query, prototype : str, bytes or tuple
         The objects that are compared; a tuple of tokens for a list of tokens.
     edits : tuple of Edit or None
-        In the order of the symbols. Their number is the distance; under "normalized_levenshtein" the distance times the
-        length of the longer object. None where the metric counts no edits, as "jaro_winkler".
+        The edits, in the order of the symbols. Their number is the distance; under "normalized_levenshtein" it is the
+        distance times the length of the longer object. None if the metric counts no edits, as "jaro_winkler".
     """
 
     query: Any
@@ -173,7 +173,7 @@ class EditScript(PairComparison):
     edits: tuple[Edit, ...] | None
 
     def columns(self) -> Iterator[Column]:
-        """Symbols of both objects side by side, with the edit between them; none where there are no edits to count."""
+        """Symbols of both objects side by side, with the edit between them; empty if the metric counts no edits."""
         if self.edits is None:
             return
         i = j = 0

@@ -32,8 +32,8 @@ class SparseVectorSpace(Space):
         X = _check_sparse(X, metric)
         if X.nnz and np.abs(X.data).max() < SMALLEST:
             raise ValueError(
-                f"X holds no value above {np.abs(X.data).max():g}, and squared distances of such values vanish; "
-                f"scale X to above {SMALLEST:g}"
+                f"X has no value above {np.abs(X.data).max():g}, and squared distances of such small values underflow "
+                f"to 0; scale X to values above {SMALLEST:g}"
             )
         return cls(metric, X, X)
 

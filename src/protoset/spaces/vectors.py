@@ -204,7 +204,7 @@ class VectorSpace(Space):
         return None if movable is None else (movable, Moved(np.ascontiguousarray(points), scales))
 
     def _restore(self, points: np.ndarray) -> np.ndarray:
-        """Vectors with the given coordinates; of those that depend on their direction alone the ones of length 1."""
+        """Vectors with the given coordinates; of length 1 if the metric compares directions."""
         if self._learned is None:
             return points.copy()
         if self._learned.ndim == 1:
