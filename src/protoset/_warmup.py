@@ -15,7 +15,7 @@ import numpy as np
 
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Attribute, Dataset
-from protoset.kernels import _compile, contents
+from protoset.kernels import _compile, lists
 from protoset.models import fit_model, reference_errors
 from protoset.models.cross_validation import error_of
 from protoset.selectors import REPS, Refined
@@ -76,7 +76,7 @@ def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
             work()
             if progress is not None:
                 progress(done, len(works))
-    folder = Path(contents.hash_rows.stats.cache_path or ".")
+    folder = Path(lists.kth_smallest.stats.cache_path or ".")
     return WarmUp(folder, _compile.watch.n_kernels - before, time.perf_counter() - started)
 
 

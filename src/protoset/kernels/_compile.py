@@ -33,9 +33,15 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that only kernels call, never Python: no code to be called by Python, no cache of its own."""
+    """Compile a function that only kernels call, never Python: no code to be called by Python, no cache of its own.
+
+    It is written into its callers before they are compiled, which takes less time than to compile it apart. With
+    options of its own, such as ``fastmath``, it is compiled apart; ``inline="never"`` does so too, for functions that a
+    kernel calls at several points.
+    """
     if function is None:
         return partial(part, **options)
+    options = options or {"inline": "always"}
     return njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
 
 

@@ -19,6 +19,8 @@ Of equally good slots the first is taken, of equally near prototypes the one tha
 change the loss.
 """
 
+import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +38,9 @@ SAME_FAR = TABLE_SIZE + 4.0
 
 FEW_CLASSES = 32
 """Up to this number of classes, ``next_move`` makes a table of the reach of each object for each class."""
+
+LARGEST_EXPONENT = 709.78
+"""Beyond this exponent, exp counts as infinite."""
 
 SPARES = 4
 """Prototypes kept per side beyond the two nearest."""
@@ -283,14 +288,16 @@ def update_losses(rows, nearest, steepness, losses):
             removal[slots[row, 2]] += per_object[row, 3] * per_object[row, 2]
 
 
-@compiled
+@lru_cache(maxsize=64)
 def loss_table(steepness):
-    """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far."""
-    table = np.empty(TABLE_SIZE + 6)
-    for entry in range(TABLE_SIZE + 2):
-        table[entry] = 1.0 / (1.0 + np.exp(-steepness * (2.0 * entry / TABLE_SIZE - 1.0)))
-    table[int(OTHER_FAR) : int(SAME_FAR)], table[int(SAME_FAR) :] = 0.0, 1.0
-    return table
+    """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far.
+
+    Not compiled: a refinement needs few tables, and all sets of one steepness share one. Nothing writes to it.
+    """
+    exponents = [-steepness * (2.0 * entry / TABLE_SIZE - 1.0) for entry in range(TABLE_SIZE + 2)]
+    # By ``math``, which rounds as the kernels do.
+    losses = [1.0 / (1.0 + (math.exp(exponent) if exponent < LARGEST_EXPONENT else np.inf)) for exponent in exponents]
+    return np.array([*losses, 0.0, 0.0, 1.0, 1.0])
 
 
 @compiled(error_model="numpy")
@@ -304,7 +311,7 @@ def interpolated_loss(table, same, other):
     return table[entry] + (position - entry) * (table[entry + 1] - table[entry])
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, changes):
     """Estimate how a candidate changes the objective: alone, and together with the removal of each prototype.
 
@@ -336,7 +343,7 @@ def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, change
     return entry
 
 
-@compiled
+@compiled(inline="always")
 def objects_within(column, limits, rows, distances):
     """Write the objects nearer to a candidate than their limits, and their distances; return their number."""
     count = 0
@@ -356,7 +363,7 @@ def objects_in_reach(code, rows, column, reach, codes, reached, distances):
     return count
 
 
-@compiled
+@compiled(inline="always")
 def reach_by_class(n_classes, codes, reach):
     """Reach of every object for a candidate of each class, shape (n_classes, n_objects)."""
     limits = np.empty((n_classes, codes.shape[0]))
@@ -366,7 +373,7 @@ def reach_by_class(n_classes, codes, reach):
     return limits
 
 
-@compiled
+@compiled(error_model="numpy")
 def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
     """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
 
