@@ -55,12 +55,12 @@ class CompilationWatch(event.Listener):
     ----------
     seconds : float
         Seconds of compilation so far.
-    n_kernels : int
-        Kernels compiled so far; parts of kernels are not counted.
+    names : list of str
+        Kernels compiled so far, without the parts of kernels.
     """
 
     def __init__(self) -> None:
-        self.seconds, self.n_kernels = 0.0, 0
+        self.seconds, self.names = 0.0, list[str]()
         self._depth, self._started, self._resumes, self._told = 0, 0.0, False, False
 
     def on_start(self, event: Any) -> None:
@@ -81,9 +81,14 @@ class CompilationWatch(event.Listener):
         self._tell()
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._started
-            self.n_kernels += 1
+            self.names.append(event.data["dispatcher"].py_func.__qualname__)
             if self._resumes:
                 gc.enable()
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels compiled so far."""
+        return len(self.names)
 
     def _tell(self) -> None:
         if not self._told and self.seconds + time.perf_counter() - self._started > LONG_COMPILATION:

@@ -19,8 +19,6 @@ Of equally good slots the first is taken, of equally near prototypes the one tha
 change the loss.
 """
 
-import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,9 +36,6 @@ SAME_FAR = TABLE_SIZE + 4.0
 
 FEW_CLASSES = 32
 """Up to this number of classes, ``next_move`` makes a table of the reach of each object for each class."""
-
-LARGEST_EXPONENT = 709.78
-"""Beyond this exponent, exp counts as infinite."""
 
 SPARES = 4
 """Prototypes kept per side beyond the two nearest."""
@@ -82,7 +77,7 @@ class Losses(NamedTuple):
     removal: np.ndarray
     """Rise of the objective if the prototype of each slot leaves."""
     table: np.ndarray
-    """Table of losses, see ``loss_table``."""
+    """Table of losses, see ``protoset.selectors._refinable_set.loss_table``."""
 
 
 class CandidateArrays(NamedTuple):
@@ -286,18 +281,6 @@ def update_losses(rows, nearest, steepness, losses):
             removal[slots[row, 0]] += per_object[row, 3] * per_object[row, 1]
         if slots[row, 2] >= 0:
             removal[slots[row, 2]] += per_object[row, 3] * per_object[row, 2]
-
-
-@lru_cache(maxsize=64)
-def loss_table(steepness):
-    """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far.
-
-    Not compiled: a refinement needs few tables, and all sets of one steepness share one. Nothing writes to it.
-    """
-    exponents = [-steepness * (2.0 * entry / TABLE_SIZE - 1.0) for entry in range(TABLE_SIZE + 2)]
-    # By ``math``, which rounds as the kernels do.
-    losses = [1.0 / (1.0 + (math.exp(exponent) if exponent < LARGEST_EXPONENT else np.inf)) for exponent in exponents]
-    return np.array([*losses, 0.0, 0.0, 1.0, 1.0])
 
 
 @compiled(error_model="numpy")
