@@ -62,7 +62,7 @@ def _kth_smallest(values, count, k):
     return work[wanted]
 
 
-@part
+@part(inline="never")
 def compact(row, nearest):
     """Drop all candidates of a row beyond its last neighbour, and ties beyond the limit."""
     distances, indices, counts, triggers, thresholds, cut_at, n_neighbors, limit = nearest
