@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, squareform
 
 from protoset.experiments.folds import MatrixSpace
-from protoset.spaces import CountedSpace, _contents, make_space
+from protoset.spaces import CountedSpace, _hashes, make_space
 
 RNG = np.random.default_rng(0)
 
@@ -80,9 +80,7 @@ def test_gaps_and_truth_values():
 def test_a_collision_of_hashes_is_no_identity(monkeypatch):
     X = RNG.integers(0, 3, (30, 2)).astype(float)
     expected = make_space(X).identical()
-    monkeypatch.setattr(
-        _contents.kernels.contents, "hash_rows", lambda indptr, bits: np.zeros(len(indptr) - 1, np.uint64)
-    )
+    monkeypatch.setattr(_hashes, "hash_rows", lambda indptr, values: np.zeros(len(indptr) - 1, np.uint64))
     np.testing.assert_array_equal(make_space(X).identical(), expected)
     texts = [np.ones(length) for length in (1, 2, 1, 3)]
     assert make_space(texts, "dtw").identical().tolist() == [0, 1, 0, 2]
@@ -191,3 +189,38 @@ def test_a_matrix_of_a_fold_knows_the_objects_it_was_made_from():
     X = RNG.integers(0, 3, (40, 2)).astype(float)
     space = make_space(X)
     np.testing.assert_array_equal(MatrixSpace(space).identical(), space.identical())
+
+
+def hash_of(values):
+    """Hash of one row of numbers, in Python's integers."""
+    mask, state = 2**64 - 1, len(values)
+    for value in values:
+        bits = int(np.float64(value).view(np.uint64))
+        bits = 0 if value == 0 else 2**63 - 1 if np.isnan(value) else bits
+        state = (state * 0x9E3779B97F4A7C15 + bits) & mask
+        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & mask
+        state ^= state >> 31
+    return state
+
+
+def test_hashes_of_rows():
+    rows = [[], [0.0], [-0.0, 1.5], [np.nan, -np.inf, 2.0], [-np.nan, -np.inf, 2.0], [1.5], [7.0] * 5]
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    hashes = _hashes.hash_rows(indptr, np.array([value for row in rows for value in row]))
+    assert hashes.tolist() == [hash_of(row) for row in rows]
+    assert hashes[3] == hashes[4]
+    assert len(_hashes.hash_rows(np.array([0]), np.empty(0))) == 0
+
+
+def test_hashes_of_distances_do_not_depend_on_blocks():
+    distances = RNG.integers(0, 3, (12, 12)).astype(float)
+    results = []
+    for step in (12, 5):
+        of_rows, of_columns, has_zero = np.zeros(12, np.uint64), np.zeros(12, np.uint64), np.zeros(12, bool)
+        for start in range(0, 12, step):
+            _hashes.add_hashes(distances[start : start + step], start, of_rows, of_columns, has_zero)
+        results.append((of_rows, of_columns, has_zero))
+    np.testing.assert_array_equal(results[0], results[1])
+    off_diagonal = distances + np.eye(12)
+    np.testing.assert_array_equal(results[0][2], (off_diagonal == 0).any(axis=1))

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from protoset import kernels
+from protoset._arrays import rank_rows, smallest_at
 from protoset.spaces._lists import smallest_of
 
 seeds = st.integers(0, 2**32 - 1)
@@ -54,7 +55,7 @@ def test_ranks(code, method, seed, lengths):
     rng = np.random.default_rng(seed)
     rows = [np.sort(rng.integers(0, 4, length).astype(float)) for length in lengths]
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    ranks = kernels.lists.rank_rows(indptr, np.concatenate(rows), code)
+    ranks = rank_rows(indptr, np.concatenate(rows), code)
     np.testing.assert_array_equal(ranks, np.concatenate([rankdata(row, method) for row in rows]))
 
 
@@ -148,12 +149,8 @@ def test_lists_against_their_plain_twins(seed, n):
         first = kernels.lists.first_members(indptr, indices, members, position >= 0, k)
         listed = [[j for j in rows[i] if position[j] >= 0] + k * [-1] for i in members]
         np.testing.assert_array_equal(first, np.reshape([row[:k] for row in listed], (-1, k)))
-    best = kernels.lists.best_ranks(indices, ranks, n)
+    best = smallest_at(indices, ranks, n)
     np.testing.assert_array_equal(best, [min(ranks[indices == j], default=np.inf) for j in range(n)])
-    assert not kernels.lists.rows_with_repeats(indptr, indices).any()
-    if len(rows[0]) > 1:
-        indices[1] = indices[0]
-        np.testing.assert_array_equal(kernels.lists.rows_with_repeats(indptr, indices), np.arange(n) == 0)
 
 
 def test_restrict_and_first_members():
@@ -169,7 +166,7 @@ def test_restrict_and_first_members():
     first = kernels.lists.first_members(indptr, indices, np.array([0, 1, 2]), member, 2)
     np.testing.assert_array_equal(first, [[2, 3], [3, -1], [-1, -1]])
     ranks = np.array([1.0, 2, 3, 1, 2, 1])
-    np.testing.assert_array_equal(kernels.lists.best_ranks(indices, ranks, 4), [1, 1, 2, 2])
+    np.testing.assert_array_equal(smallest_at(indices, ranks, 4), [1, 1, 2, 2])
 
 
 @given(seeds, st.integers(2, 15))

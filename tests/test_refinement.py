@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protoset import REPS, Refined, kernels, refine
 from protoset.selectors import _improving, _refinable_set, all_selectors, refinement
-from protoset.selectors._refinable_set import CandidateDistances, RefinableSet
+from protoset.selectors._refinable_set import CandidateDistances, RefinableSet, loss_table
 from protoset.spaces import CountedSpace, _cells, make_space
 from protoset.spaces.vectors import VectorSpace
 
@@ -131,9 +131,7 @@ SIDES = st.one_of(st.floats(0, 10), st.just(np.inf))
 @given(SIDES, SIDES, st.sampled_from([1.0, 40.0]))
 def test_the_table_of_losses(same, other, steepness):
     exact = kernels.refining.loss(same, other, steepness)
-    assert kernels.refining.interpolated_loss(kernels.refining.loss_table(steepness), same, other) == pytest.approx(
-        exact, abs=1e-4
-    )
+    assert kernels.refining.interpolated_loss(loss_table(steepness), same, other) == pytest.approx(exact, abs=1e-4)
 
 
 @settings(max_examples=40)

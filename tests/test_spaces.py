@@ -377,7 +377,8 @@ def test_the_nearest_so_far_in_any_order(seed, n, k, limit, tied):
     second.push_strip(cut, matrix[cut:, cut:])
     first.settle()
     second.push_all(first)
-    for found in (whole.lists(), second.lists()):
+    by_pair = make_space(matrix, "precomputed").kneighbors_by_pair(k, limit=limit)
+    for found in (whole.lists(), second.lists(), by_pair):
         np.testing.assert_array_equal(found.counts, expected.counts)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.distances, expected.distances)

@@ -18,3 +18,24 @@ def row_sums(values: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     sums = np.add.reduceat(np.append(values, 0.0), indptr[:-1])
     sums[np.diff(indptr) == 0] = 0.0
     return sums
+
+
+def rank_rows(indptr: np.ndarray, values: np.ndarray, ties: int) -> np.ndarray:
+    """Ranks from 1 within each sorted row; ``ties`` says how equal values rank: 0 min, 1 average, 2 ordinal."""
+    entries, starts = np.arange(len(values)), np.repeat(indptr[:-1], np.diff(indptr))
+    if ties == 2:
+        return entries - starts + 1.0
+    opens = np.append(True, values[1:] != values[:-1])[: len(values)] | (entries == starts)
+    firsts = np.flatnonzero(opens)
+    lengths = np.diff(np.append(firsts, len(values)))
+    first = np.repeat(firsts, lengths)
+    if ties == 0:
+        return first - starts + 1.0
+    return 0.5 * (2 * first + np.repeat(lengths, lengths) - 1 - 2 * starts) + 1
+
+
+def smallest_at(indices: np.ndarray, values: np.ndarray, n: int) -> np.ndarray:
+    """Smallest value of the entries with each index below ``n``, infinity where there is none."""
+    smallest = np.full(n, np.inf)
+    np.minimum.at(smallest, indices, values)
+    return smallest

@@ -15,7 +15,7 @@ import numpy as np
 
 from protoset.classifier import PrototypeClassifier
 from protoset.datasets import Attribute, Dataset
-from protoset.kernels import _compile, contents
+from protoset.kernels import _compile, lists
 from protoset.models import fit_model, reference_errors
 from protoset.models.cross_validation import error_of
 from protoset.selectors import REPS, Refined
@@ -23,8 +23,11 @@ from protoset.spaces import make_space
 
 logger = logging.getLogger("protoset")
 
-N_OBJECTS = 120
-"""Objects of each small data set: enough for all steps of a fit."""
+N_OBJECTS = 400
+"""Objects of each data set: enough for all steps of a fit, and for the kernels that smaller data do not need."""
+
+N_SERIES = 120
+"""Series of each data set, and strings: enough for all steps of a fit."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
             work()
             if progress is not None:
                 progress(done, len(works))
-    folder = Path(contents.hash_rows.stats.cache_path or ".")
+    folder = Path(lists.kth_smallest.stats.cache_path or ".")
     return WarmUp(folder, _compile.watch.n_kernels - before, time.perf_counter() - started)
 
 
@@ -97,13 +100,15 @@ def _fit(dataset: Dataset, **options: Any) -> None:
         reference_errors(space, codes)
         error_of(model.classifier, space, codes)
     if dataset.kind != "matrix":
-        model.predict(dataset.objects[:5])
+        model.predict(dataset.objects)
 
 
 def _fit_vectors() -> None:
     X, labels = _vectors()
     attributes = tuple(Attribute(name, "real") for name in "abc")
-    _fit(Dataset("vectors", "vectors", X, labels, attributes))
+    # Rounded, some objects are identical, and distances are tied.
+    for objects in (X, X.round()):
+        _fit(Dataset("vectors", "vectors", objects, labels, attributes))
     # Without a refinement the prototypes are weighted and ranked by other kernels.
     PrototypeClassifier(REPS()).fit(X, labels).predict(X[:5])
     PrototypeClassifier(Refined(REPS())).fit(X, labels).predict(X[:5])
@@ -111,21 +116,22 @@ def _fit_vectors() -> None:
 
 def _fit_mixed() -> None:
     X, labels = _vectors()
-    objects = X.astype(object)
-    objects[:, 2] = np.where(X[:, 2] > 0.5, "yes", "no")
     attributes = (Attribute("a", "real"), Attribute("b", "real"), Attribute("c", "nominal", ("no", "yes")))
-    _fit(Dataset("mixed", "mixed", objects, labels, attributes))
+    for numbers in (X, X.round()):
+        objects = numbers.astype(object)
+        objects[:, 2] = np.where(X[:, 2] > 0.5, "yes", "no")
+        _fit(Dataset("mixed", "mixed", objects, labels, attributes))
 
 
 def _fit_series() -> None:
-    _fit(Dataset("series", "series", _series([20] * N_OBJECTS), np.arange(N_OBJECTS) % 2))
-    X, labels = np.array(_series([20] * N_OBJECTS)), np.arange(N_OBJECTS) % 2
+    _fit(Dataset("series", "series", _series([20] * N_SERIES), np.arange(N_SERIES) % 2))
+    X, labels = np.array(_series([20] * N_SERIES)), np.arange(N_SERIES) % 2
     PrototypeClassifier(REPS(metric="dtw", metric_params={"window": 0.4})).fit(X, labels).predict(X[:5])
 
 
 def _fit_ragged_series() -> None:
-    lengths = [15 + i % 3 for i in range(N_OBJECTS)]
-    _fit(Dataset("ragged", "series", _series(lengths), np.arange(N_OBJECTS) % 2))
+    lengths = [15 + i % 3 for i in range(N_SERIES)]
+    _fit(Dataset("ragged", "series", _series(lengths), np.arange(N_SERIES) % 2))
 
 
 def _series(lengths: list[int]) -> list[np.ndarray]:
@@ -140,6 +146,6 @@ def _fit_matrix() -> None:
 
 def _fit_strings() -> None:
     rng = np.random.default_rng(0)
-    labels = np.arange(N_OBJECTS) % 2
+    labels = np.arange(N_SERIES) % 2
     texts = ["".join(rng.choice(list("abcd"[label : label + 3]), 8)) for label in labels]
     _fit(Dataset("strings", "strings", texts, labels))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._arrays import row_sums
+from protoset._arrays import row_sums, smallest_at
 from protoset._blocks import row_slices
 from protoset.neighbors.lists import TIES, NeighborLists, Ties
 from protoset.neighbors.search import ENTRY_BYTES
@@ -93,7 +93,7 @@ def _of_copies(
     n, total = lists.n_objects, float(counts.sum())
     indptr, indices, own_copies = lists.indptr, lists.indices, np.maximum(counts - 1, 0.0)
     ranks, own_ranks = kernels.lists.rank_copies(indptr, indices, lists.distances, counts, TIES.index(lists.ties))
-    best_ranks = kernels.lists.best_ranks(indices, ranks, n)
+    best_ranks = smallest_at(indices, ranks, n)
     best_ranks = np.where(counts >= 2, np.minimum(best_ranks, own_ranks), best_ranks)
     listed = own_copies + row_sums(counts[indices], indptr)
     left_out = np.maximum(total - counts - (listed - own_copies), 0.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from protoset import kernels
+from protoset._arrays import rank_rows
 from protoset.decisions.held_out import JudgedSet, MeasuredObjects
 from protoset.decisions.ranks import decide
 from protoset.selectors.ranking import degradations, proven_weights
@@ -56,7 +56,7 @@ def ranks_of(block: np.ndarray) -> np.ndarray:
     ordered = np.take_along_axis(block, order, axis=1)
     indptr = np.arange(len(block) + 1) * block.shape[1]
     ranks = np.empty(block.shape)
-    np.put_along_axis(ranks, order, kernels.lists.rank_rows(indptr, ordered.ravel(), 0).reshape(block.shape), axis=1)
+    np.put_along_axis(ranks, order, rank_rows(indptr, ordered.ravel(), 0).reshape(block.shape), axis=1)
     return ranks
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from protoset import kernels
+from protoset._arrays import rank_rows
 from protoset.selectors.ties import MajorityVote
 
 
@@ -36,7 +37,7 @@ def decide(block: np.ndarray, degradations: np.ndarray | None, vote: MajorityVot
     distances = np.take_along_axis(block, order, axis=1)
     n_queries, n_prototypes = block.shape
     indptr = np.arange(n_queries + 1) * n_prototypes
-    ranks = kernels.lists.rank_rows(indptr, distances.ravel(), 0).reshape(block.shape)
+    ranks = rank_rows(indptr, distances.ravel(), 0).reshape(block.shape)
     adjusted = ranks if degradations is None else ranks + degradations[order]
     if np.isinf(distances).any():
         # An infinite distance is unknown: the prototype is farther than the known ones, and never wins.

@@ -15,7 +15,6 @@ __all__ = [
     "alignment",
     "associates",
     "classes",
-    "contents",
     "coordinate",
     "differences",
     "dropping",

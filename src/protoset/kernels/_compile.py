@@ -33,9 +33,15 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile a function that only kernels call, never Python: no code to be called by Python, no cache of its own."""
+    """Compile a function that only kernels call, never Python: no code to be called by Python, no cache of its own.
+
+    It is written into its callers before they are compiled, which takes less time than to compile it apart. With
+    options of its own, such as ``fastmath``, it is compiled apart; ``inline="never"`` does so too, for functions that a
+    kernel calls at several points.
+    """
     if function is None:
         return partial(part, **options)
+    options = options or {"inline": "always"}
     return njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
 
 
@@ -49,12 +55,12 @@ class CompilationWatch(event.Listener):
     ----------
     seconds : float
         Seconds of compilation so far.
-    n_kernels : int
-        Kernels compiled so far; parts of kernels are not counted.
+    names : list of str
+        Kernels compiled so far, without the parts of kernels.
     """
 
     def __init__(self) -> None:
-        self.seconds, self.n_kernels = 0.0, 0
+        self.seconds, self.names = 0.0, list[str]()
         self._depth, self._started, self._resumes, self._told = 0, 0.0, False, False
 
     def on_start(self, event: Any) -> None:
@@ -75,9 +81,14 @@ class CompilationWatch(event.Listener):
         self._tell()
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._started
-            self.n_kernels += 1
+            self.names.append(event.data["dispatcher"].py_func.__qualname__)
             if self._resumes:
                 gc.enable()
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels compiled so far."""
+        return len(self.names)
 
     def _tell(self) -> None:
         if not self._told and self.seconds + time.perf_counter() - self._started > LONG_COMPILATION:

@@ -63,7 +63,7 @@ def ascending(values):
     return order
 
 
-@compiled
+@compiled(inline="always")
 def sort_rows(indptr, indices, distances):
     """Sort each row by (distance, index), in place."""
     longest = 0
@@ -123,33 +123,11 @@ def gather_smallest(block, own, threshold, n_below, indptr, indices, distances):
 
 
 @compiled
-def rank_rows(indptr, distances, ties):
-    """Ranks from 1 within each sorted row; ``ties`` says how equal distances rank: 0 min, 1 average, 2 ordinal."""
-    ranks = np.empty(distances.shape[0])
-    for row in range(indptr.shape[0] - 1):
-        start, stop = indptr[row], indptr[row + 1]
-        first = start
-        while first < stop:
-            end = first + 1
-            while end < stop and distances[end] == distances[first]:
-                end += 1
-            for entry in range(first, end):
-                if ties == 0:
-                    ranks[entry] = first - start + 1
-                elif ties == 1:
-                    ranks[entry] = 0.5 * (first + end - 1 - 2 * start) + 1
-                else:
-                    ranks[entry] = entry - start + 1
-            first = end
-    return ranks
-
-
-@compiled
 def rank_copies(indptr, indices, distances, counts, ties):
     """Ranks within each sorted row where each object has ``counts`` copies, and the rank of an object's own copies.
 
     A rank is 1 plus the number of nearer copies. The other copies of a row's own object are at distance 0. Copies of an
-    object have the same rank; ``ties`` says how objects at equal distances rank, see ``rank_rows``.
+    object have the same rank; ``ties`` says how objects at equal distances rank, as in ``protoset._arrays.rank_rows``.
     """
     ranks, own_ranks = np.empty(distances.shape[0]), np.empty(indptr.shape[0] - 1)
     for row in range(indptr.shape[0] - 1):
@@ -245,31 +223,6 @@ def nearest_members(indptr, indices, distances, closed, rows, member, codes, cou
             winner = nearest_by_majority(nothing[:, :n_tied], codes[among], counts[among], class_totals)[0]
         winners[position] = tied[winner]
     return winners
-
-
-@compiled
-def best_ranks(indices, ranks, n):
-    """The smallest rank at which each object is listed, infinity where it is in no list."""
-    best = np.full(n, np.inf)
-    for entry in range(indices.shape[0]):
-        if ranks[entry] < best[indices[entry]]:
-            best[indices[entry]] = ranks[entry]
-    return best
-
-
-@compiled
-def rows_with_repeats(indptr, indices):
-    """Whether each row holds an index twice; all indices lie below the number of rows."""
-    n = indptr.shape[0] - 1
-    repeats = np.zeros(n, np.bool_)
-    last_row = np.full(n, -1, np.int64)
-    for i in range(n):
-        for entry in range(indptr[i], indptr[i + 1]):
-            j = np.int64(indices[entry])
-            if last_row[j] == i:
-                repeats[i] = True
-            last_row[j] = i
-    return repeats
 
 
 @compiled

@@ -99,7 +99,7 @@ class Steps(NamedTuple):
     faint_logarithm: float
 
 
-@compiled
+@compiled(inline="always")
 def put_back(points, surface):
     """Put prototypes back to where objects can be."""
     if surface == FREE:
@@ -117,14 +117,14 @@ def put_back(points, surface):
             point[j] /= length if length > 0.0 else 1.0
 
 
-@compiled
+@compiled(inline="always")
 def steepness_now(moving, steps):
     """Steepness of the relative loss in the next step."""
     passed = (moving.n_steps[0] + 1.0) / steps.n_steps
     return steps.first_steepness * (1.0 - passed) + steps.last_steepness * passed
 
 
-@compiled
+@compiled(inline="always")
 def take_step(moving, by_points, slopes_of_logarithms, sharpness_slope, steps):
     """Take a step of Adam against the gradients by the points, the logarithms of the scales and that of the sharpness.
 

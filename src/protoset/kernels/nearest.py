@@ -36,7 +36,7 @@ class Nearest(NamedTuple):
     """Neighbours to keep of each object, with ties."""
 
 
-@part
+@part(inline="never")
 def _kth_smallest(values, count, k):
     """The k-th smallest of the first ``count`` values (k from 1), by quickselect on a copy."""
     work = values[:count].copy()
@@ -62,7 +62,7 @@ def _kth_smallest(values, count, k):
     return work[wanted]
 
 
-@part
+@part(inline="never")
 def compact(row, nearest):
     """Drop all candidates of a row beyond its last neighbour, and ties beyond the limit."""
     distances, indices, counts, triggers, thresholds, cut_at, n_neighbors, limit = nearest
@@ -97,7 +97,7 @@ def compact(row, nearest):
     triggers[row] = min(distances.shape[1], kept + max(n_neighbors // 2, 16, kept // 4))
 
 
-@compiled
+@part(inline="never")
 def push(row, other, distance, nearest):
     """Add ``other`` to the candidates of ``row``, unless it is too far away."""
     if distance > nearest.thresholds[row]:

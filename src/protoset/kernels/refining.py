@@ -77,7 +77,7 @@ class Losses(NamedTuple):
     removal: np.ndarray
     """Rise of the objective if the prototype of each slot leaves."""
     table: np.ndarray
-    """Table of losses, see ``loss_table``."""
+    """Table of losses, see ``protoset.selectors._refinable_set.loss_table``."""
 
 
 class CandidateArrays(NamedTuple):
@@ -283,16 +283,6 @@ def update_losses(rows, nearest, steepness, losses):
             removal[slots[row, 2]] += per_object[row, 3] * per_object[row, 2]
 
 
-@compiled
-def loss_table(steepness):
-    """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far."""
-    table = np.empty(TABLE_SIZE + 6)
-    for entry in range(TABLE_SIZE + 2):
-        table[entry] = 1.0 / (1.0 + np.exp(-steepness * (2.0 * entry / TABLE_SIZE - 1.0)))
-    table[int(OTHER_FAR) : int(SAME_FAR)], table[int(SAME_FAR) :] = 0.0, 1.0
-    return table
-
-
 @compiled(error_model="numpy")
 def interpolated_loss(table, same, other):
     """Loss from a table, by linear interpolation: exact enough to choose candidates."""
@@ -304,7 +294,7 @@ def interpolated_loss(table, same, other):
     return table[entry] + (position - entry) * (table[entry + 1] - table[entry])
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inline="always")
 def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, changes):
     """Estimate how a candidate changes the objective: alone, and together with the removal of each prototype.
 
@@ -336,7 +326,7 @@ def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, change
     return entry
 
 
-@compiled
+@compiled(inline="always")
 def objects_within(column, limits, rows, distances):
     """Write the objects nearer to a candidate than their limits, and their distances; return their number."""
     count = 0
@@ -356,7 +346,7 @@ def objects_in_reach(code, rows, column, reach, codes, reached, distances):
     return count
 
 
-@compiled
+@compiled(inline="always")
 def reach_by_class(n_classes, codes, reach):
     """Reach of every object for a candidate of each class, shape (n_classes, n_objects)."""
     limits = np.empty((n_classes, codes.shape[0]))
@@ -366,7 +356,7 @@ def reach_by_class(n_classes, codes, reach):
     return limits
 
 
-@compiled
+@compiled(error_model="numpy")
 def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
     """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
 

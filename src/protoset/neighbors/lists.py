@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._arrays import row_numbers, row_pointers
+from protoset._arrays import rank_rows, row_numbers, row_pointers, smallest_at
 from protoset._display import Brief
 from protoset._storage import Storage
 from protoset._validation import check_choice, name_rows
@@ -76,14 +76,14 @@ class NeighborLists(Brief):
         for rows, entries in self._parts():
             self._check_indices(rows, indices[entries])
         self._take_over("indices", indices, np.int32)
-        twice = np.flatnonzero(kernels.lists.rows_with_repeats(self.indptr, self.indices))
-        if len(twice):
-            raise ValueError(f"lists: {name_rows(twice)} list the same neighbour twice")
+        twice = [rows.start + self._rows_with_repeats(rows, entries) for rows, entries in self._parts()]
+        if any(map(len, twice)):
+            raise ValueError(f"lists: {name_rows(np.concatenate(twice))} list the same neighbour twice")
         ranks = self.storage.scratch("neighbor_ranks", self.distances.shape, np.float64)
         for rows, entries in self._parts():
             self._check_distances(rows, self.distances[entries])
             local = self.indptr[rows.start : rows.stop + 1] - self.indptr[rows.start]
-            ranks[entries] = kernels.lists.rank_rows(local, self.distances[entries], TIES.index(self.ties))
+            ranks[entries] = rank_rows(local, self.distances[entries], TIES.index(self.ties))
         self._take_over("ranks", ranks, float)
 
     def _parts(self) -> Iterator[tuple[slice, slice]]:
@@ -94,6 +94,17 @@ class NeighborLists(Brief):
             stop = max(start + 1, int(np.searchsorted(self.indptr, wanted, side="right")) - 1)
             yield slice(start, stop), slice(int(self.indptr[start]), int(self.indptr[stop]))
             start = stop
+
+    def _rows_with_repeats(self, rows: slice, entries: slice) -> np.ndarray:
+        """Those of the rows, counted from the first of them, that list an object twice."""
+        indptr, indices = self.indptr[rows.start : rows.stop + 1] - self.indptr[rows.start], self.indices[entries]
+        lists = sparse.csr_matrix((np.ones(len(indices), np.int8), indices, indptr), (len(indptr) - 1, self.n_objects))
+        # By columns the rows are ascending, so that repeats follow each other.
+        listed_by = lists.tocsc()
+        is_repeat = np.append(False, np.diff(listed_by.indices) == 0)[: len(indices)]
+        starts = listed_by.indptr[:-1]
+        is_repeat[starts[starts < len(indices)]] = False
+        return np.unique(listed_by.indices[is_repeat])
 
     def _take_over(self, name: str, values: Any, dtype: Any) -> None:
         array = np.ascontiguousarray(values, dtype)
@@ -262,7 +273,7 @@ class NeighborLists(Brief):
 
     def best_ranks(self) -> np.ndarray:
         """Return the smallest rank that each object has in the lists of other objects; infinity if it is in none."""
-        return kernels.lists.best_ranks(self.indices, self.ranks, self.n_objects)
+        return smallest_at(self.indices, self.ranks, self.n_objects)
 
     def first_members(self, rows: np.ndarray, member: np.ndarray, n_members: int) -> np.ndarray:
         """Return the nearest listed members of each of ``rows``, a row each; -1 if the list has no more members."""

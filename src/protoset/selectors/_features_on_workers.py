@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from protoset import kernels
-from protoset._arrays import row_pointers
+from protoset._arrays import rank_rows, row_pointers, smallest_at
 from protoset._cluster import gather, reduce_pairs, send, submit
 from protoset.features import RankExponential, column_sums, constraints_of_rows, tail_of_rows
 from protoset.neighbors.lists import TIES, Ties
@@ -66,11 +65,11 @@ def rank_exponential_on_workers(lists: WorkerLists, codes: np.ndarray, beta: flo
 def _constrain(raw: RawLists, codes: np.ndarray, start: int, beta: float, ties: Ties) -> BlockConstraints:
     """Features of a block of rows, on a worker."""
     n, indptr = len(codes), row_pointers(raw.counts)
-    ranks = kernels.lists.rank_rows(indptr, raw.distances, TIES.index(ties))
+    ranks = rank_rows(indptr, raw.distances, TIES.index(ties))
     own = codes[start : start + len(raw.counts)]
     values, rho = constraints_of_rows(indptr, raw.indices, ranks, own, codes, beta)
     features = sparse.csr_matrix((values, raw.indices, indptr), shape=(len(own), n))
-    sums = ColumnSums(*column_sums(raw.indices, values, n), kernels.lists.best_ranks(raw.indices, ranks, n))
+    sums = ColumnSums(*column_sums(raw.indices, values, n), smallest_at(raw.indices, ranks, n))
     cut = float(tail_of_rows(indptr, ranks, raw.closed, ties, n, beta).sum())
     return BlockConstraints(features, (rho, cut), sums)
 

@@ -7,6 +7,9 @@ they are needed. The loss is ``protoset.kernels.refining.loss``.
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
 import numpy as np
 from joblib import delayed
 from scipy import sparse
@@ -33,6 +36,9 @@ LIST_ENTRY_BYTES = 40
 
 APPROXIMATE_LISTS_FROM = 30_000
 """Objects from which on faiss searches the lists. A candidate missing from the lists is not tried; moves stay exact."""
+
+LARGEST_EXPONENT = 709.78
+"""Beyond this exponent, exp counts as infinite."""
 
 NEGLIGIBLE = 1e-9
 """Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
@@ -189,7 +195,7 @@ class RefinableSet:
     def set_steepness(self, steepness: float) -> None:
         """Change the steepness of the loss."""
         self._steepness = steepness
-        self._losses = self._losses._replace(table=kernels.refining.loss_table(steepness))
+        self._losses = self._losses._replace(table=loss_table(steepness))
         kernels.refining.update_losses(self._all_rows, self._nearest, steepness, self._losses)
         self.objective = float((self._losses.per_object[:, 0] * self._losses.per_object[:, 3]).sum())
         self.least = max(NEGLIGIBLE, self._tolerance * self.objective)
@@ -232,3 +238,16 @@ class RefinableSet:
         for block in row_slices(len(rows), len(filled) * 8):
             columns = self._candidates.columns_of(self.members[filled], rows[block])
             kernels.refining.find_nearest(rows[block], *columns, filled, self.members, self._codes, self._nearest)
+
+
+@lru_cache(maxsize=64)
+def loss_table(steepness: float) -> np.ndarray:
+    """Losses at evenly spaced relative differences from -1 to 1, then the losses where one side is infinitely far.
+
+    All sets of one steepness share a table, so that nothing may write to it. The kernels look up where a loss is.
+    """
+    size = kernels.refining.TABLE_SIZE
+    exponents = [-steepness * (2.0 * entry / size - 1.0) for entry in range(size + 2)]
+    # By ``math``, which rounds as the kernels do.
+    losses = [1.0 / (1.0 + (math.exp(exponent) if exponent < LARGEST_EXPONENT else np.inf)) for exponent in exponents]
+    return np.array([*losses, 0.0, 0.0, 1.0, 1.0])

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from protoset import kernels
 from protoset._arrays import row_numbers, row_pointers
 from protoset._blocks import row_slices
+from protoset.spaces import _hashes
 
 
 def number_vectors(X: np.ndarray) -> np.ndarray:
@@ -21,8 +21,7 @@ def number_vectors(X: np.ndarray) -> np.ndarray:
     hashes = np.empty(len(X), np.uint64)
     for rows in row_slices(len(X), X.shape[1] * 8):
         block = np.ascontiguousarray(X[rows], np.float64)
-        indptr = np.arange(len(block) + 1) * X.shape[1]
-        hashes[rows] = kernels.contents.hash_rows(indptr, block.view(np.uint64).reshape(-1))
+        hashes[rows] = _hashes.hash_rows(np.arange(len(block) + 1) * X.shape[1], block.reshape(-1))
 
     def equal(some: np.ndarray, others: np.ndarray) -> bool:
         # NaN is equal to NaN here.
@@ -36,7 +35,7 @@ def number_ragged(lengths: np.ndarray, *columns: np.ndarray) -> np.ndarray:
     """Numbers for rows of several lengths, each with the next ``lengths[i]`` entries of all ``columns``."""
     indptr, width = row_pointers(lengths), len(columns)
     entries = np.column_stack([np.asarray(column, np.float64) for column in columns])
-    hashes = kernels.contents.hash_rows(indptr * width, np.ascontiguousarray(entries).view(np.uint64).reshape(-1))
+    hashes = _hashes.hash_rows(indptr * width, entries.reshape(-1))
 
     def equal(some: np.ndarray, others: np.ndarray) -> bool:
         if not np.array_equal(lengths[some], lengths[others]):
@@ -85,8 +84,7 @@ def number_distances(block: Callable[[Any, Any], np.ndarray], n_objects: int) ->
     of_rows, of_columns = np.zeros(n_objects, np.uint64), np.zeros(n_objects, np.uint64)
     has_zero = np.zeros(n_objects, bool)
     for rows in row_slices(n_objects, n_objects * 8):
-        distances = np.ascontiguousarray(block(rows, slice(None)), np.float64)
-        kernels.contents.add_hashes(distances.view(np.uint64), rows.start, of_rows, of_columns, has_zero)
+        _hashes.add_hashes(block(rows, slice(None)), rows.start, of_rows, of_columns, has_zero)
     hashes = of_rows * np.uint64(3) + of_columns
     leaders = np.arange(n_objects)
     by_hash: dict[int, list[int]] = {}

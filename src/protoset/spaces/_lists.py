@@ -10,6 +10,9 @@ import numpy as np
 from protoset import kernels
 from protoset._arrays import row_pointers
 
+FEW_ENTRIES = 2**17
+"""Entries of a block up to which NumPy lists neighbours about as fast as a kernel, which has to be compiled first."""
+
 
 @dataclass(frozen=True)
 class SearchCounters:
@@ -95,9 +98,28 @@ def smallest_of(block: np.ndarray, own: np.ndarray, k: int, limit: int) -> RawLi
     ``own`` is the column of each row itself, which is left out; -1 where it has none. A row whose ties do not fit keeps
     the lowest columns.
     """
+    if block.size <= FEW_ENTRIES:
+        return _smallest_of_few(block, own, k, limit)
     threshold, n_below, n_at = kernels.lists.kth_smallest(block, own, k)
     counts = np.minimum(n_below + n_at, limit)
     indptr = row_pointers(counts)
     indices, distances = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
     kernels.lists.gather_smallest(block, own, threshold, n_below, indptr, indices, distances)
     return RawLists(counts, indices, distances, counts == n_below + n_at)
+
+
+def _smallest_of_few(block: np.ndarray, own: np.ndarray, k: int, limit: int) -> RawLists:
+    """Do the same as ``smallest_of``, by NumPy."""
+    others, has_own = np.array(block, np.float64), np.flatnonzero(own >= 0)
+    others[has_own, own[has_own]] = np.inf
+    threshold = np.partition(others, k - 1, axis=1)[:, k - 1 : k] if k > 0 else -np.inf
+    is_near = others <= threshold
+    is_near[has_own, own[has_own]] = False
+    n_near = is_near.sum(axis=1)
+    rows, columns = np.nonzero(is_near)
+    distances = others[rows, columns]
+    # The sort is stable, and the columns are ascending.
+    order = np.lexsort((distances, rows))
+    counts = np.minimum(n_near, limit)
+    order = order[np.arange(len(order)) - np.repeat(row_pointers(n_near)[:-1], n_near) < limit]
+    return RawLists(counts, columns[order].astype(np.int32), distances[order], counts == n_near)

@@ -28,7 +28,7 @@ from protoset._blocks import in_threads, map_blocks, row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import check_count, check_jobs, check_positions
-from protoset.spaces._lists import RawLists, smallest_of
+from protoset.spaces._lists import FEW_ENTRIES, RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.comparison import PairComparison
 from protoset.spaces.movable import MovableObjects, Moved
@@ -287,6 +287,8 @@ class TrainingSpace(Dissimilarities):
     ) -> RawLists:
         """Neighbours of every object where d(a, b) = d(b, a): each pair is computed once."""
         n = self.shape[0]
+        if n * n <= FEW_ENTRIES:
+            return self._kneighbors_of_few(min(n_neighbors, n - 1), limit, progress)
         nearest = NearestSoFar(n, min(n_neighbors, n - 1), limit)
         strips = list(row_slices(n, n * 8))
         workers = in_threads(n_jobs, return_as="generator")
@@ -296,6 +298,14 @@ class TrainingSpace(Dissimilarities):
             if progress is not None:
                 progress(strip.stop * (2 * n - strip.stop - 1) // 2, n * (n - 1) // 2)
         return nearest.lists()
+
+    def _kneighbors_of_few(self, k: int, limit: int, progress: ProgressCallback | None) -> RawLists:
+        """Do the same as ``kneighbors_by_pair``, from all dissimilarities at once."""
+        n = self.shape[0]
+        upper = np.triu(self.upper_block(slice(0, n)), 1)
+        if progress is not None:
+            progress(n * (n - 1) // 2, n * (n - 1) // 2)
+        return smallest_of(np.where(np.tri(n, dtype=bool), upper.T, upper), np.arange(n), k, max(limit, k))
 
     def upper_block(self, rows: slice) -> np.ndarray:
         """Dissimilarities of rows to the columns from ``rows.start`` on; only entries above the diagonal count."""

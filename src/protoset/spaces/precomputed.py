@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._arrays import row_numbers, row_pointers
+from protoset._arrays import rank_rows, row_numbers, row_pointers
 from protoset._blocks import row_slices
 from protoset._progress import ProgressCallback
 from protoset._validation import input_error, name_rows, refuse_ambiguous
@@ -194,7 +194,7 @@ class GraphSpace(PrecomputedSpace):
         distances = self._matrix.data.astype(np.float64)
         kernels.lists.sort_rows(indptr, indices, distances)
         row = row_numbers(indptr)
-        tied_in = kernels.lists.rank_rows(indptr, distances, 0) <= n_neighbors
+        tied_in = rank_rows(indptr, distances, 0) <= n_neighbors
         kept = tied_in & (np.arange(len(indices)) - indptr[row] < max(limit, n_neighbors))
         counts, listed = np.bincount(row[kept], minlength=self.shape[0]), np.diff(indptr)
         # If the whole list is kept, an object that is not listed may be as near as the last neighbour.
