@@ -28,7 +28,9 @@ from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeC
 from protoset.spaces import TrainingSpace, make_space
 
 SWAPPED_OBJECTS = 2048
-"""Objects beyond which a set that will move is not refined before that: moves gain more in less time."""
+"""Costly objects, such as series, beyond which a set that will move is not refined before that; other sets never are.
+
+Moves gain more in less time."""
 
 Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
 """Maps the objects to what is done to a set of them before it predicts; None for nothing."""
@@ -192,7 +194,7 @@ class Refined(BaseSelector):
         self.selector_ = selector
         self.size_curve_ = getattr(selector, "size_curve_", None)
         self.refinement_: Refinement | None = None
-        if finish is not None and self._leaves_out_swaps(space.shape[0]):
+        if finish is not None and self._leaves_out_swaps(space):
             return selector.sample_indices_
         report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
         self.refinement_ = refine_distinct(
@@ -212,10 +214,11 @@ class Refined(BaseSelector):
         )
         return self.refinement_.indices
 
-    def _leaves_out_swaps(self, n_objects: int) -> bool:
+    def _leaves_out_swaps(self, space: TrainingSpace) -> bool:
         """Whether a set that will move is not refined before that."""
         given = self.steepness, self.n_starts, self.max_objects, self.max_time, self.callback
-        return n_objects > SWAPPED_OBJECTS and all(parameter is None for parameter in given)
+        is_costly = space.movable is not None and space.movable.is_costly
+        return (not is_costly or space.shape[0] > SWAPPED_OBJECTS) and all(parameter is None for parameter in given)
 
     def _spread(self, training: TrainingSet) -> None:
         super()._spread(training)
