@@ -12,12 +12,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
-from protoset.adaptation import AdaptSettings, descent
+from protoset.adaptation import AdaptSettings, adapting, descent
 from protoset.adaptation.adapting import starting_set
 from protoset.adaptation.descent import Course, WeightedObjects
 from protoset.adaptation.validation import Trial, n_trial_passes, try_courses
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
-from protoset.selectors import refined
 from protoset.selectors._distinct import DistinctObjects
 from protoset.spaces import make_space
 
@@ -390,9 +389,18 @@ def test_objects_pass_in_chunks_from_everywhere(monkeypatch, blobs):
     assert np.mean(nearest_labels(moved.prototypes, moved.labels, queries) != truth) < before
 
 
-def test_sets_of_many_objects_are_not_refined_before_they_move(monkeypatch, blobs):
+def test_sets_that_stay_where_they_are_are_refined(monkeypatch, blobs):
+    X, y, _, _ = blobs
+    monkeypatch.setattr(adapting, "should_move", lambda after, before, movable: False)
+    staying = PrototypeClassifier(Refined(REPS(16))).fit(X, y)
+    assert not staying.adaptation_.has_moved
+    plain = PrototypeClassifier(Refined(REPS(16)), adapt=False).fit(X, y)
+    np.testing.assert_array_equal(staying.sample_indices_, plain.sample_indices_)
+    np.testing.assert_array_equal(staying.prototypes_, X[plain.sample_indices_])
+
+
+def test_sets_are_not_refined_before_they_move(blobs):
     X, y, queries, truth = blobs
-    monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 300)
     moving = PrototypeClassifier(Refined(REPS(16))).fit(X, y)
     assert moving.selector_.refinement_ is None
     np.testing.assert_array_equal(moving.sample_indices_, REPS(16).fit(X, y).sample_indices_)

@@ -19,7 +19,7 @@ from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is
 from protoset._estimators import CheckedEstimator
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real
 from protoset.adaptation import Adaptation, AdaptSettings, adapt_selected, moved_before_predicting
-from protoset.adaptation.selected import MovedSelection, class_weight_of
+from protoset.adaptation.selected import MovedSelection, class_weight_of, stays_unrefined
 from protoset.adaptation.settings import check_adapt
 from protoset.adaptation.streaming import (
     Batch,
@@ -227,18 +227,17 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
             if moves is not None and isinstance(selector, Refined):
                 options["finishing"] = moved_before_predicting(moves, selector)
             space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client, **options)
-            kept = selector.sample_indices_
             if space.n_features is not None:
                 note_features(plain, X, space.n_features)
-            plain.selector_ = selector
-            plain.classes_, plain.sample_indices_ = selector.classes_, kept
-            vote = vote_of(selector, codes)
-            plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
-            plain.prototype_labels_ = plain.classes_[plain._codes]
-            plain._beta = selector._rank_base()
+            plain._keep(selector, codes)
             outlier_label_for(plain.outlier_label, plain.classes_, plain.refuse)
             training = lru_cache(partial(_training_set, space, y, sample_weight))
             moved = plain._place(space, training)
+            if stays_unrefined(selector, moved):
+                options |= {"is_swapped": True} | ({} if lists is None else {"lists": lists})
+                labels = gathered_labels(y, getattr(space.cluster, "client", None))
+                plain._keep(selector, selector._fit_space(space, labels, sample_weight, **options))
+                moved = plain._place(space, training)
             plain._learn_rule(space, training, moved)
             if plain.refuse is not None:
                 plain._is_novel(np.empty(0), plain.refuse)
@@ -390,6 +389,14 @@ class PrototypeClassifier(ClassifierMixin, CheckedEstimator):
         """
         check_is_fitted(self, "classes_")
         return self._counters.error
+
+    def _keep(self, selector: BaseSelector, codes: np.ndarray) -> None:
+        """Note the set that a fitted selector chose among objects of these classes."""
+        self.selector_, self.classes_, self.sample_indices_ = selector, selector.classes_, selector.sample_indices_
+        vote = vote_of(selector, codes)
+        self._codes, self.prototype_counts_, self.class_counts_ = vote.codes, vote.counts, vote.class_totals
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._beta = selector._rank_base()
 
     def _place(self, space: TrainingSpace, training: Callable[[], TrainingSet]) -> MovedSelection | None:
         """Put the prototypes where they are selected, or where the adaptation moves them."""

@@ -102,6 +102,11 @@ class Adaptation(Brief):
         """Whether the prototypes differ from the given ones."""
         return self.n_passes > 0
 
+    @property
+    def was_stopped(self) -> bool:
+        """Whether a limit, a callback or an interruption ended the adaptation."""
+        return self.reason.startswith("stopped")
+
 
 def adapt(
     X: Any,

@@ -14,7 +14,7 @@ from protoset.adaptation.adapting import Adaptation, SelectWithout, adapt_set, o
 from protoset.adaptation.checks import check_movable
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings
-from protoset.adaptation.validation import Trial, TriedSet, in_memory
+from protoset.adaptation.validation import FEW_OBJECTS, Trial, TriedSet, in_memory
 from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
@@ -182,6 +182,13 @@ def class_weight_of(selector: Any) -> Any:
 def selects_again(selector: Any) -> bool:
     """Whether a method selects again without held-out objects: REPS and refined REPS; others may take long."""
     return isinstance(selector.selector_ if isinstance(selector, Refined) else selector, REPS)
+
+
+def stays_unrefined(selector: Any, moved: MovedSelection | None) -> bool:
+    """Whether a set of few objects was not refined, as it was to move, and then stayed where it was."""
+    if moved is None or moved.adaptation.has_moved or moved.adaptation.was_stopped:
+        return False
+    return isinstance(selector, Refined) and selector.refinement_ is None and len(moved.training.objects) <= FEW_OBJECTS
 
 
 def select_without(

@@ -76,7 +76,7 @@ class Refined(BaseSelector):
         The fitted selector; its ``sample_indices_`` is the set before the refinement.
     refinement_ : Refinement or None
         Result of the refinement: losses, numbers of swaps and passes. None where :class:`PrototypeClassifier` moves the
-        prototypes of more than 2,048 objects and no parameter of the refinement is given: there is none then.
+        prototypes and no parameter of the refinement is given: there is none then. Series are refined, up to 2,048.
     size_curve_ : SizeCurve or None
         Error of refined sets at each size tried, where the size is automatic.
     degradations_ : ndarray of shape (n_objects,) or None
@@ -165,11 +165,13 @@ class Refined(BaseSelector):
         *,
         objects: DistinctObjects,
         finishing: Finishing | None = None,
+        is_swapped: bool = False,
         **options: Any,
     ) -> np.ndarray:
         """Fit the selector on the space, then refine its set; ``options`` are passed on to the selector.
 
-        ``finishing`` says what is done to the set before it predicts, for the automatic size.
+        ``finishing`` says what is done to the set before it predicts, for the automatic size. A set that will move is
+        refined if ``is_swapped``.
         """
         selector: Any = clone(self._inner())
         if space.partial:
@@ -194,7 +196,7 @@ class Refined(BaseSelector):
         self.selector_ = selector
         self.size_curve_ = getattr(selector, "size_curve_", None)
         self.refinement_: Refinement | None = None
-        if finish is not None and self._leaves_out_swaps(space):
+        if finish is not None and not is_swapped and self._leaves_out_swaps(space):
             return selector.sample_indices_
         report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
         self.refinement_ = refine_distinct(
