@@ -7,15 +7,15 @@ objects; of the others four folds of five in turn, and means are printed. Peers 
 protoset keeps. The best parameters of prosemble's grid are those with the lowest error on a fifth of the (first)
 training part. Peers that are not installed are left out; sklvq 0.1.2 needs scikit-learn 1.6.
 
-CPU seconds are those of a first fit and of the same fit again, in one process. Only the first of all fits is cold: the
-best of prosemble's grid comes after its defaults and the grid, and later splits come after earlier ones, so compare the
-second fits. protoset keeps compiled code on disk and only loads it; a last line has the cost of a fit that compiles
-everything.
+CPU seconds are those of the first fit in a fresh process, imports left out and given apart, and of a second fit in one
+process. protoset keeps compiled code on disk, so that a fresh process loads it; JAX compiles in every process. A last
+line has the cost of a fit of protoset that compiles everything, which happens once after an installation.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -43,6 +43,8 @@ RATES = {"letter": 0.02, "yeast": 0.05, "contraceptive": 0.05, "vehicle": 0.05}
 FOLDS = 5
 PROSEMBLE_GRID = {"lr": (0.003, 0.01, 0.03), "batch_size": (None, 256), "transfer_fn": ("identity", "sigmoid_beta")}
 OURS = "protoset, adapted"
+DEFAULTS = "prosemble, defaults"
+BEST = "prosemble, best of grid"
 
 Fit = Callable[[np.ndarray, np.ndarray], Any]
 """Fits a new classifier to objects and class numbers."""
@@ -56,13 +58,20 @@ class Measured:
     ----------
     error : float
         On the test objects.
-    first, again : float
-        CPU seconds of the first fit, and of the second one.
+    again : float
+        CPU seconds of the fit, once everything is compiled.
     """
 
     error: float
-    first: float
     again: float
+
+
+@dataclass(frozen=True)
+class FreshProcess:
+    """CPU seconds of the imports and of the first fit in a process of its own."""
+
+    imports: float
+    fit: float
 
 
 def splits(folder: Path, name: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
@@ -84,9 +93,10 @@ def measured(
     fit: Fit, X: np.ndarray, queries: np.ndarray, y: np.ndarray, truth: np.ndarray, *, compiles: bool = True
 ) -> tuple[Measured, Any]:
     """Error and CPU seconds of a fit, twice where it ``compiles`` anything; the classifier."""
-    first, classifier = cpu_seconds(lambda: fit(X, y))
-    again = cpu_seconds(lambda: fit(X, y))[0] if compiles else first
-    return Measured(error_of(classifier, queries, truth), first, again), classifier
+    seconds, classifier = cpu_seconds(lambda: fit(X, y))
+    if compiles:
+        seconds, _ = cpu_seconds(lambda: fit(X, y))
+    return Measured(error_of(classifier, queries, truth), seconds), classifier
 
 
 def error_of(classifier: Any, queries: np.ndarray, truth: np.ndarray) -> float:
@@ -142,9 +152,10 @@ def runs(name: str) -> bool:
     return True
 
 
-def measure_data(folder: Path, name: str, peers: list[str]) -> dict[str, Measured]:
-    """Measure protoset and its peers on one data set: means over the splits."""
+def measure_data(folder: Path, name: str, peers: list[str]) -> dict[str, tuple[Measured, FreshProcess | None]]:
+    """Measure protoset and its peers on one data set: means over the splits, and a fresh process on the first one."""
     results: dict[str, list[Measured]] = {}
+    fresh: dict[str, FreshProcess] = {}
     chosen: dict[str, Any] = {}
     for number, split in enumerate(splits(folder, name)):
         X, _, y, _ = split
@@ -153,30 +164,50 @@ def measure_data(folder: Path, name: str, peers: list[str]) -> dict[str, Measure
         counts = np.maximum(np.bincount(classifier.prototype_labels_, minlength=y.max() + 1), 1)
         if number == 0:
             print(f"{name}, {len(X):,} x {X.shape[1]}, {counts.sum()} kept", flush=True)
+            fresh[OURS] = in_fresh_process(folder, name, {})
         if "prosemble" in peers:
-            results.setdefault("prosemble, defaults", []).append(measured(fit_prosemble(counts), *split)[0])
+            results.setdefault(DEFAULTS, []).append(measured(fit_prosemble(counts), *split)[0])
             if number == 0:
                 chosen, search = best_of_grid(X, y, counts)
-                print(f"  prosemble, best of grid: {chosen}; CPU seconds of this choice {search:.1f}", flush=True)
-            best, _ = measured(fit_prosemble(counts, **chosen), *split)
-            results.setdefault("prosemble, best of grid", []).append(best)
+                print(f"  {BEST}: {chosen}; CPU seconds of this choice {search:.1f}", flush=True)
+                sizes = {"counts": counts.tolist()}
+                fresh |= {DEFAULTS: in_fresh_process(folder, name, sizes)}
+                fresh |= {BEST: in_fresh_process(folder, name, sizes | chosen)}
+            results.setdefault(BEST, []).append(measured(fit_prosemble(counts, **chosen), *split)[0])
         if "sklvq" in peers:
             theirs, _ = measured(fit_sklvq(counts), *split, compiles=False)
             results.setdefault("sklvq, defaults", []).append(theirs)
-    return {title: mean_of(each) for title, each in results.items()}
+    return {title: (mean_of(each), fresh.get(title)) for title, each in results.items()}
 
 
 def mean_of(parts: list[Measured]) -> Measured:
     """Mean over the splits."""
-    return Measured(*np.mean([(part.error, part.first, part.again) for part in parts], axis=0).tolist())
+    return Measured(*np.mean([(part.error, part.again) for part in parts], axis=0).tolist())
+
+
+def in_fresh_process(folder: Path, name: str, parameters: dict[str, Any], **environment: str) -> FreshProcess:
+    """Fit the first split in a process of its own: prosemble where there are parameters, else protoset."""
+    command = [sys.executable, "-m", "benchmarks.adaptation_peers", "one", str(folder), name, json.dumps(parameters)]
+    process = subprocess.run(command, env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True)
+    return FreshProcess(*map(float, process.stdout.split()))
+
+
+def fit_once(folder: str, name: str, parameters: dict[str, Any]) -> None:
+    """Print the CPU seconds of the imports and of one fit."""
+    X, _, y, _ = next(splits(Path(folder), name))
+    # This process has imported protoset for the data, in either case.
+    imports, counts = time.process_time(), np.array(parameters.pop("counts", []), int)
+    fit = fit_prosemble(counts, **parameters) if len(counts) else fit_protoset(RATES[name])
+    if len(counts):
+        imports = time.process_time() - imports
+    seconds, _ = cpu_seconds(lambda: fit(X, y))
+    print(imports, seconds)
 
 
 def first_fit_ever(folder: str) -> float:
     """CPU seconds of a fit in a process that has nothing compiled."""
     with tempfile.TemporaryDirectory() as cache:
-        command = [sys.executable, "-m", "benchmarks.adaptation_peers", "one", folder]
-        environment = os.environ | {"NUMBA_CACHE_DIR": cache}
-        return float(subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        return in_fresh_process(Path(folder), "vehicle", {}, NUMBA_CACHE_DIR=cache).fit
 
 
 def main(folder: str, *names: str) -> None:
@@ -185,24 +216,23 @@ def main(folder: str, *names: str) -> None:
     peers = [name for name in ("prosemble", "sklvq") if runs(name)]
     for name in names or tuple(RATES):
         measures = measure_data(Path(folder), name, peers)
-        print("  error, CPU seconds of the first fit, and of the same fit again")
-        for title, mean in measures.items():
-            print(f"  {title:26}{mean.error:8.4f}{mean.first:9.2f}{mean.again:9.2f}")
-        ours = measures.pop(OURS)
-        for title, theirs in measures.items():
-            for what, ratio in (
-                ("error", ours.error / theirs.error),
-                ("CPU time of the first fit", ours.first / theirs.first),
-                ("CPU time of the fit again", ours.again / theirs.again),
-            ):
-                print(f"  {what} over that of {title}: {verdict(ratio, 1, at_most=True)}", flush=True)
+        print("  error, CPU seconds of a second fit; of the first fit in a fresh process, and of its imports")
+        for title, (mean, fresh) in measures.items():
+            alone = f"{fresh.fit:9.2f}{fresh.imports:9.2f}" if fresh else ""
+            print(f"  {title:26}{mean.error:8.4f}{mean.again:9.2f}{alone}")
+        ours, ours_fresh = measures.pop(OURS)
+        for title, (theirs, fresh) in measures.items():
+            ratios = {"error": ours.error / theirs.error, "CPU time of a second fit": ours.again / theirs.again}
+            if ours_fresh and fresh:
+                ratios["CPU time of the first fit in a fresh process"] = ours_fresh.fit / fresh.fit
+            for quantity, ratio in ratios.items():
+                print(f"  {quantity} over that of {title}: {verdict(ratio, 1, at_most=True)}", flush=True)
     print(f"vehicle, CPU seconds of a fit that compiles everything: {first_fit_ever(folder):.1f}")
     print(f"peak memory: {peak_gigabytes():.2f} GB")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "one":
-        some = next(splits(Path(sys.argv[2]), "vehicle"))
-        print(cpu_seconds(lambda: fit_protoset(RATES["vehicle"])(some[0], some[2]))[0])
+        fit_once(sys.argv[2], sys.argv[3], json.loads(sys.argv[4]))
     else:
         main(*sys.argv[1:])

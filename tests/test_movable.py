@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
+from scipy.special import logsumexp
 
 from protoset import REPS, PrototypeClassifier, export, kernels, load, save
 from protoset.adaptation import descent
@@ -252,6 +253,26 @@ def gradient_of(movable, rows, y, prototypes, loss):
     gradient = Moved(np.zeros_like(prototypes.points), np.zeros(movable.n_scales))
     movable.add_gradients(rows, prototypes, columns, distances, slopes, gradient)
     return gradient
+
+
+@given(seed=st.integers(0, 2**16), sharpness=st.floats(1e-3, 1e3), n_prototypes=st.integers(1, 40))
+def test_the_softmax_is_that_of_numpy(seed, sharpness, n_prototypes):
+    """Shares by powers of 2 and a polynomial, near and far, with prototypes that do not count."""
+    rng = np.random.default_rng(seed)
+    distances, y = rng.random((5, n_prototypes)), rng.integers(3, size=5)
+    labels = np.broadcast_to(rng.integers(3, size=n_prototypes), distances.shape)
+    distances[0, : n_prototypes // 2] = np.inf
+    slopes, weights = np.empty_like(distances), rng.random(5)
+    total, _ = kernels.adapting.softmax_loss(distances, labels, y, weights, sharpness, slopes)
+    exponents = -sharpness * distances**2
+    same = np.where(labels == y[:, None], exponents, -np.inf)
+    counts = np.isfinite(same).any(axis=1)
+    of_all, of_same = (logsumexp(each[counts], axis=1, keepdims=True) for each in (exponents, same))
+    np.testing.assert_allclose(total, (weights[counts] * (of_all - of_same)[:, 0]).sum(), rtol=1e-7, atol=1e-7)
+    expected = np.zeros_like(distances)
+    strengths = 2 * sharpness * weights[counts, None] * np.where(np.isinf(distances), 0, distances)[counts]
+    expected[counts] = strengths * (np.exp(same[counts] - of_same) - np.exp(exponents[counts] - of_all))
+    np.testing.assert_allclose(slopes, expected, rtol=1e-6, atol=4e-6 * sharpness)
 
 
 @pytest.mark.parametrize("metric", [m for m in METRICS if m not in ("l2", "manhattan", "l1")])

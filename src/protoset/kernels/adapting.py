@@ -18,86 +18,133 @@ NO_SHARE = 40.0
 FAR_BEHIND = 20.0
 """Where the nearest prototype of the object's class is this far behind, its class is normalised separately."""
 
+VECTOR_MINIMA = {"nnan", "nsz"}
+"""Minima in an order that suits vector instructions; no value is NaN."""
+
+VECTOR_SUMS = {"reassoc", "contract", "nsz"}
+"""Sums in such an order."""
+
+LOG2_E, LN_2, SQRT_2 = float(np.log2(np.e)), float(np.log(2.0)), float(np.sqrt(2.0))
+
+TAYLOR_3, TAYLOR_4, TAYLOR_5 = 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0
+TAYLOR_6, TAYLOR_7, TAYLOR_8 = 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0
+
+EXPONENT_OFFSET = 2.0**52 + 1023.0
+"""Added to a whole number k, leaves the bits of the exponent of 2^k in the last bits of the sum."""
+
+
+@part(fastmath=VECTOR_MINIMA)
+def smallest_two(values, labels, code):
+    """Smallest value of the object's class, and smallest one of the other classes; infinite where there is none."""
+    same, other = np.inf, np.inf
+    for column in range(values.shape[0]):
+        of_same = values[column] if labels[column] == code else np.inf
+        of_other = np.inf if labels[column] == code else values[column]
+        same = of_same if of_same < same else same
+        other = of_other if of_other < other else other
+    return same, other
+
 
 @part
-def relative_row(distances, labels, code, weight, steepness, slopes):
+def relative_slopes(same, other, weight, steepness):
     """Relative loss of one object: logistic function of (same - other) / (same + other), see ``kernels.refining.loss``.
 
     ``same`` is the distance to the nearest prototype of the object's class, ``other`` to the nearest of another class.
+    Returns the loss, and how it changes with each of the two.
     """
-    same, other, nearest_same, nearest_other = np.inf, np.inf, -1, -1
-    for column in range(distances.shape[0]):
-        slopes[column] = 0.0
-        distance = distances[column]
-        if labels[column] == code:
-            if distance < same:
-                same, nearest_same = distance, column
-        elif distance < other:
-            other, nearest_other = distance, column
     both = same + other
     if both == 0.0 or both == np.inf:
-        return weight * (0.5 if same == other else np.float64(same > other))
+        return weight * (0.5 if same == other else np.float64(same > other)), 0.0, 0.0
     value = 1.0 / (1.0 + np.exp(-steepness * (same - other) / both))
     slope = weight * steepness * value * (1.0 - value) * 2.0 / (both * both)
-    slopes[nearest_same] = slope * other
-    slopes[nearest_other] = -slope * same
-    return weight * value
+    return weight * value, slope * other, -slope * same
 
 
 @part
-def softmax_row(distances, labels, code, weight, sharpness, slopes):
+def position_of(value, values, labels, code, is_same):
+    """First position of a value in the object's class, or in the other classes."""
+    for column in range(values.shape[0]):
+        if values[column] == value and (labels[column] == code) == is_same:
+            return column
+    return -1
+
+
+@part(fastmath=VECTOR_SUMS)
+def write_shares(squares, nearest, sharpness, bits, powers, shares):
+    """Write exp(-sharpness * (square - nearest)) to ``shares``; 0 beyond ``NO_SHARE``.
+
+    Powers of 2 are made from their bits, and the rest by a polynomial with an error of 1e-9, both in vector code.
+    ``bits`` and ``powers`` are the same memory, as integers and as numbers.
+    """
+    for column in range(squares.shape[0]):
+        behind = min(sharpness * (squares[column] - nearest), NO_SHARE)
+        whole = np.floor(-LOG2_E * behind)
+        shares[column] = LN_2 * (-LOG2_E * behind - whole - 0.5)
+        powers[column] = whole + EXPONENT_OFFSET
+    for column in range(squares.shape[0]):
+        bits[column] <<= 52
+    for column in range(squares.shape[0]):
+        x = shares[column]
+        rest = TAYLOR_5 + x * (TAYLOR_6 + x * (TAYLOR_7 + x * TAYLOR_8))
+        rest = 1.0 + x * (1.0 + x * (0.5 + x * (TAYLOR_3 + x * (TAYLOR_4 + x * rest))))
+        is_near = sharpness * (squares[column] - nearest) < NO_SHARE
+        shares[column] = SQRT_2 * rest * powers[column] if is_near else 0.0
+
+
+@part(fastmath=VECTOR_SUMS)
+def softmax_row(squares, labels, code, weight, sharpness, bits, powers, slopes):
     """Softmax loss of one object: - log of the share of the prototypes of its class.
 
-    A prototype's share falls with exp(-sharpness * distance^2). Returns the loss and how it changes with the logarithm
-    of the sharpness.
+    A prototype's share falls with exp(-sharpness * square), the square of its distance. Returns the loss and how it
+    changes with the logarithm of the sharpness; ``slopes`` says how it changes with the squares. ``bits`` and
+    ``powers`` are memory to work in, see ``write_shares``.
     """
-    nearest, same = np.inf, np.inf
-    for column in range(distances.shape[0]):
-        nearest = min(nearest, distances[column])
-        if labels[column] == code:
-            same = min(same, distances[column])
+    same, other = smallest_two(squares, labels, code)
     if same == np.inf:
         slopes[:] = 0.0
         return 0.0, 0.0
+    nearest = min(same, other)
+    write_shares(squares, nearest, sharpness, bits, powers, slopes)
     all_shares, own_shares = 0.0, 0.0
-    for column in range(distances.shape[0]):
-        behind = sharpness * (distances[column] ** 2 - nearest**2)
-        share = np.exp(-behind) if behind < NO_SHARE else 0.0
-        slopes[column] = share
-        all_shares += share
-        if labels[column] == code:
-            own_shares += share
-    lag = sharpness * (same**2 - nearest**2)
+    for column in range(squares.shape[0]):
+        all_shares += slopes[column]
+        own_shares += slopes[column] if labels[column] == code else 0.0
+    lag = sharpness * (same - nearest)
     if lag > FAR_BEHIND:
         own_shares = 0.0
-        for column in range(distances.shape[0]):
+        for column in range(squares.shape[0]):
             if labels[column] == code:
-                own_shares += np.exp(-sharpness * (distances[column] ** 2 - same**2))
+                own_shares += np.exp(-sharpness * (squares[column] - same))
     total = np.log(all_shares) - np.log(own_shares) + (lag if lag > FAR_BEHIND else 0.0)
-    sharpness_slope = 0.0
-    for column in range(distances.shape[0]):
-        squared, share = distances[column] ** 2, slopes[column]
-        slopes[column] = 0.0
-        if squared == np.inf:
-            continue
-        slope = -share / all_shares
-        if labels[column] == code:
-            if lag > FAR_BEHIND:
-                share = np.exp(-sharpness * (squared - same**2))
-            slope += share / own_shares
-        if abs(slope) >= FAINT:
-            slope *= weight * sharpness
-            sharpness_slope += slope * squared
-            slopes[column] = 2.0 * slope * distances[column]
+    if lag > FAR_BEHIND:
+        for column in range(squares.shape[0]):
+            own = np.exp(-sharpness * (squares[column] - same)) / own_shares if labels[column] == code else 0.0
+            slopes[column] = own - slopes[column] / all_shares
+    else:
+        of_all, of_own = -1.0 / all_shares, 1.0 / own_shares - 1.0 / all_shares
+        for column in range(squares.shape[0]):
+            slopes[column] *= of_own if labels[column] == code else of_all
+    sharpness_slope, strength = 0.0, weight * sharpness
+    for column in range(squares.shape[0]):
+        matters = abs(slopes[column]) >= FAINT and squares[column] < np.inf
+        slope = strength * slopes[column] if matters else 0.0
+        sharpness_slope += slope * squares[column] if matters else 0.0
+        slopes[column] = slope
     return weight * total, sharpness_slope
 
 
 @compiled
 def relative_loss(distances, labels, codes, weights, steepness, slopes):
     """Sum of the relative losses of several objects."""
-    total = 0.0
+    total, slopes[:] = 0.0, 0.0
     for row in range(distances.shape[0]):
-        total += relative_row(distances[row], labels[row], codes[row], weights[row], steepness, slopes[row])
+        of_row, code = distances[row], codes[row]
+        same, other = smallest_two(of_row, labels[row], code)
+        loss, same_slope, other_slope = relative_slopes(same, other, weights[row], steepness)
+        total += loss
+        if same_slope != 0.0 or other_slope != 0.0:
+            slopes[row, position_of(same, of_row, labels[row], code, True)] = same_slope
+            slopes[row, position_of(other, of_row, labels[row], code, False)] = other_slope
     return total
 
 
@@ -105,14 +152,21 @@ def relative_loss(distances, labels, codes, weights, steepness, slopes):
 def softmax_loss(distances, labels, codes, weights, sharpness, slopes):
     """Sum of the softmax losses of several objects, and how it changes with the logarithm of the sharpness."""
     total, sharpness_slope = 0.0, 0.0
+    squares, bits = np.empty(distances.shape[1]), np.empty(distances.shape[1], np.int64)
+    powers = bits.view(np.float64)
     for row in range(distances.shape[0]):
-        loss, change = softmax_row(distances[row], labels[row], codes[row], weights[row], sharpness, slopes[row])
+        for column in range(distances.shape[1]):
+            squares[column] = distances[row, column] ** 2
+        of_row, code, weight = slopes[row], codes[row], weights[row]
+        loss, change = softmax_row(squares, labels[row], code, weight, sharpness, bits, powers, of_row)
+        for column in range(distances.shape[1]):
+            of_row[column] *= 2.0 * distances[row, column] if of_row[column] != 0.0 else 0.0
         total += loss
         sharpness_slope += change
     return total, sharpness_slope
 
 
-@compiled
+@compiled(fastmath=VECTOR_SUMS)
 def adam_step(values, gradient, mean, square, step, number, floor):
     """Change the values by one step of Adam (Kingma and Ba, 2015); ``number`` counts the steps from 1.
 
@@ -124,8 +178,7 @@ def adam_step(values, gradient, mean, square, step, number, floor):
         mean[i] = first * mean[i] + (1.0 - first) * gradient[i]
         square[i] = second * square[i] + (1.0 - second) * gradient[i] * gradient[i]
         size = np.sqrt(square[i] * unbias_square) + floor
-        if size > 0.0:
-            values[i] -= step * mean[i] * unbias_mean / size
+        values[i] -= step * unbias_mean * mean[i] / size if size > 0.0 else 0.0
 
 
 @compiled

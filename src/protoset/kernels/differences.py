@@ -90,6 +90,14 @@ def distance_to_one(coordinates, row, point, factors):
 
 
 @part
+def square_to_one(coordinates, row, point, factors):
+    """Squared distance of one object to one prototype."""
+    if not coordinates.is_absolute:
+        return _squared_distance(coordinates.images[row], point, factors, coordinates.gaps)
+    return distance_to_one(coordinates, row, point, factors) ** 2
+
+
+@part
 def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slopes):
     """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors."""
     if slope == 0.0 or distance == 0.0:
@@ -115,37 +123,113 @@ def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slop
 
 
 @part(fastmath=REORDERED_SUMS)
-def pull_all(coordinates, row, transposed, factors, distances, slopes, gradient, scale_slopes):
-    """Do the same as ``pull`` for all prototypes: columns of ``transposed`` and ``gradient``. Overwrites ``slopes``."""
-    x, gaps, all_slopes = coordinates.images[row], coordinates.gaps, 0.0
-    for column in range(slopes.shape[0]):
-        counts = 0.0 < distances[column] < np.inf
-        if coordinates.is_absolute:
-            slopes[column] *= coordinates.weights[row] if counts else 0.0
-        else:
-            slopes[column] = slopes[column] / distances[column] if counts else 0.0
-        all_slopes += slopes[column]
-    for j in range(x.shape[0]):
-        value, factor, values, pulled, total = np.float64(x[j]), factors[j], transposed[j], gradient[j], 0.0
-        if coordinates.is_absolute:
+def squares_to_all(coordinates, row, transposed, factors, out):
+    """Squared distances of one object to the columns of ``transposed``, for steps: sums in another order."""
+    if coordinates.is_absolute:
+        distances_to_all(coordinates, row, transposed, factors, out)
+        for column in range(out.shape[0]):
+            out[column] *= out[column]
+        return
+    x, gaps, width, missing = coordinates.images[row], coordinates.gaps, coordinates.images.shape[1], 0.0
+    for j in range(width):
+        missing += factors[j] * factors[j] * gaps[j] if np.isnan(x[j]) else 0.0
+    out[:] = missing
+    # Four coordinates at a time, so that sums are read and written less often.
+    for j in range(0, width - 3, 4):
+        x0, x1, x2, x3 = np.float64(x[j]), np.float64(x[j + 1]), np.float64(x[j + 2]), np.float64(x[j + 3])
+        p0, p1, p2, p3 = transposed[j], transposed[j + 1], transposed[j + 2], transposed[j + 3]
+        # A factor of 0 leaves a missing coordinate out.
+        s0, s1 = _square_or_none(x0, factors[j]), _square_or_none(x1, factors[j + 1])
+        s2, s3 = _square_or_none(x2, factors[j + 2]), _square_or_none(x3, factors[j + 3])
+        x0, x1, x2, x3 = _known(x0), _known(x1), _known(x2), _known(x3)
+        for column in range(out.shape[0]):
+            d0, d1, d2, d3 = p0[column] - x0, p1[column] - x1, p2[column] - x2, p3[column] - x3
+            out[column] += s0 * d0 * d0 + s1 * d1 * d1 + s2 * d2 * d2 + s3 * d3 * d3
+    for j in range(width - width % 4, width):
+        value, values = np.float64(x[j]), transposed[j]
+        square, value = _square_or_none(value, factors[j]), _known(value)
+        for column in range(out.shape[0]):
+            difference = values[column] - value
+            out[column] += square * difference * difference
+
+
+@part
+def _square_or_none(value, factor):
+    return 0.0 if np.isnan(value) else factor * factor
+
+
+@part
+def _known(value):
+    return 0.0 if np.isnan(value) else value
+
+
+@part(fastmath=REORDERED_SUMS)
+def pull_all(coordinates, rows, transposed, factors, slopes, gradient, scale_slopes):
+    """Do the same as ``pull`` for all prototypes and four objects: columns of ``transposed`` and ``gradient``.
+
+    ``slopes`` has a row for each object: slopes by the squared distances, or by absolute distances. The gradient by the
+    logarithms of the squared factors is left out if ``scale_slopes`` is empty.
+    """
+    if coordinates.is_absolute:
+        for number in range(4):
+            _pull_all_absolute(coordinates, rows[number], transposed, factors, slopes[number], gradient, scale_slopes)
+        return
+    s0, s1, s2, s3 = slopes[0], slopes[1], slopes[2], slopes[3]
+    x0, x1, x2, x3 = (
+        coordinates.images[rows[0]],
+        coordinates.images[rows[1]],
+        coordinates.images[rows[2]],
+        coordinates.images[rows[3]],
+    )
+    for j in range(gradient.shape[0]):
+        v0, v1, v2, v3 = np.float64(x0[j]), np.float64(x1[j]), np.float64(x2[j]), np.float64(x3[j])
+        values, pulled, square = transposed[j], gradient[j], 2.0 * factors[j] * factors[j]
+        if not np.isnan(v0 + v1 + v2 + v3):
+            for column in range(values.shape[0]):
+                value = values[column]
+                pulled[column] += square * (
+                    s0[column] * (value - v0)
+                    + s1[column] * (value - v1)
+                    + s2[column] * (value - v2)
+                    + s3[column] * (value - v3)
+                )
+            continue
+        for number in range(4):
+            value, of_object = np.float64(coordinates.images[rows[number], j]), slopes[number]
+            if not np.isnan(value):
+                for column in range(values.shape[0]):
+                    pulled[column] += square * of_object[column] * (values[column] - value)
+    if scale_slopes.shape[0] == 0:
+        return
+    for number in range(4):
+        x, of_object = coordinates.images[rows[number]], slopes[number]
+        for j in range(gradient.shape[0]):
+            value, values, total = np.float64(x[j]), transposed[j], 0.0
             if np.isnan(value):
-                continue
-            for column in range(slopes.shape[0]):
-                difference = values[column] - value
-                if abs(difference) < coordinates.limit:
-                    pulled[column] += slopes[column] * factor * np.sign(difference)
-                total += slopes[column] * min(abs(difference), coordinates.limit)
-            scale_slopes[j] += 0.5 * factor * total
-            continue
+                for column in range(values.shape[0]):
+                    total += of_object[column] * coordinates.gaps[j]
+            else:
+                for column in range(values.shape[0]):
+                    difference = values[column] - value
+                    total += of_object[column] * difference * difference
+            scale_slopes[j] += factors[j] * factors[j] * total
+
+
+@part
+def _pull_all_absolute(coordinates, row, transposed, factors, slopes, gradient, scale_slopes):
+    x, weight, limit = coordinates.images[row], coordinates.weights[row], coordinates.limit
+    for j in range(x.shape[0]):
+        value, values, pulled, total = np.float64(x[j]), transposed[j], gradient[j], 0.0
         if np.isnan(value):
-            scale_slopes[j] += 0.5 * factor * factor * gaps[j] * all_slopes
             continue
+        strength = weight * factors[j]
         for column in range(slopes.shape[0]):
             difference = values[column] - value
-            force = slopes[column] * difference
-            pulled[column] += factor * factor * force
-            total += force * difference
-        scale_slopes[j] += 0.5 * factor * factor * total
+            if abs(difference) < limit:
+                pulled[column] += strength * slopes[column] * np.sign(difference)
+            total += slopes[column] * min(abs(difference), limit)
+        if scale_slopes.shape[0] > 0:
+            scale_slopes[j] += 0.5 * strength * total
 
 
 @compiled

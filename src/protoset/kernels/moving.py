@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
-from protoset.kernels.adapting import adam_step, relative_row, softmax_row
-from protoset.kernels.differences import distance_to_one, distances_to_all, pull, pull_all
+from protoset.kernels.adapting import adam_step, position_of, relative_slopes, smallest_two, softmax_row
+from protoset.kernels.differences import pull, pull_all, square_to_one, squares_to_all
 
 FREE, ON_SPHERE, ON_CENTRED_SPHERE = 0, 1, 2
 """Where prototypes can be: anywhere; at length 1; at length 1 with mean 0."""
@@ -168,16 +168,19 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
     n_prototypes, width = points.shape
     is_listed = lists.shape[1] > 0
     n_entries = lists.shape[1] if is_listed else n_prototypes
-    columns, labels = np.empty(n_prototypes, lists.dtype), moving.labels.copy()
-    for column in range(n_prototypes):
-        columns[column] = column
-    distances, slopes = np.empty(n_entries), np.empty(n_entries)
+    columns, labels = np.arange(n_prototypes).astype(lists.dtype), moving.labels.copy()
+    squares, bits = np.empty(n_entries), np.empty(n_entries, np.int64)
+    # Four objects pull at once, so that gradients are read and written less often.
+    slopes_of_four, four = np.zeros((4, n_entries)), np.zeros(4, np.int64)
+    powers = bits.view(np.float64)
     transposed = np.empty((width, 0 if is_listed else n_prototypes))
     # The softmax pulls all prototypes, the relative loss two.
     pulls_all = steps.is_softmax and not is_listed
     gradients = np.empty((width, n_prototypes if pulls_all else 0))
     gradient, factors = np.empty((n_prototypes, width)), np.empty(width)
-    scale_slopes, slopes_of_logarithms, sharpness_slope = np.empty(width), np.empty(moving.scales.shape[0]), np.empty(1)
+    slopes_of_logarithms, sharpness_slope = np.empty(moving.scales.shape[0]), np.empty(1)
+    scale_slopes, no_scales = np.zeros(width), np.empty(0)
+    scale_slopes_or_none = scale_slopes if steps.scale_length > 0.0 else no_scales
     for first in range(0, order.shape[0], steps.batch):
         batch = order[first : first + steps.batch]
         steepness, sharpness = steepness_now(moving, steps), np.exp(moving.sharpness[0])
@@ -188,39 +191,47 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
         gradient[:], gradients[:] = 0.0, 0.0
         scale_slopes[:] = 0.0
         sharpness_slope[0] = 0.0
-        for row in batch:
+        for number in range(batch.shape[0]):
+            row = batch[number]
             code, weight, own = labelled.codes[row], labelled.weights[row] / batch.shape[0], labelled.own[row]
             if is_listed:
                 columns = lists[row]
                 for entry in range(n_entries):
                     column = columns[entry]
                     labels[entry] = moving.labels[column]
-                    distance = distance_to_one(coordinates, row, points[column], factors)
-                    distances[entry] = np.inf if column == own else distance
+                    square = square_to_one(coordinates, row, points[column], factors)
+                    squares[entry] = np.inf if column == own else square
             else:
-                distances_to_all(coordinates, row, transposed, factors, distances)
+                squares_to_all(coordinates, row, transposed, factors, squares)
                 if own >= 0:
-                    distances[own] = np.inf
-            if steps.is_softmax:
-                sharpness_slope[0] += softmax_row(distances, labels, code, weight, sharpness, slopes)[1]
-            else:
-                relative_row(distances, labels, code, weight, steepness, slopes)
+                    squares[own] = np.inf
+            if not steps.is_softmax:
+                same_square, other_square = smallest_two(squares, labels[:n_entries], code)
+                same, other = np.sqrt(same_square), np.sqrt(other_square)
+                _, same_slope, other_slope = relative_slopes(same, other, weight, steepness)
+                if same_slope != 0.0 or other_slope != 0.0:
+                    column = columns[position_of(same_square, squares, labels, code, True)]
+                    pull(coordinates, row, points[column], factors, same, same_slope, gradient[column], scale_slopes)
+                    column = columns[position_of(other_square, squares, labels, code, False)]
+                    pull(coordinates, row, points[column], factors, other, other_slope, gradient[column], scale_slopes)
+                continue
+            slopes = slopes_of_four[number % 4]
+            loss_slope = softmax_row(squares, labels[:n_entries], code, weight, sharpness, bits, powers, slopes)[1]
+            sharpness_slope[0] += loss_slope
             if pulls_all:
-                pull_all(coordinates, row, transposed, factors, distances, slopes, gradients, scale_slopes)
+                four[number % 4] = row
+                if coordinates.is_absolute:
+                    for column in range(n_entries):
+                        slopes[column] *= 2.0 * np.sqrt(squares[column]) if slopes[column] != 0.0 else 0.0
+                if number % 4 == 3 or number == batch.shape[0] - 1:
+                    slopes_of_four[number % 4 + 1 :] = 0.0
+                    pull_all(coordinates, four, transposed, factors, slopes_of_four, gradients, scale_slopes_or_none)
                 continue
             for entry in range(n_entries):
                 if slopes[entry] != 0.0:
-                    column = columns[entry]
-                    pull(
-                        coordinates,
-                        row,
-                        points[column],
-                        factors,
-                        distances[entry],
-                        slopes[entry],
-                        gradient[column],
-                        scale_slopes,
-                    )
+                    column, distance = columns[entry], np.sqrt(squares[entry])
+                    slope = 2.0 * slopes[entry] * distance
+                    pull(coordinates, row, points[column], factors, distance, slope, gradient[column], scale_slopes)
         if pulls_all:
             for column in range(n_prototypes):
                 for j in range(width):
