@@ -19,12 +19,15 @@ from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.series_data import Series
-from protoset.spaces.series_search import SEEDS_PER_NEIGHBOR, SeriesSearch
+from protoset.spaces.series_search import SeriesSearch
 
 if TYPE_CHECKING:
     from protoset.kernels.elastic import Edits, EditSeries
-    from protoset.kernels.elastic_search import EditBounds
-    from protoset.kernels.series_search import Seeds
+    from protoset.kernels.elastic_search import EditBounds, Seeds
+
+
+SEEDS_PER_NEIGHBOR = 3
+"""Seeds of each series, as a multiple of the neighbours to find."""
 
 
 class ElasticSearch(SeriesSearch):
@@ -73,7 +76,7 @@ class ElasticSearch(SeriesSearch):
         pairs = np.unique(np.minimum(i, j).astype(np.int64) * self.n + np.maximum(i, j))
         entries = (np.ones(len(pairs), bool), (pairs // self.n, pairs % self.n))
         matrix = sparse.csr_matrix(entries, shape=(self.n, self.n))
-        return kernels.series_search.Seeds(matrix.indptr, matrix.indices)
+        return kernels.elastic_search.Seeds(matrix.indptr, matrix.indices)
 
 
 def bounds_of(series: EditSeries, edits: Edits, longest: int, *, equal: bool) -> EditBounds:
