@@ -24,7 +24,6 @@ __all__ = [
     "euclidean",
     "graphs",
     "hill_climbing",
-    "lanes",
     "lists",
     "medoids",
     "memetic",

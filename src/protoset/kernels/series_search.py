@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
-from protoset.kernels.lanes import LANES
+from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import kth_smallest_of, push
 from protoset.kernels.series import FINITE_MATH, band_radius, dtw, dtw_within, longest_length, point_cost

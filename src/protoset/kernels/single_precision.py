@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
-from protoset.kernels.lanes import LANES, N_VECTORS, fill_rows, lane_rows, sum_outside, vector_lanes
+from protoset.kernels._lanes import LANES, N_VECTORS, fill_rows, lane_rows, sum_outside, vector_lanes
 from protoset.kernels.warping import warp_within
 
 UNIT_ROUNDOFF = 2.0**-24

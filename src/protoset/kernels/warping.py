@@ -1,13 +1,13 @@
 """Warped distances of many pairs at once.
 
-``LANES`` pairs of series of the same two lengths are warped together, see ``kernels.lanes``. Costs and their order are
+``LANES`` pairs of series of the same two lengths are warped together, see ``kernels._lanes``. Costs and their order are
 those of ``series.dtw``, so that distances in double precision are the same to the last bit.
 """
 
 import numpy as np
 
 from protoset.kernels._compile import part
-from protoset.kernels.lanes import LANES, is_within, vector_lanes, warp_row, warp_row_channels
+from protoset.kernels._lanes import LANES, is_within, vector_lanes, warp_row, warp_row_channels
 from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH, NARROW_BAND
 
 ROWS_PER_CHECK = 8
