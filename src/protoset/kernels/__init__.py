@@ -20,6 +20,7 @@ __all__ = [
     "differences",
     "dropping",
     "elastic",
+    "elastic_lanes",
     "elastic_search",
     "euclidean",
     "graphs",

@@ -143,8 +143,10 @@ class _Vectors:
 
     def apart(self, a, b):
         """Absolute difference."""
-        absolute = self.builder.module.declare_intrinsic("llvm.fabs", [self.type])
-        return self.builder.call(absolute, [self.builder.fsub(a, b)])
+        whole = ir.VectorType(ir.IntType(self.bits), self.width)
+        without_sign = ir.Constant(whole, [2 ** (self.bits - 1) - 1] * self.width)
+        difference = self.builder.bitcast(self.builder.fsub(a, b), whole)
+        return self.builder.bitcast(self.builder.and_(difference, without_sign), self.type)
 
     def loop(self, count, carried, body):
         """Run ``body(step, carried)`` for each step below ``count``, which is at least 1; return what it carried last.
@@ -170,12 +172,13 @@ class _Vectors:
         return following
 
 
-def _row_of_cells(vectors, cells_of, above, above_at, cells, cells_at, count, left=None):
+def _row_of_cells(vectors, cells_of, above, above_at, cells, cells_at, count, diagonal=None, left=None):
     """Build the loop over the columns of a row; ``cells_of(column, diagonal, above, left)`` has the new cells.
 
-    Without ``left`` the diagonal cell of the first one is its left cell too: a step from both costs the same.
+    Without ``diagonal`` and ``left`` the cell before the first one is both: a step from either costs the same.
     """
-    diagonal = vectors.load(above, vectors.offset(above_at, -LANES))
+    if diagonal is None:
+        diagonal = left = vectors.load(above, vectors.offset(above_at, -LANES))
 
     def next_cells(column, carried):
         shift = vectors.builder.mul(column, ir.Constant(_INDEX, LANES))
@@ -184,7 +187,7 @@ def _row_of_cells(vectors, cells_of, above, above_at, cells, cells_at, count, le
         vectors.store(values, cells, vectors.offset(cells_at, shift))
         return over, values
 
-    vectors.loop(count, [diagonal, diagonal if left is None else left], next_cells)
+    vectors.loop(count, [diagonal, left], next_cells)
 
 
 @intrinsic
@@ -266,6 +269,35 @@ def sum_outside(typing, values, at, upper, lower, envelope_at, count):
 
 
 @intrinsic
+def sum_floors(typing, values, skips, at, upper, lower, envelope_at, count):
+    """Sum of the smaller of the distance of a value from its envelope and of its skip; sizes as in ``sum_outside``."""
+    del typing, at, envelope_at, count
+    signature = values.dtype(values, skips, types.intp, upper, lower, types.intp, types.intp)
+
+    def build(context, builder, signature, arguments):
+        vectors = _Vectors(context, builder, values.dtype)
+        data, skips_data, upper_data, lower_data = (
+            vectors.pointer(signature.args[k], arguments[k]) for k in (0, 1, 3, 4)
+        )
+
+        def add_terms(step, carried):
+            shift = builder.mul(step, ir.Constant(_INDEX, N_VECTORS * vectors.width))
+            here, there = vectors.offset(arguments[2], shift), vectors.offset(arguments[5], shift)
+            columns = (vectors.load(data, here), vectors.load(skips_data, here))
+            ranges = (vectors.load(upper_data, there), vectors.load(lower_data, there))
+            totals = []
+            for total, point, skip, most, least in zip(carried[0], *columns, *ranges, strict=True):
+                outside = vectors.apart(point, vectors.smaller(vectors.larger(point, least), most))
+                totals.append(vectors.add(total, vectors.least(outside, skip)))
+            return [totals]
+
+        totals = vectors.loop(arguments[6], [[vectors.constant(0.0)] * N_VECTORS], add_terms)[0]
+        return vectors.sum(vectors.add(vectors.add(totals[0], totals[1]), vectors.add(totals[2], totals[3])))
+
+    return signature, build
+
+
+@intrinsic
 def warp_row(typing, x, x_at, y, y_at, above, above_at, cells, cells_at, count):
     """Compute ``count`` cells of a row under dynamic time warping; offsets are in items, ``count`` is at least 1.
 
@@ -327,6 +359,68 @@ def warp_row_channels(typing, x, x_at, y, y_at, above, above_at, cells, cells_at
             ]
 
         _row_of_cells(vectors, cells_of, above_data, values[5], cells_data, values[7], values[8])
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def edit_row(
+    typing, x, x_skips, x_at, y, y_skips, y_at, cells, cells_at, row, column, count, is_first, split, stiffness
+):
+    """Compute ``count`` cells of a row under an edit distance of series, from ``column`` on (see ``kernels.elastic``).
+
+    x and its skips have lanes, y and its skips have one series, all with a zero before the first point. If
+    ``is_first``, the cell before the first one is that of the row above, else that of this row.
+    """
+    del typing, x_at, y_at, cells_at, row, column, count, is_first
+    whole = types.intp
+    signature = types.void(
+        x, x_skips, whole, y, y_skips, whole, cells, whole, whole, whole, whole, types.boolean, split, stiffness
+    )
+
+    def build(context, builder, signature, arguments):
+        vectors = _Vectors(context, builder, x.dtype)
+        x_data, x_skips_data, y_data, y_skips_data, cells_data = (
+            vectors.pointer(signature.args[at], arguments[at]) for at in (0, 1, 3, 4, 6)
+        )
+        x_at, y_at, cells_at, row, first_column, count, is_first = (arguments[at] for at in (2, 5, 7, 8, 9, 10, 11))
+        points, before_points = vectors.load(x_data, x_at), vectors.load(x_data, vectors.offset(x_at, -LANES))
+        skips = vectors.load(x_skips_data, x_at)
+        infinite, zero = vectors.constant(np.inf), vectors.constant(0.0)
+
+        def split_cost(point, before, other):
+            beyond = vectors.larger(
+                builder.fsub(point, vectors.larger(before, other)), builder.fsub(vectors.smaller(before, other), point)
+            )
+            return vectors.add(vectors.spread(arguments[12]), vectors.larger(beyond, zero))
+
+        def cells_of(column, diagonal, over, left):
+            at = vectors.offset(y_at, column)
+            other, other_before = vectors.number(y_data, at), vectors.number(y_data, vectors.offset(at, -1))
+            other_skip = vectors.number(y_skips_data, at)
+            if not isinstance(stiffness, types.NoneType):
+                apart = builder.sub(row, vectors.offset(first_column, column))
+                apart = builder.select(
+                    builder.icmp_signed("<", apart, ir.Constant(_INDEX, 0)), builder.neg(apart), apart
+                )
+                delay = vectors.spread(builder.fmul(arguments[13], builder.sitofp(apart, vectors.item)))
+            values = []
+            for vector in range(N_VECTORS):
+                point, before, alone, other_alone = points[vector], before_points[vector], skips[vector], other_skip
+                both = vectors.apart(point, other)
+                if not isinstance(stiffness, types.NoneType):
+                    both = vectors.add(vectors.add(both, vectors.apart(before, other_before)), delay)
+                if not isinstance(split, types.NoneType):
+                    alone, other_alone = split_cost(point, before, other), split_cost(other, other_before, point)
+                best = vectors.least(vectors.add(diagonal[vector], both), vectors.add(over[vector], alone))
+                values.append(vectors.least(best, vectors.add(left[vector], other_alone)))
+            return values
+
+        edge = vectors.load(cells_data, vectors.offset(cells_at, -LANES))
+        diagonal = [builder.select(is_first, values, infinite) for values in edge]
+        left = [builder.select(is_first, infinite, values) for values in edge]
+        _row_of_cells(vectors, cells_of, cells_data, cells_at, cells_data, cells_at, count, diagonal, left)
         return context.get_dummy_value()
 
     return signature, build

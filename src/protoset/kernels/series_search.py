@@ -117,7 +117,7 @@ def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding
     apart, distances = np.empty(n), np.empty(n_seeds + LANES)
     for i in range(first_row, n, step):
         for j in range(n):
-            apart[j] = _squared_difference(means, i, j)
+            apart[j] = squared_difference(means, i, j)
         apart[i] = np.inf
         farthest, count, n_done = kth_smallest_of(apart, n, n_seeds), 0, 0
         for j in range(n):
@@ -136,7 +136,7 @@ def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding
 
 
 @part(fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _squared_difference(rows, i, j):
+def squared_difference(rows, i, j):
     total = np.float32(0.0)
     for t in range(rows.shape[1]):
         difference = rows[i, t] - rows[j, t]

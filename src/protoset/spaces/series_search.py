@@ -59,7 +59,7 @@ class SeriesSearch:
         shape = kernels.single_precision.Shape(points.shape[1], points.shape[2], radius)
         rounding = rounding_of(largest_value(points), points.shape[1:], root=self.warping.root)
         single, doubles = single_series(points, radius, rounding.scale), padded(points)
-        means, thresholds = _segment_means(points * rounding.scale), self.nearest.thresholds
+        means, thresholds = segment_means(points * rounding.scale), self.nearest.thresholds
 
         def search_seeds(first: int, step: int, _: NearestSoFar) -> tuple[int, int, int]:
             kernel.seed_thresholds(single.values, means, first, step, self.n_neighbors, shape, rounding, thresholds)
@@ -159,7 +159,7 @@ def padded(points: np.ndarray) -> np.ndarray:
     return np.pad(flat, ((0, 0), (0, -flat.shape[1] % kernels.single_precision.PADDED_SIZE)))
 
 
-def _segment_means(values: np.ndarray) -> np.ndarray:
+def segment_means(values: np.ndarray) -> np.ndarray:
     """Means of the segments of each series, a row per series."""
     firsts = np.unique(np.linspace(0, values.shape[1], SEGMENTS + 1).astype(int)[:-1])
     lengths = np.diff(np.append(firsts, values.shape[1]))
