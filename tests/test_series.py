@@ -185,6 +185,40 @@ def test_the_search_is_exact_where_bounds_matter(seed, n, length, window, k, kin
     np.testing.assert_array_equal(found.distances, expected.distances)
 
 
+@pytest.mark.parametrize("window", [3, 20, 26, None])
+@pytest.mark.parametrize("kind", ["walk", "tied"])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_batches_of_pairs_change_nothing(window, kind, channels):
+    """More series than lanes, narrow and wide bands, rows with ties: the same lists as from whole rows."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (150, channels, 64)) * 1.0 if kind == "tied" else rng.normal(size=(150, channels, 64))
+    X = X[rng.integers(0, 120, 150)] if kind == "tied" else X.cumsum(axis=2)
+    for metric in ("dtw", "ddtw"):
+        space = make_space(X, metric, {"window": window})
+        expected = space.kneighbors_by_block(np.arange(150), 4, limit=150)
+        block = space.block(np.arange(150), np.arange(120))
+        np.testing.assert_array_equal(block[:120], space._block(np.arange(120), np.arange(120), upper=False))
+        np.testing.assert_array_equal(block[:20], space.block(np.arange(20), np.arange(120)))
+        for n_jobs in (1, 2):
+            found = space.kneighbors(4, limit=150, n_jobs=n_jobs)
+            np.testing.assert_array_equal(found.indices, expected.indices)
+            np.testing.assert_array_equal(found.distances, expected.distances)
+            positions, distances = space.nearest(EVERYTHING, np.arange(120), n_jobs=n_jobs)
+            np.testing.assert_array_equal(positions, block.argmin(axis=1))
+            np.testing.assert_array_equal(distances, block.min(axis=1))
+
+
+def test_blocks_of_series_of_many_lengths():
+    rng = np.random.default_rng(0)
+    series = [rng.normal(size=length) for length in rng.integers(3, 12, 60)]
+    space = make_space(series, "dtw", {"window": 2})
+    rows, columns = rng.permutation(60)[:40], rng.permutation(60)[:25]
+    expected = space._block(rows, columns, upper=False)
+    np.testing.assert_array_equal(space.block(rows, columns), expected)
+    np.testing.assert_array_equal(space.block(columns, rows), expected.T)
+    np.testing.assert_array_equal(space.block(EVERYTHING, EVERYTHING)[rows][:, columns], expected)
+
+
 def test_a_bound_that_was_none():
     """LB_Kim plus what LB_Improved adds to LB_Keogh is no bound: series 4 is as near to series 5 as 1 and 3."""
     X = np.array([[4, 1], [1, 2], [4, 0], [1, 2], [1, 2], [1, 0]], float)

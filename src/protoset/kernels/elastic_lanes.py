@@ -1,4 +1,4 @@
-"""Edit distances of many pairs of series at once, and the search that uses them (see ``protoset.spaces.elastic_search``).
+"""Edit distances of many pairs of series at once, and their search (see ``protoset.spaces.elastic_search``).
 
 Series have one channel and one length. Pairs are compared with the thresholds in single precision; distances of those
 that may be within a threshold are computed in double precision, the same to the last bit as in ``kernels.elastic``.
@@ -26,7 +26,6 @@ from protoset.kernels.nearest import kth_smallest_of, push
 from protoset.kernels.series import NARROW_BAND
 from protoset.kernels.series_search import SEEDS_PER_NEIGHBOR, squared_difference
 from protoset.kernels.warping import COLUMNS_PER_CHECK, ROWS_PER_CHECK
-
 
 PAIRS_OF_TRIAL = 500
 """Pairs after which it is known whether floors discard enough pairs to be worth their time."""
@@ -224,7 +223,7 @@ def edit_thresholds(series, means, first_row, step, n_neighbors, shape, rounding
 
 
 class EditRanges(NamedTuple):
-    """Extremes of the values within the band around each point, and the sum of each series; rows as in ``EditLanes``."""
+    """Extremes of the values within the band around each point, in rows as in ``EditLanes``, and sums of series."""
 
     upper: np.ndarray
     lower: np.ndarray
@@ -256,10 +255,12 @@ def edit_search(series, ranges, doubles, first_row, step, shape, rounding, neare
     """Search the pairs of every ``step``-th row with later series; return the pairs bounded, abandoned and computed.
 
     Pairs are discarded by the difference of their sums (Chen and Ng, 2004), by the sums of their floors in both
-    directions unless these discard few pairs, then in single precision. The distances of the remaining pairs are computed.
+    directions unless these discard few pairs, then in single precision. The distances of the remaining pairs are
+    computed.
     """
     thresholds, n = nearest.thresholds, series.values.shape[0]
-    batch, exact, limits = make_edit_batch(shape, series), make_edit_batch(shape, doubles), np.empty(n, np.float32)
+    batch, exact = make_edit_batch(shape, series), make_edit_batch(shape, doubles)
+    limits = np.empty(n, np.float32)
     bounded, abandoned, computed, has_sums = 0, 0, 0, ranges.sums.shape[0] > 0
     for i in range(first_row, n, step):
         n_pairs = bounded + abandoned + computed

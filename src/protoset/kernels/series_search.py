@@ -137,6 +137,7 @@ def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding
 
 @part(fastmath={"nnan", "nsz", "reassoc", "contract"})
 def squared_difference(rows, i, j):
+    """Squared Euclidean distance of two rows."""
     total = np.float32(0.0)
     for t in range(rows.shape[1]):
         difference = rows[i, t] - rows[j, t]

@@ -86,6 +86,10 @@ class ElasticSpace(SeriesSpace):
     def _column_edits(self) -> EditSeries:
         return self._edit_series(self._columns)
 
+    def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Distances of rows to columns, pair by pair."""
+        return self._block(rows, columns, upper=False)
+
     def _matrix(self) -> np.ndarray:
         """Distances of all training series, many at a time where they have one channel and one length."""
         series, n = self._column_edits, self.shape[1]

@@ -7,7 +7,7 @@ bounds; cells that are on no path within the thresholds of both series are not c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -123,8 +123,9 @@ def edit_shape(series: EditSeries, edits: Edits) -> EditShape:
 
 def double_lanes(series: EditSeries, edits: Edits) -> EditLanes:
     """Series of one channel and one length as rows, as the kernels for many pairs take them."""
-    rows = ((_row_padded(values.reshape(len(series.starts) - 1, -1))) for values in (series.values, series.skips))
-    return kernels.elastic_lanes.EditLanes(*rows, edits.split, edits.stiffness)
+    n = len(series.starts) - 1
+    values, skips = (_row_padded(numbers.reshape(n, -1)) for numbers in (series.values, series.skips))
+    return kernels.elastic_lanes.EditLanes(values, skips, edits.split, edits.stiffness)
 
 
 def _row_padded(rows: np.ndarray) -> np.ndarray:
@@ -141,11 +142,16 @@ def _rounding_of(points: np.ndarray) -> EditRounding:
 
 def _single_lanes(doubles: EditLanes, scale: float) -> EditLanes:
     """Round scaled series and costs to single precision."""
-    values, skips, *costs = doubles
-    scaled = (None if cost is None else np.float32(min(cost * scale, LARGEST_COST)) for cost in costs)
     with np.errstate(over="ignore"):
-        single_skips = np.minimum(skips * scale, LARGEST_COST).astype(np.float32)
-    return kernels.elastic_lanes.EditLanes((values * scale).astype(np.float32), single_skips, *scaled)
+        skips = np.minimum(doubles.skips * scale, LARGEST_COST).astype(np.float32)
+    values = (doubles.values * scale).astype(np.float32)
+    split, stiffness = (_single_cost(cost, scale) for cost in (doubles.split, doubles.stiffness))
+    return kernels.elastic_lanes.EditLanes(values, skips, split, stiffness)
+
+
+def _single_cost(cost: float | None, scale: float) -> Any:
+    """A scaled cost of the metric in single precision."""
+    return None if cost is None else np.float32(min(cost * scale, LARGEST_COST))
 
 
 def _ranges_of(points: np.ndarray, edits: Edits, shape: EditShape, scale: float) -> EditRanges:

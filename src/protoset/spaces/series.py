@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 WIDEST_BAND = 2**31
 """Radius of the widest band; no series is as long."""
 
+LEAST_LANES = 16
+"""Series from which on their distances to another one are computed many at a time."""
+
 MATRIX_STRIP = 128
 """Series whose distances to all later ones are computed at a time."""
 
@@ -77,7 +80,30 @@ class SeriesSpace(Space):
         are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)
         if are_all and self._is_training:
             return self._matrix()
-        return self._block(rows, columns, upper=False)
+        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
+        return self._all_pairs(row_indices, column_indices)
+
+    def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Distances of rows to columns, many at a time; the same numbers as pair by pair."""
+        if max(len(rows), len(columns)) < LEAST_LANES:
+            return self._block(rows, columns, upper=False)
+        if len(rows) < len(columns):
+            return self._many_to_each(self._columns, columns, self._rows, rows)
+        return np.ascontiguousarray(self._many_to_each(self._rows, rows, self._columns, columns).T)
+
+    def _many_to_each(self, a: Series, many: np.ndarray, b: Series, others: np.ndarray) -> np.ndarray:
+        """Distances of the series ``many`` of a to each of the series ``others`` of b, a row for each of the others."""
+        values, order = b.values.reshape(len(b.values), -1), np.argsort(a.lengths[many], kind="stable")
+        arrays = kernels.series.SeriesArrays(a.values.reshape(len(a.values), -1), a.starts)
+        block, starts, lengths = np.empty((len(others), len(many))), b.starts[others], b.lengths[others]
+        kernels.adapting_series.squared_block(
+            arrays, many[order], np.ones(a.n_channels), values, starts, lengths, self._warping, block
+        )
+        if self._warping.root:
+            np.sqrt(block, out=block)
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return block if (order[:-1] <= order[1:]).all() else block[:, back]
 
     def _matrix(self) -> np.ndarray:
         """Distances of all training series, many at a time and each pair once; the same numbers as from a block."""
