@@ -8,7 +8,7 @@ import numpy as np
 
 from protoset.kernels._compile import part
 from protoset.kernels._lanes import LANES, is_within, vector_lanes, warp_row, warp_row_channels
-from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH, NARROW_BAND
+from protoset.kernels.series import NARROW_BAND
 
 ROWS_PER_CHECK = 8
 """Rows of cells between two comparisons with the cut-offs, where the band is narrow."""
@@ -49,37 +49,22 @@ def _cells_of_row(x, i, y, y_at, channels, first, last, above, above_first, cell
             warp_row_channels(x, at[0], y, y_at, above, at[1], cells, at[2], count, channels)
 
 
-@part(fastmath=FINITE_MATH)
-def warp_to_one(x, n, y, m, radius, cutoffs, costs, previous, current):
+@part
+def warp_to_one(x, n, y, m, radius, cells):
     """Squared dynamic time warping distances of the series in the lanes to one series.
 
-    x is (points, channels, lanes) and y is (points, channels), of which the first n and m points count. ``costs``,
-    ``previous`` and ``current`` are work space. All distances are infinite as soon as each must exceed its cut-off;
-    ``cutoffs`` may be empty.
+    x is (points, channels, lanes) and y is (points, channels), of which the first n and m points count. ``cells`` is
+    work space for one row of the band: a cell is overwritten after it was read, as the band never moves to the left.
     """
-    start_band(previous, m, radius)
+    start_band(cells, m, radius)
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
         shift = base - band_base(i - 1, radius)
-        current[first - 1 - base] = np.inf
-        current[last + 1 - base] = np.inf
-        _cells_of_row(x, i, y, 0, x.shape[1], first, last, previous, first - base + shift, current, first - base, LANES)
-        previous, current = current, previous
-        is_checked = cutoffs.shape[0] > 0 and i % ROWS_PER_CHECK == 0
-        if is_checked and _all_exceed(previous, first - base, last - base, cutoffs, costs):
-            previous[:] = np.inf
-            break
-    return previous[m - band_base(n, radius)]
-
-
-@part(fastmath=FINITE_MATH)
-def _all_exceed(cells, first, last, cutoffs, lowest):
-    """Whether all cells of a row exceed the cut-off of their lane; ``lowest`` is work space."""
-    lowest[:] = np.inf
-    for cell in range(first, last + 1):
-        for lane in range(LANES):
-            lowest[lane] = min(lowest[lane], cells[cell, lane])
-    return np.all(lowest > cutoffs * CUTOFF_MARGIN)
+        _cells_of_row(x, i, y, 0, x.shape[1], first, last, cells, first - base + shift, cells, first - base, LANES)
+        if i == 1:
+            cells[0] = np.inf
+        cells[last + 1 - base] = np.inf
+    return cells[m - band_base(n, radius)]
 
 
 @part(inline="always")
