@@ -191,26 +191,26 @@ def _row_of_cells(vectors, cells_of, above, above_at, cells, cells_at, count, di
 
 
 @intrinsic
-def fill_rows(typing, values, starts, at, lanes):
-    """Write the items of ``LANES`` series from ``at`` on to rows of lanes: as many as a vector has lanes.
+def fill_rows(typing, values, starts, first, at, lanes):
+    """Write a square of items to rows of lanes: of as many series and items as a vector has lanes.
 
-    ``starts`` has the offset of each series in ``values``.
+    The series are those of the lanes from ``first`` on; ``starts`` has the offset of the series of each lane in
+    ``values``. The items are those from ``at`` on.
     """
-    del typing, at
-    signature = types.void(values, starts, types.intp, lanes)
+    del typing, first, at
+    signature = types.void(values, starts, types.intp, types.intp, lanes)
 
     def build(context, builder, signature, arguments):
         vectors = _Vectors(context, builder, values.dtype)
-        data, starts_data, lanes_data = (vectors.pointer(signature.args[k], arguments[k]) for k in (0, 1, 3))
-        width, at = vectors.width, arguments[2]
-        for first in range(0, LANES, width):
-            rows = []
-            for lane in range(first, first + width):
-                start = builder.load(builder.gep(starts_data, [ir.Constant(_INDEX, lane)]))
-                rows.append(vectors.load_one(data, builder.add(start, at)))
-            for row, items in enumerate(_transposed(vectors, rows)):
-                here = builder.mul(vectors.offset(at, row), ir.Constant(_INDEX, LANES))
-                vectors.store_one(items, lanes_data, vectors.offset(here, first))
+        data, starts_data, lanes_data = (vectors.pointer(signature.args[k], arguments[k]) for k in (0, 1, 4))
+        first, at = arguments[2], arguments[3]
+        rows = []
+        for lane in range(vectors.width):
+            start = builder.load(builder.gep(starts_data, [vectors.offset(first, lane)]))
+            rows.append(vectors.load_one(data, builder.add(start, at)))
+        for row, items in enumerate(_transposed(vectors, rows)):
+            here = builder.mul(vectors.offset(at, row), ir.Constant(_INDEX, LANES))
+            vectors.store_one(items, lanes_data, builder.add(here, first))
         return context.get_dummy_value()
 
     return signature, build

@@ -147,11 +147,12 @@ def edit_batch(i, series, shape, n_lanes, batch):
     first, end = 1, 0
     for row in range(1, n + 1):
         first, last = max(first, row - radius), min(n, row + radius)
-        stop = min(last, max(end, first) + 1)
-        _edit_cells(batch, row, series, y_at, first, stop, True, n_lanes)
-        while stop < last and _any_within(batch, stop, n_lanes):
+        start, stop = first, min(last, max(end, first) + 1)
+        while True:
+            _edit_cells(batch, row, series, y_at, start, stop, start == first, n_lanes)
+            if stop >= last or not _any_within(batch, stop, n_lanes):
+                break
             start, stop = stop + 1, min(last, stop + COLUMNS_PER_CHECK)
-            _edit_cells(batch, row, series, y_at, start, stop, False, n_lanes)
         end = stop
         if row == 1:
             cells[0] = np.inf
@@ -171,9 +172,11 @@ def _fill_edit_batch(batch, series, n_lanes):
     size = series.values.shape[1]
     for lane in range(n_lanes):
         batch.starts[lane] = batch.columns[lane] * size
-    for at in range(0, size, vector_lanes(series.values) // N_VECTORS):
-        fill_rows(series.values, batch.starts, at, batch.x)
-        fill_rows(series.skips, batch.starts, at, batch.skips)
+    width = vector_lanes(series.values) // N_VECTORS
+    for at in range(0, size, width):
+        for first in range(0, LANES, width):
+            fill_rows(series.values, batch.starts, first, at, batch.x)
+            fill_rows(series.skips, batch.starts, first, at, batch.skips)
     for lane in range(n_lanes, LANES):
         # Empty lanes never hold up the end of a batch.
         batch.cutoffs[lane] = -1.0

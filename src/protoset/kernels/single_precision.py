@@ -109,8 +109,10 @@ def fill_batch(batch, values, count):
     size = values.shape[1]
     for lane in range(count):
         batch.starts[lane] = batch.columns[lane] * size
-    for at in range(0, size, vector_lanes(values) // N_VECTORS):
-        fill_rows(values, batch.starts, at, batch.x)
+    width = vector_lanes(values) // N_VECTORS
+    for at in range(0, size, width):
+        for first in range(0, LANES, width):
+            fill_rows(values, batch.starts, first, at, batch.x)
     for lane in range(count, LANES):
         # Empty lanes never hold up the end of a batch.
         batch.cutoffs[lane] = -1.0

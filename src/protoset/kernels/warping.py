@@ -93,11 +93,12 @@ def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
     first, end = 1, 0
     for i in range(1, n + 1):
         first, last = max(first, i - radius), min(n, i + radius)
-        stop = min(last, max(end, first) + 1)
-        _cells_of_row(x, i, y, y_at, channels, first, stop, cells, first, cells, first, n_lanes)
-        while stop < last and _any_within(cells, stop, cutoffs, n_lanes):
-            start, stop = stop + 1, min(last, stop + COLUMNS_PER_CHECK)
+        start, stop = first, min(last, max(end, first) + 1)
+        while True:
             _cells_of_row(x, i, y, y_at, channels, start, stop, cells, start, cells, start, n_lanes)
+            if stop >= last or not _any_within(cells, stop, cutoffs, n_lanes):
+                break
+            start, stop = stop + 1, min(last, stop + COLUMNS_PER_CHECK)
         end = stop
         if i == 1:
             cells[0] = np.inf
