@@ -153,6 +153,24 @@ def test_the_search_is_exact_where_bounds_matter(seed, case, length, kind):
         np.testing.assert_array_equal(found.distances, expected.distances)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("window", [3, 20, None])
+@pytest.mark.parametrize("kind", ["walk", "tied"])
+def test_batches_of_pairs_change_nothing(metric, window, kind):
+    """More series than lanes, narrow and wide bands, rows with ties: the same numbers as pair by pair."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (150, 40)) * 1.0 if kind == "tied" else rng.normal(size=(150, 40)).cumsum(axis=1)
+    X = X[rng.integers(0, 120, 150)] if kind == "tied" else X
+    space = make_space(X, metric, {"window": window})
+    by_pair = space.block(np.arange(150), np.arange(150))
+    np.testing.assert_array_equal(space.block(EVERYTHING, EVERYTHING), by_pair)
+    expected = space.kneighbors_by_block(np.arange(150), 4, limit=150)
+    for n_jobs in (1, 2):
+        found = space.kneighbors(4, limit=150, n_jobs=n_jobs)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+
+
 @given(series_lists(), series_lists(), cases)
 def test_nearest_is_the_first_smallest(queries, series, case):
     metric, parameters = case

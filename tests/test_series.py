@@ -12,6 +12,7 @@ from sklearn.model_selection import cross_val_score
 from protoset import REPS, PrototypeClassifier, _blocks, kernels
 from protoset.neighbors import build_lists
 from protoset.spaces import SearchCounters, make_space
+from protoset.spaces.series_search import as_points, largest_value, rounding_of, single_series
 
 METRICS = ("dtw", "ddtw", "series_euclidean")
 EVERYTHING = slice(None)
@@ -100,29 +101,50 @@ def test_literal_distances():
 def test_every_bound_is_below_the_distance(series, radius, seed):
     """LB_Kim, LB_Keogh, LB_Improved, and the early end never above the cut-off."""
     prepared = make_space(series, "dtw", {"window": radius})._rows
-    upper, lower = kernels.series_search.envelopes(prepared.values, prepared.starts, radius)
-    length = prepared.lengths[0]
-    points, high, low = (array.reshape(len(series), length, -1) for array in (prepared.values, upper, lower))
+    points = as_points(prepared.arrays)
+    _, length, channels = points.shape
+    rounding = rounding_of(largest_value(points), points.shape[1:], root=False)
+    single = single_series(points, radius, rounding.scale)
+    high, low = (array[:, : length * channels].reshape(points.shape) for array in (single.upper, single.lower))
+    scaled = (points * rounding.scale).astype(np.float32)
     for t in range(length):
-        window = points[:, max(0, t - radius) : t + radius + 1]
+        window = scaled[:, max(0, t - radius) : t + radius + 1]
         np.testing.assert_array_equal(high[:, t], window.max(axis=1))
         np.testing.assert_array_equal(low[:, t], window.min(axis=1))
-    parts = [slice(start, start + length) for start in prepared.starts[:-1]]
-    a, b = prepared.values[parts[0]], prepared.values[parts[1]]
+    a, b = (prepared.values[prepared.starts[i] : prepared.starts[i + 1]] for i in (0, 1))
     distance = naive_dtw(points[0], points[1], radius)
     assert kernels.series_search.kim(a, b) <= distance * (1 + 1e-9)
-    outside = np.maximum(np.maximum(points[0] - high[1], low[1] - points[0]), 0)
-    keogh = kernels.series_search.keogh(a, upper[parts[1]], lower[parts[1]], np.inf)
-    assert keogh == pytest.approx((outside**2).sum(), rel=1e-12)
-    assert keogh <= distance * (1 + 1e-9) + 1e-12
-    if a.ndim == 1:
-        room = [np.empty(length + 2 * radius) for _ in range(4)]
-        improved = kernels.series_search.improved(a, b, upper[parts[1]], lower[parts[1]], radius, keogh, *room)
-        assert keogh <= improved <= distance * (1 + 1e-9) + 1e-12
+    outside = np.maximum(np.maximum(scaled[0] - high[1], low[1] - scaled[0]), 0)
+    keogh = kernels.single_precision.keogh(single.values, 0, single.upper, single.lower, 1, np.float32(np.inf))
+    assert keogh == pytest.approx((outside**2).sum(), rel=1e-5)
+    limit = kernels.single_precision.limit_of(distance, rounding)
+    assert keogh <= limit
+    if channels == 1:
+        room = [np.empty(length + 2 * radius, np.float32) for _ in range(4)]
+        rows = (single.values[0], single.values[1], single.upper[1], single.lower[1])
+        improved = kernels.series_search.improved(*(row[:length] for row in rows), radius, keogh, *room)
+        assert keogh <= improved <= limit
     cutoff = distance * np.random.default_rng(seed).choice([0.5, 1.0, 2.0])
     found = kernels.series.dtw_within(a, b, radius, cutoff, np.empty(0), np.empty(length + 2), np.empty(length + 2))
     whole = kernels.series.dtw(a, b, radius, np.empty(length + 2), np.empty(length + 2))
     assert found == whole or (found == np.inf and whole > cutoff)
+
+
+@pytest.mark.parametrize(("channels", "window"), [(1, 4), (1, None), (3, 4), (3, None)])
+def test_distances_in_single_precision_are_bounds(channels, window):
+    """The thresholds of the seeds: never below the distance of the last neighbour, and close to it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70, channels, 33)).cumsum(axis=2) * 1e6
+    space = make_space(X, "dtw", {"window": window})
+    points, radius = as_points(space._rows.arrays), space._radius()
+    rounding = rounding_of(largest_value(points), points.shape[1:], root=True)
+    single = single_series(points, radius, rounding.scale)
+    thresholds, shape = np.full(70, np.inf), kernels.single_precision.Shape(33, channels, radius)
+    means = single.values[:, :16].copy()
+    kernels.series_search.seed_thresholds(single.values, means, 0, 1, 20, shape, rounding, thresholds)
+    block = np.sort(space.block(EVERYTHING, EVERYTHING), axis=1)[:, 20]  # all series are seeds
+    assert (thresholds >= block).all()
+    np.testing.assert_allclose(thresholds, block, rtol=1e-4)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -161,6 +183,40 @@ def test_the_search_is_exact_where_bounds_matter(seed, n, length, window, k, kin
     np.testing.assert_array_equal(found.counts, expected.counts)
     np.testing.assert_array_equal(found.indices, expected.indices)
     np.testing.assert_array_equal(found.distances, expected.distances)
+
+
+@pytest.mark.parametrize("window", [3, 20, 26, None])
+@pytest.mark.parametrize("kind", ["walk", "tied"])
+@pytest.mark.parametrize("channels", [1, 2])
+def test_batches_of_pairs_change_nothing(window, kind, channels):
+    """More series than lanes, narrow and wide bands, rows with ties: the same lists as from whole rows."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (150, channels, 64)) * 1.0 if kind == "tied" else rng.normal(size=(150, channels, 64))
+    X = X[rng.integers(0, 120, 150)] if kind == "tied" else X.cumsum(axis=2)
+    for metric in ("dtw", "ddtw"):
+        space = make_space(X, metric, {"window": window})
+        expected = space.kneighbors_by_block(np.arange(150), 4, limit=150)
+        block = space.block(np.arange(150), np.arange(120))
+        np.testing.assert_array_equal(block[:120], space._block(np.arange(120), np.arange(120), upper=False))
+        np.testing.assert_array_equal(block[:20], space.block(np.arange(20), np.arange(120)))
+        for n_jobs in (1, 2):
+            found = space.kneighbors(4, limit=150, n_jobs=n_jobs)
+            np.testing.assert_array_equal(found.indices, expected.indices)
+            np.testing.assert_array_equal(found.distances, expected.distances)
+            positions, distances = space.nearest(EVERYTHING, np.arange(120), n_jobs=n_jobs)
+            np.testing.assert_array_equal(positions, block.argmin(axis=1))
+            np.testing.assert_array_equal(distances, block.min(axis=1))
+
+
+def test_blocks_of_series_of_many_lengths():
+    rng = np.random.default_rng(0)
+    series = [rng.normal(size=length) for length in rng.integers(3, 12, 60)]
+    space = make_space(series, "dtw", {"window": 2})
+    rows, columns = rng.permutation(60)[:40], rng.permutation(60)[:25]
+    expected = space._block(rows, columns, upper=False)
+    np.testing.assert_array_equal(space.block(rows, columns), expected)
+    np.testing.assert_array_equal(space.block(columns, rows), expected.T)
+    np.testing.assert_array_equal(space.block(EVERYTHING, EVERYTHING)[rows][:, columns], expected)
 
 
 def test_a_bound_that_was_none():

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
+from protoset.kernels._lanes import LANES, lane_rows
 from protoset.kernels.alignment import BOTH, FIRST, SECOND, align
 from protoset.kernels.series import FINITE_MATH, SeriesArrays, Warping, band_radius, longest_length
-from protoset.kernels.warping import LANES, band_base, band_cells, fill_lanes, start_band, warp_to_one
+from protoset.kernels.warping import band_base, band_cells, fill_lanes, start_band, warp_to_one
 
 STEP_BYTES = 2**26
 """Memory for the steps of the paths of pairs that are warped together."""
@@ -78,8 +79,7 @@ def squared_block(series, rows, factors, values, starts, lengths, warping, squar
     """
     x = np.zeros((longest_length(series.starts), values.shape[1], LANES))
     x_starts = np.empty(LANES, np.int64)
-    costs, previous, current = np.empty(LANES), np.empty((0, LANES)), np.empty((0, LANES))
-    first, no_cutoffs = 0, np.empty(0)
+    first, row_of_cells = 0, lane_rows(0, x)
     while first < rows.shape[0]:
         n, count = series.starts[rows[first] + 1] - series.starts[rows[first]], 0
         while count < LANES and first + count < rows.shape[0]:
@@ -93,10 +93,10 @@ def squared_block(series, rows, factors, values, starts, lengths, warping, squar
             m = lengths[other]
             radius = band_radius(n, m, warping.radius, warping.fraction)
             cells = band_cells(m, radius)
-            if cells > previous.shape[0]:
-                previous, current = np.empty((cells, LANES)), np.empty((cells, LANES))
+            if cells > row_of_cells.shape[0]:
+                row_of_cells = lane_rows(cells, x)
             y = values[starts[other] : starts[other] + m]
-            warped = warp_to_one(x, n, y, m, radius, no_cutoffs, costs, previous, current)
+            warped = warp_to_one(x, n, y, m, radius, row_of_cells)
             for lane in range(count):
                 squared[other, first + lane] = warped[lane]
         first += count

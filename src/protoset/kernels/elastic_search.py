@@ -34,6 +34,13 @@ class EditBounds(NamedTuple):
     """Least cost of a point that is taken alone."""
 
 
+class Seeds(NamedTuple):
+    """Later series that are likely to be near each series: a sparse matrix in CSR format."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+
+
 @part
 def _rounded_down(bound):
     """A lower bound that stays a lower bound in single precision."""

@@ -37,7 +37,7 @@ class Nearest(NamedTuple):
 
 
 @part(inline="never")
-def _kth_smallest(values, count, k):
+def kth_smallest_of(values, count, k):
     """The k-th smallest of the first ``count`` values (k from 1), by quickselect on a copy."""
     work = values[:count].copy()
     low, high, wanted = 0, count - 1, k - 1
@@ -68,7 +68,7 @@ def compact(row, nearest):
     distances, indices, counts, triggers, thresholds, cut_at, n_neighbors, limit = nearest
     count = counts[row]
     if count >= n_neighbors:
-        thresholds[row] = min(thresholds[row], _kth_smallest(distances[row], count, n_neighbors))
+        thresholds[row] = min(thresholds[row], kth_smallest_of(distances[row], count, n_neighbors))
     threshold = thresholds[row]
     kept = 0
     n_below = 0
@@ -87,7 +87,7 @@ def compact(row, nearest):
             if distances[row, entry] == threshold:
                 tied[n_tied] = indices[row, entry]
                 n_tied += 1
-        last = _kth_smallest(tied, kept - n_below, limit - n_below)
+        last = kth_smallest_of(tied, kept - n_below, limit - n_below)
         count, kept = kept, 0
         for entry in range(count):
             if distances[row, entry] < threshold or indices[row, entry] <= last:

@@ -8,102 +8,27 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
+from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
-from protoset.kernels.nearest import push
-from protoset.kernels.series import FINITE_MATH, band_radius, dtw_within, longest_length, point_cost
-from protoset.kernels.warping import LANES, band_cells, fill_lanes, warp_to_one
+from protoset.kernels.nearest import kth_smallest_of, push
+from protoset.kernels.series import FINITE_MATH, band_radius, dtw, dtw_within, longest_length, point_cost
+from protoset.kernels.single_precision import Batch, keogh, largest_distance, limit_of, make_batch, warp_batch
 
 SLACK = 1.0 - 1e-10
 """Factor for lower bounds before they are compared: bounds and distances are summed in different orders."""
 
 
-KEOGH_BLOCK = 128
-"""Points of LB_Keogh between two comparisons with the cut-off."""
+SEEDS_PER_NEIGHBOR = 4
+"""Seeds of each series, as a multiple of the neighbours to find."""
 
+ROWS_PER_BLOCK = 8
+"""Rows whose pairs are bounded in turns."""
 
-IMPROVED_BAND = 8
+N_BINS = 64
+"""Bins of bounds: the pairs of a row are compared bin by bin."""
+
+IMPROVED_BAND = 24
 """Radius up to which LB_Improved is not used: to compute the distance costs little more."""
-
-
-class Envelopes(NamedTuple):
-    """Largest and smallest value within the band around each point."""
-
-    upper: np.ndarray
-    lower: np.ndarray
-
-
-class Lanes(NamedTuple):
-    """Work space for batches of pairs, see ``kernels.warping``; the pairs are those with the series ``columns``."""
-
-    x: np.ndarray
-    columns: np.ndarray
-    cutoffs: np.ndarray
-    costs: np.ndarray
-    previous: np.ndarray
-    current: np.ndarray
-    factors: np.ndarray
-
-
-class Seeds(NamedTuple):
-    """Later series that are likely to be near each series: a sparse matrix in CSR format."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-
-
-@compiled
-def envelopes(values, starts, radius):
-    """Compute the envelopes of series of equal length."""
-    upper, lower = np.empty_like(values), np.empty_like(values)
-    length = starts[1] - starts[0]
-    for point in range(values.shape[0]):
-        t = point % length
-        first, last = point - min(t, radius), point + min(length - 1 - t, radius)
-        if values.ndim == 1:
-            upper[point], lower[point] = values[first], values[first]
-            for other in range(first + 1, last + 1):
-                upper[point], lower[point] = max(upper[point], values[other]), min(lower[point], values[other])
-        else:
-            for channel in range(values.shape[1]):
-                upper[point, channel], lower[point, channel] = values[first, channel], values[first, channel]
-                for other in range(first + 1, last + 1):
-                    upper[point, channel] = max(upper[point, channel], values[other, channel])
-                    lower[point, channel] = min(lower[point, channel], values[other, channel])
-    return Envelopes(upper, lower)
-
-
-@part(fastmath=FINITE_MATH)
-def _outside(a, t, upper, lower):
-    """Squared distance of point t from the envelope at t: a term of LB_Keogh."""
-    if a.ndim == 1:
-        beyond = max(max(a[t] - upper[t], lower[t] - a[t]), 0.0)
-        return beyond * beyond
-    total = 0.0
-    for channel in range(a.shape[1]):
-        beyond = max(max(a[t, channel] - upper[t, channel], lower[t, channel] - a[t, channel]), 0.0)
-        total += beyond * beyond
-    return total
-
-
-@part(fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _keogh_of_block(a, upper, lower):
-    """LB_Keogh of some points. The loop starts at 0: indices known to be positive are what vector code needs."""
-    total = 0.0
-    for t in range(a.shape[0]):
-        total += _outside(a, t, upper, lower)
-    return total
-
-
-@compiled
-def keogh(a, upper, lower, cutoff):
-    """LB_Keogh; a partial sum as soon as that exceeds the cut-off."""
-    total = 0.0
-    for first in range(0, a.shape[0], KEOGH_BLOCK):
-        block = slice(first, first + KEOGH_BLOCK)
-        total += _keogh_of_block(a[block], upper[block], lower[block])
-        if total > cutoff:
-            return total
-    return total
 
 
 @part(fastmath=FINITE_MATH)
@@ -116,15 +41,24 @@ def _merge(high, low, shift, n_windows, new_high, new_low):
         new_low[t] = min(low[t], later_low[t])
 
 
+@part(fastmath={"nnan", "nsz", "reassoc", "contract"})
+def _outside(a, upper, lower):
+    """Sum of the squared distances of values from their envelopes."""
+    zero = a.dtype.type(0.0)
+    total = zero
+    for t in range(a.shape[0]):
+        beyond = max(max(a[t] - upper[t], lower[t] - a[t]), zero)
+        total += beyond * beyond
+    return total
+
+
 @compiled(fastmath={"nnan", "nsz", "reassoc", "contract"})
 def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other_low):
     """LB_Improved: ``bound``, the LB_Keogh of a, plus LB_Keogh of b to the projection of a onto the envelope of b.
 
     The last four arguments are work space of ``n + 2 * radius`` values. The extremes of a window of 1, 2, 4, ... values
-    come from two windows of half the size; the last two windows overlap. For several channels it is just ``bound``.
+    come from two windows of half the size; the last two windows overlap. One channel only.
     """
-    if a.ndim > 1:
-        return bound
     n, width = a.shape[0], 2 * radius + 1
     middle = high[radius:]
     for t in range(n):
@@ -144,8 +78,8 @@ def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other
         swapped = not swapped
         size += shift
     if swapped:
-        return bound + keogh(b, other_high, other_low, np.inf)
-    return bound + keogh(b, high, low, np.inf)
+        return bound + _outside(b, other_high, other_low)
+    return bound + _outside(b, high, low)
 
 
 @compiled
@@ -171,128 +105,188 @@ def _push_pair(i, j, squared, root, nearest):
     push(j, i, distance, nearest)
 
 
-@part
-def make_lanes(length, n_channels, radius):
-    """Work space for batches of pairs of series of this length."""
-    cells = band_cells(length, radius)
-    return Lanes(
-        np.zeros((length, n_channels, LANES)),
-        np.empty(LANES, np.int64),
-        np.empty(LANES),
-        np.empty(LANES),
-        np.empty((cells, LANES)),
-        np.empty((cells, LANES)),
-        np.ones(n_channels),
-    )
-
-
-@part
-def _push_batch(i, count, flat, starts, radius, root, lanes, nearest):
-    """Compute the distances of series i to the ``count`` series in ``lanes.columns``, and push them.
-
-    Returns the pairs abandoned and computed: a batch is abandoned when all its distances exceed the thresholds.
-    """
-    x, columns, cutoffs, costs, previous, current, factors = lanes
-    length = starts[1] - starts[0]
-    for lane in range(LANES):
-        # Empty lanes never hold up the end of a batch.
-        cutoffs[lane] = -1.0
-    for lane in range(count):
-        cutoffs[lane] = _squared(max(nearest.thresholds[i], nearest.thresholds[columns[lane]]), root)
-    fill_lanes(x, length, flat, columns * length, count, factors)
-    y = flat[starts[i] : starts[i + 1]]
-    squared = warp_to_one(x, length, y, length, radius, cutoffs, costs, previous, current)
-    if squared[0] == np.inf:
-        return count, 0
-    for lane in range(count):
-        _push_pair(i, columns[lane], squared[lane], root, nearest)
-    return 0, count
-
-
 @compiled
-def seed_search(flat, starts, seeds, first_row, step, radius, root, nearest):
-    """Compute the pairs of every ``step``-th row with its seeds; return the pairs bounded, abandoned and computed.
+def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding, thresholds):
+    """Write an upper bound on the distance of the last neighbour of every ``step``-th series.
 
-    ``flat`` has a row for each point of the series, which are of equal lengths.
+    It is the largest distance of the last neighbour among the seeds: the series with the most similar ``means``.
     """
-    lanes = make_lanes(starts[1] - starts[0], flat.shape[1], radius)
-    abandoned, computed = 0, 0
-    for i in range(first_row, starts.shape[0] - 1, step):
-        others = seeds.indices[seeds.indptr[i] : seeds.indptr[i + 1]]
-        for first in range(0, others.shape[0], LANES):
-            count = min(LANES, others.shape[0] - first)
-            for lane in range(count):
-                lanes.columns[lane] = others[first + lane]
-            counts = _push_batch(i, count, flat, starts, radius, root, lanes, nearest)
-            abandoned, computed = abandoned + counts[0], computed + counts[1]
-    return 0, abandoned, computed
-
-
-@compiled
-def bounded_search(series, flat, envelopes, seeds, first_row, step, radius, root, nearest):
-    """Search the pairs of every ``step``-th row with later series that are not its seeds; equal lengths only.
-
-    Pairs are discarded by LB_Kim, then by LB_Keogh in both directions. The remaining pairs are visited in the order of
-    their bounds, discarded by LB_Improved where the band is wide, and computed in batches. Returns the pairs bounded,
-    abandoned and computed.
-    """
-    values, starts = series
-    upper, lower = envelopes
-    thresholds, n, length = nearest.thresholds, starts.shape[0] - 1, starts[1] - starts[0]
-    room = length + 2 * radius
-    work = (np.empty(room), np.empty(room), np.empty(room), np.empty(room))
-    lanes = make_lanes(length, flat.shape[1], radius)
-    is_seed = np.full(n, -1, np.int64)
-    left, left_swapped = np.empty(n, np.int64), np.empty(n, np.bool_)
-    left_bounds, left_keogh = np.empty(n), np.empty(n)
-    bounded, abandoned, computed = 0, 0, 0
+    n = values.shape[0]
+    n_seeds = min(n - 1, LANES * ((SEEDS_PER_NEIGHBOR * n_neighbors + LANES - 1) // LANES))
+    batch = make_batch(shape, values)
+    apart, distances = np.empty(n), np.empty(n_seeds + LANES)
     for i in range(first_row, n, step):
-        a = values[starts[i] : starts[i + 1]]
-        a_upper, a_lower = upper[starts[i] : starts[i + 1]], lower[starts[i] : starts[i + 1]]
-        for seed in seeds.indices[seeds.indptr[i] : seeds.indptr[i + 1]]:
-            is_seed[seed] = i
-        n_left = 0
-        for j in range(i + 1, n):
-            if is_seed[j] == i:
-                continue
-            cutoff = _squared(max(thresholds[i], thresholds[j]), root) / SLACK
-            b = values[starts[j] : starts[j + 1]]
-            bound, swapped, larger = kim(a, b), False, 0.0
-            if bound <= cutoff:
-                keogh_a = keogh(a, upper[starts[j] : starts[j + 1]], lower[starts[j] : starts[j + 1]], cutoff)
-                bound = max(bound, keogh_a)
-                if bound <= cutoff:
-                    keogh_b = keogh(b, a_upper, a_lower, cutoff)
-                    swapped, larger = keogh_b > keogh_a, max(keogh_a, keogh_b)
-                    bound = max(bound, keogh_b)
-            if bound > cutoff:
-                bounded += 1
-                continue
-            left[n_left], left_swapped[n_left] = j, swapped
-            left_bounds[n_left], left_keogh[n_left] = bound, larger
-            n_left += 1
-        count, n_pairs, order = 0, 0, ascending(left_bounds[:n_left])
-        for position in range(n_left):
-            entry = order[position]
-            j = left[entry]
-            cutoff = _squared(max(thresholds[i], thresholds[j]), root)
-            bound = left_bounds[entry]
-            if bound * SLACK <= cutoff and radius > IMPROVED_BAND:
-                b_points = slice(starts[j], starts[j + 1])
-                b, b_upper, b_lower = values[b_points], upper[b_points], lower[b_points]
-                if left_swapped[entry]:
-                    bound = improved(b, a, a_upper, a_lower, radius, left_keogh[entry], *work)
-                else:
-                    bound = improved(a, b, b_upper, b_lower, radius, left_keogh[entry], *work)
-            if bound * SLACK <= cutoff:
-                lanes.columns[count] = j
+        for j in range(n):
+            apart[j] = squared_difference(means, i, j)
+        apart[i] = np.inf
+        farthest, count, n_done = kth_smallest_of(apart, n, n_seeds), 0, 0
+        for j in range(n):
+            if apart[j] <= farthest and j != i:
+                batch.columns[count] = j
                 count += 1
-                n_pairs += 1
-            if count == LANES or (count > 0 and position == n_left - 1):
-                counts = _push_batch(i, count, flat, starts, radius, root, lanes, nearest)
-                abandoned, computed, count = abandoned + counts[0], computed + counts[1], 0
-        bounded += n_left - n_pairs
-    return bounded, abandoned, computed
+            if count == LANES or (count > 0 and j == n - 1):
+                batch.cutoffs[:] = np.inf
+                warp_batch(i, values, values, shape, count, batch)
+                for lane in range(count):
+                    distances[n_done + lane] = largest_distance(batch.cells[-1, lane], rounding)
+                n_done, count = n_done + count, 0
+                if n_done >= n_seeds:
+                    break
+        thresholds[i] = min(thresholds[i], kth_smallest_of(distances, n_done, n_neighbors))
+
+
+@part(fastmath={"nnan", "nsz", "reassoc", "contract"})
+def squared_difference(rows, i, j):
+    """Squared Euclidean distance of two rows."""
+    total = np.float32(0.0)
+    for t in range(rows.shape[1]):
+        difference = rows[i, t] - rows[j, t]
+        total += difference * difference
+    return total
+
+
+class Batches(NamedTuple):
+    """Work space for the pairs of one series: to compare with the cut-offs in single precision, then to compute."""
+
+    single: Batch
+    double: Batch
+    waiting: np.ndarray
+    """Series within the cut-offs whose distances are still to compute."""
+
+
+@part
+def _push_waiting(i, n_waiting, doubles, shape, root, batches, nearest):
+    """Compute the distances of series i to the waiting ones, and push them."""
+    batch = batches.double
+    for lane in range(n_waiting):
+        batch.columns[lane] = batches.waiting[lane]
+    batch.cutoffs[:] = np.inf
+    warp_batch(i, doubles, doubles, shape, n_waiting, batch)
+    for lane in range(n_waiting):
+        _push_pair(i, batch.columns[lane], batch.cells[-1, lane], root, nearest)
+
+
+class Left(NamedTuple):
+    """Later series that the bounds leave to each series of a block of rows."""
+
+    counts: np.ndarray
+    columns: np.ndarray
+    bounds: np.ndarray
+    """Larger LB_Keogh of both directions."""
+    forth: np.ndarray
+    """LB_Keogh of the points of the row."""
+
+
+@part
+def _bound_rows(first_row, step, stop, single, limits, left):
+    """List the later series whose LB_Keogh in both directions is within the limits, for the rows before ``stop``.
+
+    The rows take turns, as the points and envelopes of a series are then in the cache.
+    """
+    values, upper, lower = single
+    left.counts[:] = 0
+    for j in range(first_row + 1, values.shape[0]):
+        for row, i in enumerate(range(first_row, min(stop, j), step)):
+            limit = max(limits[i], limits[j])
+            forth = keogh(values, i, upper, lower, j, limit)
+            if forth > limit:
+                continue
+            bound = max(forth, keogh(values, j, upper, lower, i, limit))
+            if bound <= limit:
+                count = left.counts[row]
+                left.columns[row, count], left.bounds[row, count], left.forth[row, count] = j, bound, forth
+                left.counts[row] = count + 1
+
+
+@part
+def _roughly_ascending(values, largest, order):
+    """Write the positions of the values by ``N_BINS`` bins between 0 and ``largest``."""
+    starts = np.zeros(N_BINS + 1, np.int64)
+    scale = N_BINS / largest if largest > 0.0 else 0.0
+    for value in values:
+        starts[min(int(value * scale), N_BINS - 1) + 1] += 1
+    for bin in range(N_BINS):
+        starts[bin + 1] += starts[bin]
+    for position, value in enumerate(values):
+        bin = min(int(value * scale), N_BINS - 1)
+        order[starts[bin]] = position
+        starts[bin] += 1
+
+
+@part
+def _improved_bound(i, j, single, shape, bound, work):
+    """LB_Improved of a pair; ``bound`` is the LB_Keogh of the points of series i."""
+    values, upper, lower = single
+    points = slice(0, shape.points)
+    a, b, b_upper, b_lower = values[i, points], values[j, points], upper[j, points], lower[j, points]
+    return improved(a, b, b_upper, b_lower, shape.radius, bound, work[0], work[1], work[2], work[3])
+
+
+@compiled
+def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
+    """Search the pairs of every ``step``-th row with later series; equal lengths only.
+
+    Pairs are discarded by LB_Keogh in both directions. The remaining pairs are compared with the thresholds in single
+    precision, in the order of their bounds; those that may be within a threshold are computed. Both many at a time.
+    Returns the pairs bounded, abandoned and computed.
+    """
+    thresholds, n = nearest.thresholds, doubles.shape[0]
+    batches = Batches(make_batch(shape, single.values), make_batch(shape, doubles), np.empty(LANES, np.int64))
+    work = np.empty((4, shape.points + 2 * shape.radius), np.float32)
+    limits, order = np.empty(n, np.float32), np.empty(n, np.int64)
+    left = Left(
+        np.empty(ROWS_PER_BLOCK, np.int64),
+        np.empty((ROWS_PER_BLOCK, n), np.int64),
+        np.empty((ROWS_PER_BLOCK, n), np.float32),
+        np.empty((ROWS_PER_BLOCK, n), np.float32),
+    )
+    compared, computed, n_pairs = 0, 0, 0
+    for block in range(first_row, n, step * ROWS_PER_BLOCK):
+        stop = min(n, block + step * ROWS_PER_BLOCK)
+        for j in range(block, n):
+            limits[j] = limit_of(thresholds[j], rounding)
+        _bound_rows(block, step, stop, single, limits, left)
+        for row, i in enumerate(range(block, stop, step)):
+            bounds = left.bounds[row, : left.counts[row]]
+            largest = np.float32(0.0)
+            for bound in bounds:
+                largest = max(largest, bound)
+            _roughly_ascending(bounds, largest, order)
+            counts = _search_row(i, row, left, order, single, doubles, shape, rounding, batches, work, nearest)
+            n_pairs, compared, computed = n_pairs + n - 1 - i, compared + counts[0], computed + counts[1]
+    return n_pairs - compared, compared - computed, computed
+
+
+@part
+def _search_row(i, row, left, order, single, doubles, shape, rounding, batches, work, nearest):
+    """Compare series i with the series that the bounds left to it; return the pairs compared and computed."""
+    batch, waiting, thresholds, values = batches.single, batches.waiting, nearest.thresholds, single.values
+    use_improved = shape.channels == 1 and IMPROVED_BAND < shape.radius < shape.points // 2
+    compared, computed, count, n_waiting, n_left = 0, 0, 0, 0, left.counts[row]
+    for position in range(n_left):
+        entry = order[position]
+        j, bound = left.columns[row, entry], left.bounds[row, entry]
+        limit = limit_of(max(thresholds[i], thresholds[j]), rounding)
+        if use_improved and bound <= limit:
+            bound = _improved_bound(i, j, single, shape, left.forth[row, entry], work)
+        if bound <= limit:
+            batch.columns[count], batch.cutoffs[count] = j, limit
+            count += 1
+        if count < LANES and (count == 0 or position < n_left - 1):
+            continue
+        compared += count
+        is_near = warp_batch(i, values, values, shape, count, batch)
+        for lane in range(count if is_near else 0):
+            if batch.cells[-1, lane] <= batch.cutoffs[lane]:
+                waiting[n_waiting] = batch.columns[lane]
+                n_waiting, computed = n_waiting + 1, computed + 1
+                if n_waiting == LANES:
+                    _push_waiting(i, n_waiting, doubles, shape, rounding.root, batches, nearest)
+                    n_waiting = 0
+        count = 0
+    if n_waiting > 0:
+        _push_waiting(i, n_waiting, doubles, shape, rounding.root, batches, nearest)
+    return compared, computed
 
 
 @compiled
@@ -324,11 +318,10 @@ def ragged_search(series, first_row, step, warping, nearest):
 
 
 @compiled
-def nearest_series(a, rows, b, columns, envelopes, warping):
+def nearest_ragged(a, rows, b, columns, warping):
     """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; of ties the first column.
 
-    The third result says which rows have ties. The candidates are visited in the order of their bounds: LB_Kim, and
-    LB_Keogh where there are envelopes of b (else empty arrays).
+    The third result says which rows have ties. The candidates are visited in the order of LB_Kim.
     """
     width = longest_length(b.starts) + 2
     previous, current, no_bounds = np.empty(width), np.empty(width), np.empty(0)
@@ -337,10 +330,7 @@ def nearest_series(a, rows, b, columns, envelopes, warping):
     for r, i in enumerate(rows):
         x = a.values[a.starts[i] : a.starts[i + 1]]
         for c, j in enumerate(columns):
-            points = slice(b.starts[j], b.starts[j + 1])
-            bounds[c] = kim(x, b.values[points])
-            if envelopes.upper.shape[0] > 0:
-                bounds[c] = max(bounds[c], keogh(x, envelopes.upper[points], envelopes.lower[points], np.inf))
+            bounds[c] = kim(x, b.values[b.starts[j] : b.starts[j + 1]])
         best, position = np.inf, -1
         for c in ascending(bounds):
             cutoff = _squared(best, warping.root)
@@ -354,5 +344,83 @@ def nearest_series(a, rows, b, columns, envelopes, warping):
                 best, position, are_tied[r] = distance, c, False
             elif distance == best:
                 position, are_tied[r] = min(c, position), True
+        positions[r], nearest[r] = position, best
+    return positions, nearest, are_tied
+
+
+@part
+def _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squared):
+    """Write the squared distances of series i of a to a batch of columns of b, in single precision.
+
+    Distances beyond the limit are infinite. Returns the limit that the smallest of the distances gives.
+    """
+    positions = batch.positions
+    for lane in range(count):
+        batch.lanes.columns[lane], batch.lanes.cutoffs[lane] = columns[positions[lane]], limit
+        squared[positions[lane]] = np.inf
+    if warp_batch(i, a.values, b.values, shape, count, batch.lanes):
+        for lane in range(count):
+            distance = batch.lanes.cells[-1, lane]
+            if distance <= limit:
+                squared[positions[lane]] = distance
+        for lane in range(count):
+            limit = min(limit, limit_of(largest_distance(squared[positions[lane]], rounding), rounding))
+    return limit
+
+
+class Candidates(NamedTuple):
+    """Work space for a batch of columns."""
+
+    lanes: Batch
+    positions: np.ndarray
+    """Positions of the columns of the batch."""
+
+
+@compiled
+def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
+    """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; equal lengths only.
+
+    Of ties it is the first column; the third result says which rows have ties. The columns with the smallest LB_Keogh
+    are compared first, in single precision. The largest distance of the nearest of them is a limit for the other
+    columns: by LB_Keogh in both directions, then in single precision. The distances of the columns that may be the
+    nearest are computed.
+    """
+    n_columns, batch = columns.shape[0], Candidates(make_batch(shape, a.values), np.empty(LANES, np.int64))
+    previous, current, infinite = np.empty(shape.points + 2), np.empty(shape.points + 2), np.float32(np.inf)
+    positions, nearest = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
+    are_tied, bounds = np.zeros(rows.shape[0], np.bool_), np.empty(n_columns)
+    squared, n_first = np.empty(n_columns), min(LANES, n_columns)
+    for r, i in enumerate(rows):
+        for c in range(n_columns):
+            bounds[c] = keogh(a.values, i, b.upper, b.lower, columns[c], infinite)
+        last_first, limit, count = kth_smallest_of(bounds, n_columns, n_first), infinite, 0
+        for c in range(n_columns):
+            squared[c] = np.inf
+            if bounds[c] <= last_first and count < LANES:
+                batch.positions[count] = c
+                bounds[c] = -1.0
+                count += 1
+        limit = _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squared)
+        count = 0
+        for c in range(n_columns):
+            if 0.0 <= bounds[c] <= limit and keogh(b.values, columns[c], a.upper, a.lower, i, limit) <= limit:
+                batch.positions[count] = c
+                count += 1
+            if count == LANES or (count > 0 and c == n_columns - 1):
+                limit = _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squared)
+                count = 0
+        best, position = np.inf, -1
+        for c in range(n_columns):
+            if squared[c] > limit:
+                continue
+            j = columns[c]
+            y = b_series.values[b_series.starts[j] : b_series.starts[j + 1]]
+            x = a_series.values[a_series.starts[i] : a_series.starts[i + 1]]
+            distance = dtw(x, y, shape.radius, previous, current)
+            distance = np.sqrt(distance) if rounding.root else distance
+            if distance < best:
+                best, position, are_tied[r] = distance, c, False
+            elif distance == best:
+                are_tied[r] = True
         positions[r], nearest[r] = position, best
     return positions, nearest, are_tied

@@ -1,20 +1,20 @@
 """Warped distances of many pairs at once.
 
-``LANES`` pairs of series of the same two lengths are warped together, so that the compiler can use vector
-instructions: the last axis of the arrays has one lane for each pair. Costs and their order are those of ``series.dtw``,
-so that distances are the same to the last bit.
+``LANES`` pairs of series of the same two lengths are warped together, see ``kernels._lanes``. Costs and their order are
+those of ``series.dtw``, so that distances in double precision are the same to the last bit.
 """
 
 import numpy as np
 
 from protoset.kernels._compile import part
-from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH
-
-LANES = 64
-"""Pairs of series that are warped together: fewer are not worth vector instructions."""
+from protoset.kernels._lanes import LANES, is_within, vector_lanes, warp_row, warp_row_channels
+from protoset.kernels.series import NARROW_BAND
 
 ROWS_PER_CHECK = 8
-"""Rows of cells between two comparisons with the cut-offs."""
+"""Rows of cells between two comparisons with the cut-offs, where the band is narrow."""
+
+COLUMNS_PER_CHECK = 8
+"""Cells between two comparisons with the cut-offs, to the right of all cells above that are within them."""
 
 
 @part
@@ -36,54 +36,80 @@ def start_band(previous, m, radius):
     previous[0] = 0.0
 
 
-@part(fastmath=FINITE_MATH)
-def warp_to_one(x, n, y, m, radius, cutoffs, costs, previous, current):
+@part(inline="always")
+def _cells_of_row(x, i, y, y_at, channels, first, last, above, above_first, cells, cells_first, n_lanes):
+    """Compute the cells of row i from column ``first`` to ``last``; series y starts at the offset ``y_at``."""
+    count, x_at, y_at = last - first + 1, (i - 1) * channels * LANES, y_at + (first - 1) * channels
+    above_at, cells_at = above_first * LANES, cells_first * LANES
+    for lane in range(0, n_lanes, vector_lanes(x)):
+        at = (x_at + lane, above_at + lane, cells_at + lane)
+        if channels == 1:
+            warp_row(x, at[0], y, y_at, above, at[1], cells, at[2], count)
+        else:
+            warp_row_channels(x, at[0], y, y_at, above, at[1], cells, at[2], count, channels)
+
+
+@part
+def warp_to_one(x, n, y, m, radius, cells):
     """Squared dynamic time warping distances of the series in the lanes to one series.
 
-    x is (points, channels, lanes) and y is (points, channels), of which the first n and m points count. ``costs``,
-    ``previous`` and ``current`` are work space. All distances are infinite as soon as each must exceed its cut-off;
-    ``cutoffs`` may be empty.
+    x is (points, channels, lanes) and y is (points, channels), of which the first n and m points count. ``cells`` is
+    work space for one row of the band: a cell is overwritten after it was read, as the band never moves to the left.
     """
-    channels = x.shape[1]
-    start_band(previous, m, radius)
-    costs[:] = 0.0
+    start_band(cells, m, radius)
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
         shift = base - band_base(i - 1, radius)
-        current[first - 1 - base] = np.inf
-        current[last + 1 - base] = np.inf
-        for j in range(first, last + 1):
-            cell, before = j - base, j - base + shift
-            if channels > 1:
-                costs[:] = 0.0
-                for channel in range(channels - 1):
-                    other = y[j - 1, channel]
-                    for lane in range(LANES):
-                        difference = x[i - 1, channel, lane] - other
-                        costs[lane] += difference * difference
-            other = y[j - 1, channels - 1]
-            for lane in range(LANES):
-                difference = x[i - 1, channels - 1, lane] - other
-                cost = costs[lane] + difference * difference
-                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
-                current[cell, lane] = least + cost
-        previous, current = current, previous
-        if cutoffs.shape[0] > 0 and i % ROWS_PER_CHECK == 0:
-            if _all_exceed(previous, first - base, last - base, cutoffs, costs):
-                previous[:] = np.inf
+        _cells_of_row(x, i, y, 0, x.shape[1], first, last, cells, first - base + shift, cells, first - base, LANES)
+        if i == 1:
+            cells[0] = np.inf
+        cells[last + 1 - base] = np.inf
+    return cells[m - band_base(n, radius)]
+
+
+@part(inline="always")
+def _any_within(cells, column, cutoffs, n_lanes):
+    """Whether a cell of a column is within the cut-off of any lane."""
+    for lane in range(0, n_lanes, vector_lanes(cells)):
+        if is_within(cells, column * LANES + lane, cutoffs, lane):
+            return True
+    return False
+
+
+@part
+def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
+    """Whether a squared distance of the first series in the lanes to one series may be within the cut-off of its lane.
+
+    All have n points. x has a row of lanes for each channel of each point; y starts at the offset ``y_at``. ``cells``
+    has a row of lanes for each point and one more. Its last row has the distances; those beyond the cut-offs are any
+    numbers beyond them. Cells that no path within the cut-offs leads to are not computed (Herrmann and Webb, 2021):
+
+    row above    . . x x x x . .     x: from the first cell within the cut-off of any lane to the last one, ``end``
+    this row     . . . x x x x x     cells after ``end`` + 1 are computed as long as the cell to their left is within it
+    """
+    period = ROWS_PER_CHECK if radius <= NARROW_BAND else 1
+    cells[:] = np.inf
+    cells[0] = 0.0
+    first, end = 1, 0
+    for i in range(1, n + 1):
+        first, last = max(first, i - radius), min(n, i + radius)
+        start, stop = first, min(last, max(end, first) + 1)
+        while True:
+            _cells_of_row(x, i, y, y_at, channels, start, stop, cells, start, cells, start, n_lanes)
+            if stop >= last or not _any_within(cells, stop, cutoffs, n_lanes):
                 break
-            costs[:] = 0.0
-    return previous[m - band_base(n, radius)]
-
-
-@part(fastmath=FINITE_MATH)
-def _all_exceed(cells, first, last, cutoffs, lowest):
-    """Whether all cells of a row exceed the cut-off of their lane; ``lowest`` is work space."""
-    lowest[:] = np.inf
-    for cell in range(first, last + 1):
-        for lane in range(LANES):
-            lowest[lane] = min(lowest[lane], cells[cell, lane])
-    return np.all(lowest > cutoffs * CUTOFF_MARGIN)
+            start, stop = stop + 1, min(last, stop + COLUMNS_PER_CHECK)
+        end = stop
+        if i == 1:
+            cells[0] = np.inf
+        if i % period == 0:
+            while first <= end and not _any_within(cells, first, cutoffs, n_lanes):
+                first += 1
+            if first > end:
+                return False
+            while not _any_within(cells, end, cutoffs, n_lanes):
+                end -= 1
+    return end == n
 
 
 @part

@@ -33,7 +33,7 @@ from protoset._validation import LARGEST, as_float, as_numbers, check_flag, is_n
 from protoset.spaces._lists import RawLists
 from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
-from protoset.spaces.elastic_search import ElasticSearch, bounds_of
+from protoset.spaces.elastic_search import ElasticSearch, bounds_of, double_lanes, edit_shape, fits_lanes
 from protoset.spaces.movable import MovableObjects, Moved
 from protoset.spaces.series import SeriesSpace, band_of, check_window, read_training
 from protoset.spaces.series_data import Series, check_stored
@@ -86,9 +86,20 @@ class ElasticSpace(SeriesSpace):
     def _column_edits(self) -> EditSeries:
         return self._edit_series(self._columns)
 
-    def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """Compute every pair to the end."""
+    def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Distances of rows to columns, pair by pair."""
         return self._block(rows, columns, upper=False)
+
+    def _matrix(self) -> np.ndarray:
+        """Distances of all training series, many at a time where they have one channel and one length."""
+        series, n = self._column_edits, self.shape[1]
+        if not fits_lanes(series):
+            return self._block(slice(None), slice(None), upper=False)
+        matrix = np.zeros((n, n))
+        lanes, shape = double_lanes(series, self._edits), edit_shape(series, self._edits)
+        kernels.elastic_lanes.edit_matrix(lanes, shape, 0, 1, matrix)
+        matrix += matrix.T
+        return matrix
 
     def _block(self, rows: Rows, columns: Rows, *, upper: bool) -> np.ndarray:
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]

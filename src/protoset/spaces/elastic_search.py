@@ -7,7 +7,7 @@ bounds; cells that are on no path within the thresholds of both series are not c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -19,12 +19,16 @@ from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.series_data import Series
-from protoset.spaces.series_search import SEEDS_PER_NEIGHBOR, SeriesSearch
+from protoset.spaces.series_search import SeriesSearch, largest_value, padded, segment_means
 
 if TYPE_CHECKING:
     from protoset.kernels.elastic import Edits, EditSeries
-    from protoset.kernels.elastic_search import EditBounds
-    from protoset.kernels.series_search import Seeds
+    from protoset.kernels.elastic_lanes import EditLanes, EditRanges, EditRounding, EditShape
+    from protoset.kernels.elastic_search import EditBounds, Seeds
+
+
+SEEDS_PER_NEIGHBOR = 3
+"""Seeds of each series, as a multiple of the neighbours to find."""
 
 
 class ElasticSearch(SeriesSearch):
@@ -41,12 +45,37 @@ class ElasticSearch(SeriesSearch):
     ):
         warping = kernels.series.Warping(edits.radius, edits.fraction, False)
         super().__init__(Series(series.values, series.starts), warping, n_neighbors, limit, n_jobs, progress)
-        lengths = np.diff(series.starts)
         self.edit_series, self.edits = series, edits
-        self.bounds = bounds_of(series, edits, lengths.max(), equal=bool((lengths == lengths[0]).all()))
 
     def lists(self) -> RawLists:
         """Find the neighbours."""
+        return self._in_lanes() if fits_lanes(self.edit_series) else self._by_pair()
+
+    def _in_lanes(self) -> RawLists:
+        """Search among series of one channel and one length: in single precision first, many pairs at once."""
+        kernel, edits = kernels.elastic_lanes, self.edits
+        doubles, shape = double_lanes(self.edit_series, edits), edit_shape(self.edit_series, edits)
+        points = doubles.values[:, 1 : 1 + shape.points]
+        rounding = _rounding_of(points)
+        single, ranges = _single_lanes(doubles, rounding.scale), _ranges_of(points, edits, shape, rounding.scale)
+        means, thresholds = segment_means(points[:, :, None] * rounding.scale), self.nearest.thresholds
+
+        def search_seeds(first: int, step: int, _: NearestSoFar) -> tuple[int, int, int]:
+            kernel.edit_thresholds(single, means, first, step, self.n_neighbors, shape, rounding, thresholds)
+            return 0, 0, 0
+
+        def search_rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
+            return kernel.edit_search(single, ranges, doubles, first, step, shape, rounding, nearest.arrays)
+
+        if self.n_neighbors > 0:
+            self._in_stripes(search_seeds, report=False)
+        return self.nearest.lists(self._counters(*self._in_stripes(search_rest, report=True)))
+
+    def _by_pair(self) -> RawLists:
+        """Search among series of any lengths and channels, pair by pair."""
+        lengths = np.diff(self.edit_series.starts)
+        is_equal = bool((lengths == lengths[0]).all())
+        self.bounds = bounds_of(self.edit_series, self.edits, lengths.max(), equal=is_equal)
         kernel, series, bounds, edits = kernels.elastic_search, self.edit_series, self.bounds, self.edits
         n_pairs = self.n * (self.n - 1) // 2
         stored = np.empty(n_pairs if n_pairs * 4 <= _blocks.BLOCK_BYTES else 0, np.float32)
@@ -73,7 +102,67 @@ class ElasticSearch(SeriesSearch):
         pairs = np.unique(np.minimum(i, j).astype(np.int64) * self.n + np.maximum(i, j))
         entries = (np.ones(len(pairs), bool), (pairs // self.n, pairs % self.n))
         matrix = sparse.csr_matrix(entries, shape=(self.n, self.n))
-        return kernels.series_search.Seeds(matrix.indptr, matrix.indices)
+        return kernels.elastic_search.Seeds(matrix.indptr, matrix.indices)
+
+
+LARGEST_COST = 1e30
+"""Largest cost in single precision; no path that matches all points costs as much."""
+
+
+def fits_lanes(series: EditSeries) -> bool:
+    """Whether the series have one channel and one length, so that many pairs can be computed at once."""
+    lengths = np.diff(series.starts)
+    return series.values.ndim == 1 and len(lengths) > 0 and bool((lengths == lengths[0]).all())
+
+
+def edit_shape(series: EditSeries, edits: Edits) -> EditShape:
+    """Return the size of series of equal length."""
+    length = int(series.starts[1])
+    return kernels.elastic_lanes.EditShape(length, kernels.elastic.edit_radius(length, length, edits))
+
+
+def double_lanes(series: EditSeries, edits: Edits) -> EditLanes:
+    """Series of one channel and one length as rows, as the kernels for many pairs take them."""
+    n = len(series.starts) - 1
+    values, skips = (_row_padded(numbers.reshape(n, -1)) for numbers in (series.values, series.skips))
+    return kernels.elastic_lanes.EditLanes(values, skips, edits.split, edits.stiffness)
+
+
+def _row_padded(rows: np.ndarray) -> np.ndarray:
+    """Rows with a zero before and zeros up to the size that the kernels need."""
+    return padded(np.pad(rows, ((0, 0), (1, 0)))[:, :, None])
+
+
+def _rounding_of(points: np.ndarray) -> EditRounding:
+    """Return how far distances in single precision may be from the distances."""
+    unit, steps, largest = kernels.single_precision.UNIT_ROUNDOFF, 2 * points.shape[1], largest_value(points)
+    absolute, relative = 5 * unit * steps, float(np.exp(1.01 * unit * (4 * steps + 16)))
+    return kernels.elastic_lanes.EditRounding(1.0 / largest if largest > 0 else 1.0, absolute, relative)
+
+
+def _single_lanes(doubles: EditLanes, scale: float) -> EditLanes:
+    """Round scaled series and costs to single precision."""
+    with np.errstate(over="ignore"):
+        skips = np.minimum(doubles.skips * scale, LARGEST_COST).astype(np.float32)
+    values = (doubles.values * scale).astype(np.float32)
+    split, stiffness = (_single_cost(cost, scale) for cost in (doubles.split, doubles.stiffness))
+    return kernels.elastic_lanes.EditLanes(values, skips, split, stiffness)
+
+
+def _single_cost(cost: float | None, scale: float) -> Any:
+    """A scaled cost of the metric in single precision."""
+    return None if cost is None else np.float32(min(cost * scale, LARGEST_COST))
+
+
+def _ranges_of(points: np.ndarray, edits: Edits, shape: EditShape, scale: float) -> EditRanges:
+    """Return what the bounds of scaled series need to know."""
+    values, width = (points * scale).astype(np.float32), 2 * min(shape.radius, shape.points) + 1
+    upper, lower = (
+        _row_padded(extreme(values, width, axis=1, mode="nearest")) for extreme in (maximum_filter1d, minimum_filter1d)
+    )
+    # Under ERP the first value is the gap value.
+    sums = ((points - points[:, :1]) * scale).sum(axis=1) if edits.padding else np.empty(0)
+    return kernels.elastic_lanes.EditRanges(upper, lower, sums)
 
 
 def bounds_of(series: EditSeries, edits: Edits, longest: int, *, equal: bool) -> EditBounds:

@@ -13,7 +13,7 @@ not compute every pair to the end. ``protoset.spaces.movable_series`` moves seri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,13 +30,16 @@ from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series_data import Series, check_stored, prepare_series
-from protoset.spaces.series_search import SeriesSearch
+from protoset.spaces.series_search import SeriesSearch, as_points, largest_value, rounding_of, single_series
 
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
 
 WIDEST_BAND = 2**31
 """Radius of the widest band; no series is as long."""
+
+LEAST_LANES = 16
+"""Series from which on their distances to another one are computed many at a time."""
 
 MATRIX_STRIP = 128
 """Series whose distances to all later ones are computed at a time."""
@@ -77,7 +80,30 @@ class SeriesSpace(Space):
         are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)
         if are_all and self._is_training:
             return self._matrix()
-        return self._block(rows, columns, upper=False)
+        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
+        return self._all_pairs(row_indices, column_indices)
+
+    def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Distances of rows to columns, many at a time; the same numbers as pair by pair."""
+        if max(len(rows), len(columns)) < LEAST_LANES:
+            return self._block(rows, columns, upper=False)
+        if len(rows) < len(columns):
+            return self._many_to_each(self._columns, columns, self._rows, rows)
+        return np.ascontiguousarray(self._many_to_each(self._rows, rows, self._columns, columns).T)
+
+    def _many_to_each(self, a: Series, many: np.ndarray, b: Series, others: np.ndarray) -> np.ndarray:
+        """Distances of the series ``many`` of a to each of the series ``others`` of b, a row for each of the others."""
+        values, order = b.values.reshape(len(b.values), -1), np.argsort(a.lengths[many], kind="stable")
+        arrays = kernels.series.SeriesArrays(a.values.reshape(len(a.values), -1), a.starts)
+        block, starts, lengths = np.empty((len(others), len(many))), b.starts[others], b.lengths[others]
+        kernels.adapting_series.squared_block(
+            arrays, many[order], np.ones(a.n_channels), values, starts, lengths, self._warping, block
+        )
+        if self._warping.root:
+            np.sqrt(block, out=block)
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return block if (order[:-1] <= order[1:]).all() else block[:, back]
 
     def _matrix(self) -> np.ndarray:
         """Distances of all training series, many at a time and each pair once; the same numbers as from a block."""
@@ -192,20 +218,25 @@ class SeriesSpace(Space):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row, by lower bounds and abandoning; rows with ties from all distances."""
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
-        a, b, kernel = self._rows, self._columns, kernels.series_search
-        envelopes = kernel.Envelopes(b.values[:0], b.values[:0])
-        if b.equal_length and (a.lengths == b.lengths[0]).all():
-            envelopes = kernel.envelopes(*b.arrays, self._radius())
         blocks = np.array_split(row_indices, max(1, min(len(row_indices), effective_n_jobs(n_jobs))))
-        results = in_threads(n_jobs)(
-            delayed(kernel.nearest_series)(a.arrays, block, b.arrays, column_indices, envelopes, self._warping)
-            for block in blocks
-        )
+        search = self._nearest_search(column_indices)
+        results = in_threads(n_jobs)(delayed(search)(block) for block in blocks)
         positions, distances, are_tied = (np.concatenate(parts) for parts in zip(*results, strict=True))
         if choose is not None and are_tied.any():
             tied_rows = row_indices[are_tied]
             positions[are_tied], _ = super().nearest(tied_rows, columns, choose=choose, n_jobs=n_jobs)
         return positions, distances
+
+    def _nearest_search(self, columns: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Search for the nearest of the columns to given rows."""
+        a, b, kernel = self._rows, self._columns, kernels.series_search
+        if not (len(a) and b.equal_length and (a.lengths == b.lengths[0]).all()):
+            return lambda rows: kernel.nearest_ragged(a.arrays, rows, b.arrays, columns, self._warping)
+        radius, (rows_of, columns_of) = self._radius(), (as_points(series.arrays) for series in (a, b))
+        rounding = rounding_of(largest_value(rows_of, columns_of), columns_of.shape[1:], root=self._warping.root)
+        x, y = (single_series(points, radius, rounding.scale) for points in (rows_of, columns_of))
+        shape = kernels.single_precision.Shape(columns_of.shape[1], columns_of.shape[2], radius)
+        return lambda rows: kernel.nearest_series(x, a.arrays, rows, y, b.arrays, columns, shape, rounding)
 
     def _radius(self) -> int:
         """Radius of the band where all series are equally long."""

@@ -1,9 +1,13 @@
 """Exact neighbours under dynamic time warping without computing every pair to the end.
 
-Each series is first compared with its seeds, series with similar means of segments; they give a threshold on the
-distance of its last neighbour. Then cheap lower bounds discard most pairs: LB_Kim, LB_Keogh in both directions,
-LB_Improved. The remaining pairs are computed in the order of their bounds, many at once, and abandoned as soon as all
-of these exceed the thresholds of both series. Series of unequal lengths are searched with LB_Kim and abandoning alone.
+Series of equal length: each series is first compared with its seeds, series with similar means of segments; they give
+a threshold on the distance of its last neighbour. Then lower bounds discard pairs: LB_Keogh in both directions, and
+LB_Improved where the band is wide. The remaining pairs are compared with the thresholds of both series in the order of
+their bounds, many at once; the comparison ends as soon as all of these exceed the thresholds. All of this is done in
+single precision, with bounds on the rounding errors (see ``kernels.single_precision``). The distances of the pairs that
+may be within a threshold are then computed.
+
+Series of unequal lengths are searched with LB_Kim and abandoning alone.
 """
 
 from __future__ import annotations
@@ -13,8 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import delayed
-from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
+from scipy.ndimage import maximum_filter1d, minimum_filter1d
 
 from protoset import _blocks, kernels
 from protoset._progress import ProgressCallback
@@ -23,11 +26,8 @@ from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.series_data import Series
 
 if TYPE_CHECKING:
-    from protoset.kernels.series import Warping
-    from protoset.kernels.series_search import Seeds
-
-SEEDS_PER_NEIGHBOR = 3
-"""Seeds of each series, as a multiple of the neighbours to find."""
+    from protoset.kernels.series import SeriesArrays, Warping
+    from protoset.kernels.single_precision import Rounding, SingleSeries
 
 SEGMENTS = 16
 """Segments of a series whose means are compared to find seeds."""
@@ -55,20 +55,22 @@ class SeriesSearch:
 
     def bounded(self, radius: int) -> RawLists:
         """Search among series of equal length; ``radius`` is that of the band, in points."""
-        kernel, series, root = kernels.series_search, self.series, self.warping.root
-        flat, envelopes = series.values.reshape(len(series.values), -1), kernel.envelopes(*series, radius)
-        seeds = self._seeds(flat)
+        kernel, points = kernels.series_search, as_points(self.series)
+        shape = kernels.single_precision.Shape(points.shape[1], points.shape[2], radius)
+        rounding = rounding_of(largest_value(points), points.shape[1:], root=self.warping.root)
+        single, doubles = single_series(points, radius, rounding.scale), padded(points)
+        means, thresholds = segment_means(points * rounding.scale), self.nearest.thresholds
 
-        def search_seeds(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
-            return kernel.seed_search(flat, series.starts, seeds, first, step, radius, root, nearest.arrays)
+        def search_seeds(first: int, step: int, _: NearestSoFar) -> tuple[int, int, int]:
+            kernel.seed_thresholds(single.values, means, first, step, self.n_neighbors, shape, rounding, thresholds)
+            return 0, 0, 0
 
         def search_rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
-            return kernel.bounded_search(series, flat, envelopes, seeds, first, step, radius, root, nearest.arrays)
+            return kernel.bounded_search(single, doubles, first, step, shape, rounding, nearest.arrays)
 
-        of_seeds = self._in_stripes(search_seeds, report=False)
-        self.nearest.settle()
-        of_rest = self._in_stripes(search_rest, report=True)
-        return self.nearest.lists(self._counters(*(of_seeds + of_rest)))
+        if self.n_neighbors > 0:
+            self._in_stripes(search_seeds, report=False)
+        return self.nearest.lists(self._counters(*self._in_stripes(search_rest, report=True)))
 
     def ragged(self) -> RawLists:
         """Search among series of any lengths."""
@@ -78,19 +80,6 @@ class SeriesSearch:
             return kernels.series_search.ragged_search(series, first, step, warping, nearest.arrays)
 
         return self.nearest.lists(self._counters(*self._in_stripes(search, report=True)))
-
-    def _seeds(self, flat: np.ndarray) -> Seeds:
-        """Pairs i < j where one series is near the other by the means of their segments."""
-        n_seeds = min(SEEDS_PER_NEIGHBOR * self.n_neighbors, self.n - 1)
-        bounds = np.linspace(0, len(flat) // self.n, SEGMENTS + 1).astype(int)[:-1]
-        firsts = (np.arange(self.n)[:, None] * (len(flat) // self.n) + np.unique(bounds)).ravel()
-        lengths = np.diff(np.append(firsts, len(flat)))
-        means = (np.add.reduceat(flat, firsts, axis=0) / lengths[:, None]).reshape(self.n, -1)
-        search = NearestNeighbors(n_neighbors=n_seeds, algorithm="brute").fit(means)
-        i, j = np.repeat(np.arange(self.n), n_seeds), search.kneighbors(return_distance=False).ravel()
-        pairs = np.unique(np.minimum(i, j) * self.n + np.maximum(i, j))
-        matrix = sparse.csr_matrix((np.ones(len(pairs), bool), (pairs // self.n, pairs % self.n)), (self.n, self.n))
-        return kernels.series_search.Seeds(matrix.indptr, matrix.indices)
 
     def _in_stripes(
         self, search: Callable[[int, int, NearestSoFar], tuple[int, int, int]], *, report: bool
@@ -126,3 +115,54 @@ class SeriesSearch:
 
     def _counters(self, bounded: int, abandoned: int, computed: int) -> SearchCounters:
         return SearchCounters(self.n * (self.n - 1) // 2, int(bounded), int(abandoned), int(computed))
+
+
+def as_points(series: SeriesArrays) -> np.ndarray:
+    """Series of equal length as (series, points, channels)."""
+    n = len(series.starts) - 1
+    return series.values.reshape(n, len(series.values) // max(n, 1), -1)
+
+
+def largest_value(*series: np.ndarray) -> float:
+    """Largest absolute value of all series."""
+    return max(float(np.abs(values).max(initial=0.0)) for values in series)
+
+
+def rounding_of(largest: float, shape: tuple[int, ...], *, root: bool) -> Rounding:
+    """Return how far distances in single precision may be from the distances.
+
+    Parameters
+    ----------
+    largest : float
+        Largest absolute value of the series.
+    shape : tuple of int
+        Number of points and channels of a series.
+    root : bool
+        Whether distances are square roots.
+    """
+    unit, terms = kernels.single_precision.UNIT_ROUNDOFF, 2 * int(np.prod(shape))
+    absolute, relative = 2.5 * unit * np.sqrt(terms), np.exp(1.01 * unit * (terms + 16))
+    return kernels.single_precision.Rounding(1.0 / largest if largest > 0 else 1.0, absolute, relative, root)
+
+
+def single_series(points: np.ndarray, radius: int, scale: float) -> SingleSeries:
+    """Round scaled series to single precision, and find the extremes within the band around each point."""
+    values = (points * scale).astype(np.float32)
+    width = 2 * min(radius, points.shape[1]) + 1
+    upper, lower = (extreme(values, width, axis=1, mode="nearest") for extreme in (maximum_filter1d, minimum_filter1d))
+    return kernels.single_precision.SingleSeries(padded(values), padded(upper), padded(lower))
+
+
+def padded(points: np.ndarray) -> np.ndarray:
+    """Series as rows, with zeros at the end of each row up to the size that the kernels need."""
+    flat = points.reshape(len(points), -1)
+    return np.pad(flat, ((0, 0), (0, -flat.shape[1] % kernels.single_precision.PADDED_SIZE)))
+
+
+def segment_means(values: np.ndarray) -> np.ndarray:
+    """Means of the segments of each series, a row per series."""
+    firsts = np.unique(np.linspace(0, values.shape[1], SEGMENTS + 1).astype(int)[:-1])
+    lengths = np.diff(np.append(firsts, values.shape[1]))
+    # Distances of means are comparable where longer segments count more.
+    means = np.add.reduceat(values, firsts, axis=1) / np.sqrt(lengths)[:, None]
+    return means.reshape(len(values), -1).astype(np.float32)
