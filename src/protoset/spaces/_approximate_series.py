@@ -11,6 +11,7 @@ recall of the result. Listed distances are those of the exact search.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,9 @@ from protoset.spaces.series_data import Series
 SERIES_APPROXIMATE_FROM = 20_000
 """Series from which on ``"auto"`` chooses the approximate search."""
 
-MEAN_SEGMENTS = 16
-"""Segments of a series whose means are compared to find candidates."""
+MEAN_SEGMENTS = (16, 8, 4)
+"""Segments of a series whose means are compared to find candidates. Few long segments forgive shifts: with short ones
+alone, series with sharp steps fall into groups without a way between them."""
 
 UNWARPED_SEGMENTS = 128
 """Segments where no point is matched with a point at another time."""
@@ -37,10 +39,7 @@ UNWARPED_SEGMENTS = 128
 LEAST_LISTED = 30
 """Least number of neighbours that rounds keep: fewer lead to too few others."""
 
-CANDIDATES_PER_NEIGHBOR = 2
-"""Candidates from means of segments, as a multiple of the neighbours kept."""
-
-WIDTHS = (15, 30, 60)
+WIDTHS = (15, 30)
 """Outgoing edges of a series that rounds follow, and as many incoming edges; more until the recall is reached."""
 
 LEAST_ROUND_GAIN = 0.02
@@ -87,16 +86,17 @@ class ComparedSeries:
         cells = length * min(length, 2 * self.radius + 1) * self.series.n_channels
         return max(1, int(CELLS_AT_ONCE / cells))
 
-    def means(self) -> np.ndarray:
-        """Means of the segments of each series, as vectors."""
-        return segment_means(self.series, UNWARPED_SEGMENTS if self.radius == 0 else MEAN_SEGMENTS)
+    def means(self) -> Iterator[np.ndarray]:
+        """Means of segments of each series, as vectors: of short segments, and of longer ones."""
+        for n_segments in (UNWARPED_SEGMENTS,) if self.radius == 0 else MEAN_SEGMENTS:
+            yield np.asarray(segment_means(self.series, n_segments), np.float32)
 
 
 def series_search_bytes(n_neighbors: int, object_bytes: int, n_means: int, n_objects: int, *, on_disk: bool) -> int:
     """Peak memory of an approximate search: of the candidates, in a round, or when the lists are written."""
     index, number = 4, 8
     length = min(max(n_neighbors, LEAST_LISTED), n_objects - 1)
-    n_edges, n_candidates = 2 * min(WIDTHS[-1], length), min(CANDIDATES_PER_NEIGHBOR * length, n_objects)
+    n_edges, n_candidates = 2 * min(WIDTHS[-1], length), min(len(MEAN_SEGMENTS) * length, n_objects)
     lists = length * (index + number)
     # Per object: vectors as given and as searched, sums, candidates with distances, in three copies at the end.
     of_candidates = lists + n_means * (number + 2 * index) + object_bytes + n_candidates * (3 * index + 2 * number)
@@ -157,12 +157,14 @@ def approximate_series_lists(
 
 def _candidates(compared: ComparedSeries, length: int, n_jobs: int | None) -> np.ndarray:
     """Series with similar means of segments; all others where there are few."""
-    n, n_candidates = len(compared.series), CANDIDATES_PER_NEIGHBOR * length
-    if n - 1 <= n_candidates:
+    n = len(compared.series)
+    if n - 1 <= len(MEAN_SEGMENTS) * length:
         return np.tile(np.arange(n, dtype=np.int32), (n, 1))
     kind = CellCandidates if approximate_library() == "faiss" else NNDescentCandidates
-    vectors = np.asarray(compared.means(), np.float32)
-    return kind(vectors, n_candidates, n_jobs).of(np.arange(n)).astype(np.int32)
+    by_means = [kind(means, length, n_jobs).of(np.arange(n)).astype(np.int32) for means in compared.means()]
+    candidates = np.sort(np.concatenate(by_means, axis=1), axis=1)
+    candidates[:, 1:][candidates[:, 1:] == candidates[:, :-1]] = -1
+    return candidates
 
 
 def _complete(descent: PairDescent, n_jobs: int | None) -> None:

@@ -239,7 +239,7 @@ class SeriesSpace(Space):
 
     def approximate_bytes(self, n_neighbors: int, *, on_disk: bool) -> int:
         """Peak memory of the approximate search; ``on_disk`` says where its lists are."""
-        n_means = MEAN_SEGMENTS * self._columns.n_channels
+        n_means = max(MEAN_SEGMENTS) * self._columns.n_channels
         return series_search_bytes(n_neighbors, self.object_bytes, n_means, self.shape[0], on_disk=on_disk)
 
     def approximate_kneighbors(
