@@ -39,7 +39,7 @@ UNWARPED_SEGMENTS = 128
 LEAST_LISTED = 30
 """Least number of neighbours that rounds keep: fewer lead to too few others."""
 
-WIDTHS = (15, 30)
+WIDTHS = (20, 30)
 """Outgoing edges of a series that rounds follow, and as many incoming edges; more until the recall is reached."""
 
 LEAST_ROUND_GAIN = 0.02
