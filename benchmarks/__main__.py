@@ -15,6 +15,7 @@ WITHOUT_DATA = (
     "scale_million",
     "scale_dask",
     "scale_serving",
+    "series_approximate",
     "adaptation_stream",
 )
 WITH_DATA = (

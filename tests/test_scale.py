@@ -348,7 +348,13 @@ def test_lists_on_disk_are_not_in_memory(tmp_path):
 def estimate_memory(n, n_neighbors, object_bytes, *, approximate, on_disk, refined, remote=False):
     """Estimate of a fit of REPS, refined or not, from the sizes alone."""
     objects = SimpleNamespace(
-        shape=(n, n), object_bytes=object_bytes, remote=remote, approximate_search=len if approximate else None
+        shape=(n, n),
+        object_bytes=object_bytes,
+        remote=remote,
+        approximate_search=len if approximate else None,
+        approximate_bytes=lambda k, *, on_disk: _approximate.approximate_search_bytes(
+            k, object_bytes, n, on_disk=on_disk
+        ),
     )
     kind, folder = "approximate" if approximate else "exact", "." if on_disk else None
     selector = REPS(1, search=NeighborSearch(kind, n_neighbors=n_neighbors, folder=folder))

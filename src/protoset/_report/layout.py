@@ -100,7 +100,7 @@ def find_neighbors(
         matrix = dissimilarities.square()
         np.fill_diagonal(matrix, np.inf)
         return np.argsort(matrix, axis=1, kind="stable")[:, :N_LINKED]
-    if objects.approximate_search is None:
+    if objects.approximate_search is None or objects.n_features is None:
         return None
     return objects.kneighbors(N_LINKED, limit=N_LINKED, n_jobs=n_jobs).indices.reshape(n, N_LINKED)
 

@@ -23,7 +23,6 @@ from protoset.spaces._approximate import (
     LEAST_RECALL,
     RECALL_WARNING,
     approximate_library,
-    approximate_search_bytes,
 )
 
 SearchKind = Literal["auto", "exact", "approximate"]
@@ -54,9 +53,10 @@ class NeighborSearch(CheckedEstimator):
     Parameters
     ----------
     kind : {"auto", "exact", "approximate"}, default="auto"
-        ``"exact"`` finds all neighbours. ``"approximate"`` may miss some; its distances are exact. It needs vectors
-        under Euclidean-like metrics and, except on a Dask cluster, faiss or pynndescent (extra ``approximate``).
-        ``"auto"`` is approximate for 100,000 objects or more if that is possible, else exact.
+        ``"exact"`` finds all neighbours. ``"approximate"`` may miss some; its distances are exact. It needs time
+        series, or vectors under Euclidean-like metrics, and, except on a Dask cluster, faiss or pynndescent (extra
+        ``approximate``). ``"auto"`` is approximate for 100,000 vectors or more, or 20,000 series or more, if that is
+        possible, else exact.
     n_neighbors : int or "auto", default="auto"
         Length of the lists. ``"auto"`` leaves out only neighbours whose features are too small to matter: below double
         precision for exact lists (53 neighbours for ``beta=2``), and below 1e-9 for approximate lists (30 neighbours
@@ -151,7 +151,7 @@ class NeighborSearch(CheckedEstimator):
         k = min(self.length(beta, kind), n - 1)
         lists = n * k * LISTED_BYTES
         if kind == "approximate" and not space.remote:
-            search = approximate_search_bytes(k, space.object_bytes, n, on_disk=on_disk)
+            search = space.approximate_bytes(k, on_disk=on_disk)
         else:
             # The lists in blocks and as a whole. Vectors in this process are held in double precision, twice.
             search = 2 * n * k * SEARCH_ENTRY_BYTES + (0 if space.remote else 2 * n * space.object_bytes)
@@ -253,18 +253,19 @@ def choose_search(
 ) -> Literal["exact", "approximate"]:
     """Choose the search for the objects of a space.
 
-    ``"auto"`` takes the approximate search from ``large`` objects on (by default ``APPROXIMATE_FROM``), where the space
-    has one and faiss or pynndescent is installed; a Dask cluster needs neither.
+    ``"auto"`` takes the approximate search from ``large`` objects on (by default as many as the space says, else
+    ``APPROXIMATE_FROM``), where the space has one and faiss or pynndescent is installed; a Dask cluster needs neither.
     """
     check_choice("search", search, SEARCH_KINDS)
     has_library = space.remote or approximate_library() is not None
     if search == "auto":
-        is_large = space.shape[0] >= (APPROXIMATE_FROM if large is None else large)
+        large = large or space.approximate_from or APPROXIMATE_FROM
+        is_large = space.shape[0] >= large
         return "approximate" if is_large and has_library and space.approximate_search is not None else "exact"
     if search == "approximate" and space.approximate_search is None:
         raise ValueError(
             "search='approximate' serves dense vectors under the Euclidean distance and those that become "
-            "Euclidean, each with a direction where only directions count; use search='exact'"
+            "Euclidean, each with a direction where only directions count, and time series; use search='exact'"
         )
     if search == "approximate" and not has_library:
         raise ImportError(
@@ -280,12 +281,12 @@ def check_recall(recall: float | None) -> None:
     measured = f"the approximate search found {recall:.1%} of the true neighbours of a sample of rows"
     if recall < LEAST_RECALL:
         raise ValueError(
-            f"{measured}, too few to learn from (less than {LEAST_RECALL:.0%}); use search='exact', scale the "
-            "features alike, or reduce their number, for example with sklearn.decomposition.PCA"
+            f"{measured}, too few to learn from (less than {LEAST_RECALL:.0%}); use search='exact', or for vectors "
+            "scale the features alike, or reduce their number, for example with sklearn.decomposition.PCA"
         )
     warnings.warn(
         f"{measured}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
-        "prototype_overlap_). Use search='exact', or reduce the number of features",
+        "prototype_overlap_). Use search='exact', or reduce the number of features or of points",
         LowRecallWarning,
         stacklevel=4,
     )

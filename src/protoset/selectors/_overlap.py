@@ -16,9 +16,13 @@ from protoset.selectors._distinct import DistinctObjects
 from protoset.selectors._weights import ClassWeight
 from protoset.selectors.allocation import Allocation, cut, resolve_size
 from protoset.spaces import RawLists, TrainingSpace
+from protoset.spaces._approximate import APPROXIMATE_FROM
 
 COMPARED_OBJECTS = 10_000
 """Objects on which the prototypes of approximate and of exact lists are compared; a sample of more."""
+
+COMPARED_SHARE = 4
+"""Where approximate searches pay from fewer objects on, so many times fewer than these are compared."""
 
 
 def overlap_bytes(n_objects: int, n_neighbors: int, object_bytes: int) -> int:
@@ -52,7 +56,8 @@ def prototype_overlap(
     """
     codes = objects.codes
     order, n_classes = np.random.default_rng(0).permutation(len(codes)), int(codes.max()) + 1
-    sample = cut(order, codes, min(len(codes), max(COMPARED_OBJECTS, n_classes)), "proportional")
+    n_compared = min(COMPARED_OBJECTS, (space.approximate_from or APPROXIMATE_FROM) // COMPARED_SHARE)
+    sample = cut(order, codes, min(len(codes), max(n_compared, n_classes)), "proportional")
     sampled_objects = objects.take(sample)
     long, short = (search.length(beta, kind) for kind in ("exact", "approximate"))
     sampled = space.subset(sample)

@@ -94,7 +94,7 @@ class CandidateDistances:
             return
         # The graph of pynndescent depends on the number of workers: it has to save more.
         large = APPROXIMATE_LISTS_FROM if approximate_library() == "faiss" else APPROXIMATE_FROM
-        approximate_search = approximate_search_of(space, "auto", large)
+        approximate_search = approximate_search_of(space, "auto", min(large, space.approximate_from or large))
         if approximate_search is not None:
             raw = approximate_search(length, storage=Storage(), n_jobs=n_jobs)
         else:

@@ -32,6 +32,7 @@ class CountedSpace(TrainingSpace):
         self.space = space
         self.metric, self.partial, self.remote = space.metric, space.partial, space.remote
         self.n_features, self.object_bytes = space.n_features, space.object_bytes
+        self.approximate_from = space.approximate_from
         self.n_distances = 0
 
     @property
@@ -54,6 +55,10 @@ class CountedSpace(TrainingSpace):
             return lists
 
         return counted
+
+    def approximate_bytes(self, n_neighbors: int, *, on_disk: bool) -> int:
+        """Peak memory of the approximate search; ``on_disk`` says where its lists are."""
+        return self.space.approximate_bytes(n_neighbors, on_disk=on_disk)
 
     @property
     def movable(self) -> MovableObjects | None:

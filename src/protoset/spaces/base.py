@@ -28,6 +28,7 @@ from protoset._blocks import in_threads, map_blocks, row_slices
 from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import check_count, check_jobs, check_positions
+from protoset.spaces._approximate import approximate_search_bytes
 from protoset.spaces._lists import FEW_ENTRIES, RawLists, smallest_of
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.comparison import PairComparison
@@ -182,6 +183,9 @@ class TrainingSpace(Dissimilarities):
     object_bytes: int = 0
     """Memory of one object in bytes; 0 where it is not known."""
 
+    approximate_from: int | None = None
+    """Objects from which on ``search="auto"`` is approximate; None for the number that holds for vectors."""
+
     @abstractmethod
     def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
         """Space without rows whose columns are the given objects. Keeps no other object in memory."""
@@ -190,6 +194,10 @@ class TrainingSpace(Dissimilarities):
     def approximate_search(self) -> ApproximateSearch | None:
         """Approximate search for the neighbours; None where these objects have none."""
         return None
+
+    def approximate_bytes(self, n_neighbors: int, *, on_disk: bool) -> int:
+        """Peak memory of the approximate search; ``on_disk`` says where its lists are."""
+        return approximate_search_bytes(n_neighbors, self.object_bytes, self.shape[0], on_disk=on_disk)
 
     @property
     def movable(self) -> MovableObjects | None:

@@ -20,7 +20,7 @@ search.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from protoset._blocks import in_threads
 from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, as_float, as_numbers, check_flag, is_number
 from protoset.spaces._lists import RawLists
+from protoset.spaces._pair_descent import PairDistances
 from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.elastic_search import ElasticSearch, bounds_of, double_lanes, edit_shape, fits_lanes
@@ -174,6 +175,10 @@ class ElasticSpace(SeriesSpace):
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
         search = ElasticSearch(self._column_edits, self._edits, n_neighbors, limit, n_jobs, progress)
         return search.lists()
+
+    def _pair_distances(self) -> PairDistances:
+        """Distances of pairs of training series within cut-offs."""
+        return partial(kernels.series_pairs.edited_pairs, self._column_edits, self._edits)
 
 
 def _lengths_of(steps: np.ndarray) -> np.ndarray:

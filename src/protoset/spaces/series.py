@@ -8,12 +8,14 @@ docs/reference/metrics.md defines the metrics and their parameters, with unequal
 learned a factor for each channel: then queries are multiplied by the factors.
 
 ``protoset.spaces.series_data`` reads series. ``protoset.spaces.series_search`` is the exact neighbour search that does
-not compute every pair to the end. ``protoset.spaces.movable_series`` moves series.
+not compute every pair to the end, ``protoset.spaces._approximate_series`` the approximate search.
+``protoset.spaces.movable_series`` moves series.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,10 +24,19 @@ from joblib import delayed, effective_n_jobs
 from protoset import kernels
 from protoset._blocks import in_threads
 from protoset._progress import ProgressCallback
+from protoset._storage import Storage
 from protoset._validation import LARGEST, SMALLEST, check_flag, is_count, is_number
+from protoset.spaces._approximate_series import (
+    MEAN_SEGMENTS,
+    SERIES_APPROXIMATE_FROM,
+    ComparedSeries,
+    approximate_series_lists,
+    series_search_bytes,
+)
 from protoset.spaces._contents import number_ragged
 from protoset.spaces._lists import RawLists
-from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
+from protoset.spaces._pair_descent import PairDistances
+from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
@@ -49,10 +60,12 @@ class SeriesSpace(Space):
     """Elastic dissimilarities between prepared time series; ``parameters`` are all arguments of the metric, checked."""
 
     symmetric = True
+    approximate_from = SERIES_APPROXIMATE_FROM
 
     def __init__(self, metric: str, rows: Series, columns: Series, parameters: dict[str, Any]):
         super().__init__(metric, rows, columns, parameters)
         self._parameters = parameters
+        self.object_bytes = columns.values.nbytes // max(1, len(columns))
 
     @classmethod
     def from_objects(cls, X: Any, metric: str, parameters: Mapping[str, Any], y: Any = None) -> Self:
@@ -249,6 +262,35 @@ class SeriesSpace(Space):
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
         search = SeriesSearch(self._columns, self._warping, n_neighbors, limit, n_jobs, progress)
         return search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
+
+    @property
+    def approximate_search(self) -> ApproximateSearch | None:
+        """Approximate search for the neighbours."""
+        return self.approximate_kneighbors
+
+    def approximate_bytes(self, n_neighbors: int, *, on_disk: bool) -> int:
+        """Peak memory of the approximate search; ``on_disk`` says where its lists are."""
+        n_means = max(MEAN_SEGMENTS) * self._columns.n_channels
+        return series_search_bytes(n_neighbors, self.object_bytes, n_means, self.shape[0], on_disk=on_disk)
+
+    def approximate_kneighbors(
+        self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
+    ) -> RawLists:
+        """Find most neighbours, see ``protoset.spaces._approximate_series``."""
+        compared = ComparedSeries(self._columns, self._pair_distances(), self._mean_radius())
+        return approximate_series_lists(compared, n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
+
+    def _pair_distances(self) -> PairDistances:
+        """Distances of pairs of training series within cut-offs."""
+        kernel, series, warping = kernels.series_pairs, self._columns.arrays, self._warping
+        if self._columns.equal_length:
+            return partial(kernel.warped_pairs, series, self._radius(), warping.root)
+        return partial(kernel.ragged_pairs, series, warping)
+
+    def _mean_radius(self) -> int:
+        """Radius of the band of two series of average length."""
+        length = int(np.ceil(self._columns.lengths.mean()))
+        return kernels.series.band_radius(length, length, *band_of(self._parameters["window"]))
 
 
 def read_training(X: Any, metric: str, parameters: Mapping[str, Any]) -> Series:
