@@ -142,7 +142,7 @@ def prediction(name: str, X: np.ndarray, queries: np.ndarray, wanted: float) -> 
     )
     describe(name, by_search, by_pair * len(queries) / 200, None, wanted)
     same = np.array_equal(positions[:200], block.argmin(axis=1)) and np.array_equal(distances[:200], block.min(axis=1))
-    print(f"\n{'':<34}{'the same neighbours and distances' if same else 'THE NEIGHBOURS DIFFER'} for 200 queries")
+    print(f"{'':<34}{'the same neighbours and distances' if same else 'THE NEIGHBOURS DIFFER'} for 200 queries")
 
 
 def cylinder_bell_funnel(n: int, length: int) -> np.ndarray:

@@ -1,8 +1,12 @@
 """Exact neighbours under edit distances of series without computing every pair to the end.
 
-Each series is first compared with its seeds, the series of the smallest lower bounds; they give a threshold on the
-distance of its last neighbour. Then the bounds discard pairs. The remaining pairs are computed in the order of their
-bounds; cells that are on no path within the thresholds of both series are not computed.
+Series of one channel and one length: seeds, series with similar means of segments, give a threshold on the distance of
+the last neighbour of each series. Bounds discard pairs; the remaining pairs are compared with the thresholds in single
+precision, many at once, and the distances of those that may be within a threshold are computed (see
+``kernels.elastic_lanes``).
+
+Other series: the seeds are the series of the smallest lower bounds. The pairs that no bound discards are computed in
+the order of their bounds; cells that are on no path within the thresholds of both series are not computed.
 """
 
 from __future__ import annotations
