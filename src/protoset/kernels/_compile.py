@@ -37,7 +37,7 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     It is written into its callers before they are compiled, which takes less time than to compile it apart. With
     options of its own, such as ``fastmath``, it is compiled apart; ``inline="never"`` does so too, for functions that a
-    kernel calls at several points.
+    kernel calls at several points, and for those that ask for ``ndim``: Numba leaves out branches of a function alone.
     """
     if function is None:
         return partial(part, **options)

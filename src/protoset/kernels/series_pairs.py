@@ -12,13 +12,16 @@ import numpy as np
 from protoset.kernels._compile import compiled, part
 from protoset.kernels.elastic import edit_radius, edit_within
 from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH, band_radius, dtw_within, longest_length
-from protoset.kernels.series_search import SLACK, keogh
+from protoset.kernels.series_search import SLACK
 
 PAIR_LANES = 32
 """Pairs of series that are warped together."""
 
 CHECKED_ROWS = 8
 """Rows of cells between two comparisons with the cut-offs."""
+
+KEOGH_POINTS = 128
+"""Points of LB_Keogh between two comparisons with the cut-off."""
 
 
 @part
@@ -53,7 +56,7 @@ def _widen(upper, lower, points):
                 lower[t, channel] = min(lower[t, channel], points[t, channel])
 
 
-@part
+@part(inline="never")
 def _fill_lane(lanes, lane, points):
     """Write a series to a lane."""
     for t in range(points.shape[0]):
@@ -112,6 +115,33 @@ def _all_exceed(cells, first, last, cutoffs, lowest):
     return np.all(lowest > cutoffs * CUTOFF_MARGIN)
 
 
+@part(fastmath={"nnan", "nsz", "reassoc", "contract"})
+def _keogh_of_block(a, upper, lower):
+    """LB_Keogh of some points. The loop starts at 0: indices known to be positive are what vector code needs."""
+    total = 0.0
+    for t in range(a.shape[0]):
+        if a.ndim == 1:
+            beyond = max(max(a[t] - upper[t], lower[t] - a[t]), 0.0)
+            total += beyond * beyond
+        else:
+            for channel in range(a.shape[1]):
+                beyond = max(max(a[t, channel] - upper[t, channel], lower[t, channel] - a[t, channel]), 0.0)
+                total += beyond * beyond
+    return total
+
+
+@part(inline="never")
+def _keogh(a, upper, lower, cutoff):
+    """LB_Keogh in double precision; a partial sum as soon as that exceeds the cut-off."""
+    total = 0.0
+    for first in range(0, a.shape[0], KEOGH_POINTS):
+        points = slice(first, first + KEOGH_POINTS)
+        total += _keogh_of_block(a[points], upper[points], lower[points])
+        if total > cutoff:
+            return total
+    return total
+
+
 @compiled
 def warped_pairs(series, radius, root, firsts, seconds, cutoffs, distances):
     """Write the warped distances of pairs of series of one length.
@@ -133,7 +163,7 @@ def warped_pairs(series, radius, root, firsts, seconds, cutoffs, distances):
         if limit < np.inf and i != own:
             own = i
             _write_envelope(a, radius, upper, lower)
-        if limit < np.inf and keogh(b, upper, lower, limit / SLACK) * SLACK > limit:
+        if limit < np.inf and _keogh(b, upper, lower, limit / SLACK) * SLACK > limit:
             distances[pair] = np.inf
             excluded += 1
         else:
