@@ -49,16 +49,16 @@ def enumerated(differences, alternative):
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 40), st.booleans()), min_size=1, max_size=10, unique_by=lambda pair: pair[0]),
+    st.lists(st.tuples(st.integers(1, 40) | st.integers(1, 3), st.booleans()), min_size=1, max_size=10),
     st.integers(0, 3),
     st.sampled_from(["two-sided", "less", "greater"]),
 )
-def test_without_ties_the_p_value_is_exact(signed, n_zeros, alternative):
+def test_the_p_value_of_few_pairs_is_exact_with_ties_too(signed, n_zeros, alternative):
     differences = np.array([size if up else -size for size, up in signed] + [0] * n_zeros, float)
     a = differences / 64 + 0.5
     test = wilcoxon(a, np.full(len(a), 0.5), alternative=alternative)
     assert test.method == "exact"
-    assert (test.n, test.n_zeros, test.n_ties) == (len(signed), n_zeros, 0)
+    assert (test.n, test.n_zeros) == (len(signed), n_zeros)
     assert test.p_value == pytest.approx(enumerated(differences, alternative))
 
 
@@ -70,16 +70,18 @@ def test_without_ties_the_p_value_is_exact(signed, n_zeros, alternative):
 def test_signed_ranks_agree_with_scipy(pairs, alternative, zeros):
     a, b = np.array(pairs).T
     test = wilcoxon(a, b, alternative=alternative, zeros=zeros)
+    is_tied = test.n_ties > 0
     method = {"exact": "exact", "normal": "approx"}[test.method]
     differences = a - b if zeros != "wilcox" else (a - b)[a != b]
-    expected = stats.wilcoxon(differences, zero_method=zeros, alternative=alternative, method=method)
-    assert (test.statistic, test.p_value) == pytest.approx((expected.statistic, expected.pvalue))
+    if test.method == "normal" or not is_tied:  # SciPy's exact distribution is one without ties
+        expected = stats.wilcoxon(differences, zero_method=zeros, alternative=alternative, method=method)
+        assert (test.statistic, test.p_value) == pytest.approx((expected.statistic, expected.pvalue))
     sizes = np.abs((a - b)[a != b]).tolist()
     assert test.n_zeros == (a == b).sum()
     assert test.n_ties == sum(sizes.count(size) > 1 for size in sizes)
     assert test.n == (len(a) if zeros == "zsplit" else len(sizes))
     assert (test.method == "exact") == (
-        test.n_ties == 0 and len(differences) <= 50 and (zeros == "wilcox" or test.n_zeros == 0)
+        len(differences) <= (13 if is_tied else 50) and (zeros == "wilcox" or test.n_zeros == 0)
     )
 
 

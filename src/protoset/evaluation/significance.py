@@ -22,7 +22,10 @@ ZEROS: tuple[Zeros, ...] = ("wilcox", "pratt", "zsplit")
 """Values of the parameter ``zeros``."""
 
 MAX_EXACT_PAIRS = 50
-"""Largest number of differences for which the exact distribution is used."""
+"""Largest number of differences without ties for which the exact distribution is used."""
+
+MAX_EXACT_TIES = 13
+"""The same with ties, as in SciPy: for more differences the normal approximation is close."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +80,10 @@ def wilcoxon(a: Any, b: Any, *, alternative: Alternative = "two-sided", zeros: Z
 
     Notes
     -----
-    Ties share the mean of their ranks. The exact distribution is used for at most 50 differences without ties; with
-    "pratt" and "zsplit" also without zeros. Otherwise the normal approximation is used, corrected for ties, without
-    continuity correction. Numbers that differ by at most 1e-12 of the largest value are equal: means over folds differ
-    in their last digits.
+    Ties share the mean of their ranks. The exact distribution, of all signs that the differences could have, is used
+    for at most 50 differences, with ties for at most 13; with "pratt" and "zsplit" only without zeros. Otherwise the
+    normal approximation is used, corrected for ties, without continuity correction. Numbers that differ by at most
+    1e-12 of the largest value are equal: means over folds differ in their last digits.
 
     Examples
     --------
@@ -109,13 +112,16 @@ def wilcoxon(a: Any, b: Any, *, alternative: Alternative = "two-sided", zeros: Z
         return SignedRankTest(0.0, 1.0, 0, n_zeros, 0, "none", alternative, zeros)
     # Zeros are left out here because older versions of SciPy are not exact with zeros.
     tested = differences[~is_zero] if zeros == "wilcox" else differences
-    exact = n_ties == 0 and len(tested) <= MAX_EXACT_PAIRS and (zeros == "wilcox" or n_zeros == 0)
-    result = stats.wilcoxon(
-        tested, zero_method=zeros, alternative=alternative, method="exact" if exact else "approx", correction=False
-    )
+    most = MAX_EXACT_TIES if n_ties else MAX_EXACT_PAIRS
+    exact = len(tested) <= most and (zeros == "wilcox" or n_zeros == 0)
+    if exact:
+        statistic, p_value = _exact_test(tested, alternative)
+    else:
+        result = stats.wilcoxon(tested, zero_method=zeros, alternative=alternative, method="approx", correction=False)
+        statistic, p_value = float(result.statistic), float(result.pvalue)
     return SignedRankTest(
-        float(result.statistic),
-        float(result.pvalue),
+        statistic,
+        p_value,
         len(differences) - (0 if zeros == "zsplit" else n_zeros),
         n_zeros,
         n_ties,
@@ -123,6 +129,21 @@ def wilcoxon(a: Any, b: Any, *, alternative: Alternative = "two-sided", zeros: Z
         alternative,
         zeros,
     )
+
+
+def _exact_test(differences: np.ndarray, alternative: Alternative) -> tuple[float, float]:
+    """Statistic and p-value of differences other than 0, by the distribution over all signs."""
+    ranks = stats.rankdata(np.abs(differences))
+    # Ranks of ties are multiples of 1/2: their doubles are whole numbers.
+    doubled = np.rint(2 * ranks).astype(int)
+    positive = int(doubled[differences > 0].sum())
+    chances = np.ones(1)
+    for rank in doubled:
+        chances = (np.append(chances, np.zeros(rank)) + np.append(np.zeros(rank), chances)) / 2
+    at_most, at_least = float(chances[: positive + 1].sum()), float(chances[positive:].sum())
+    if alternative == "two-sided":
+        return min(positive, int(doubled.sum()) - positive) / 2, min(1.0, 2 * min(at_most, at_least))
+    return positive / 2, min(1.0, at_most if alternative == "less" else at_least)
 
 
 def holm(p_values: Any) -> np.ndarray:
