@@ -41,7 +41,8 @@ X, X_test, y, y_test = train_test_split(X, y, random_state=0)
 figure, axes = plt.subplots(figsize=(7, 3))
 axes.plot(X[y == 0][:5].T, color="C0", linewidth=1)
 axes.plot(X[y == 1][:5].T, color="C1", linewidth=1)
-axes.set(xlabel="point", title="ten beats: upright (blue) and inverted (orange) T waves")
+_ = axes.set(xlabel="point", title="ten beats: upright (blue) and inverted (orange) T waves")
+figure.tight_layout()
 
 # %%
 # Four prototypes. ``window`` limits how far points are shifted, here by 16 points.

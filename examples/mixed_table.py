@@ -39,6 +39,11 @@ left = np.zeros(len(shares))
 for column, name in enumerate(patients.columns):
     axes.barh(range(len(shares)), shares[:, column], left=left, label=name)
     left += shares[:, column]
-axes.set(xlabel="share of the distance", ylabel="patient")
+axes.set(
+    xlabel="share of the distance",
+    ylabel="patient",
+    yticks=range(5),
+    yticklabels=range(300, 305),
+)
 axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()

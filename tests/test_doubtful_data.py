@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.datasets import Attribute, Dataset, read
@@ -145,3 +146,15 @@ def test_the_usual_data_sets_are_not_doubtful(data_folder):
         assert caught(lambda known=known: prepare(known)) == []
         assert caught(lambda known=known: warn_of_classes(np.unique(known.labels, return_inverse=True)[1])) == []
     assert caught(lambda: warn_of_classes(np.arange(20_000) % 26)) == []
+
+
+def test_a_matrix_that_is_taken_as_vectors():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y, matrix = np.arange(12) % 2, squareform(pdist(X))
+    with pytest.warns(DoubtfulDataWarning, match="distances between 12 objects.*metric='precomputed'"):
+        REPS(4).fit(matrix, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        REPS(4, metric="precomputed").fit(matrix, y)
+        REPS(4, metric="euclidean").fit(matrix, y)
+        REPS(4).fit(matrix + np.eye(12), y)

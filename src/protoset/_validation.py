@@ -222,7 +222,8 @@ def check_vectors(X: Any, *, queries: bool = False) -> np.ndarray:
         bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
         raise ValueError(
             f"Input X contains NaN or infinity in {name_rows(bad)}; "
-            "remove those rows or fill the values in, for example with sklearn.impute.SimpleImputer"
+            "remove those rows, fill the values in, for example with sklearn.impute.SimpleImputer, or name a metric "
+            "that takes missing values: metric='gower' or 'nan_euclidean'"
         )
     if largest > LARGEST:
         raise ValueError(

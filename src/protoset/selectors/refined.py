@@ -88,7 +88,7 @@ class Refined(BaseSelector):
     Notes
     -----
     In a :class:`PrototypeClassifier` whose prototypes move, a set of more than 2,048 training objects is not refined,
-    unless a parameter of the refinement is given: moves lower the error more, in less time.
+    unless ``steepness``, ``n_starts`` or ``max_objects`` is given: moves lower the error more, in less time.
 
     Examples
     --------
@@ -221,7 +221,7 @@ class Refined(BaseSelector):
 
     def _leaves_out_swaps(self, n_objects: int) -> bool:
         """Whether a set that will move is not refined."""
-        given = self.steepness, self.n_starts, self.max_objects, self.max_time, self.callback
+        given = self.steepness, self.n_starts, self.max_objects
         return n_objects > SWAPPED_OBJECTS and all(parameter is None for parameter in given)
 
     def _spread(self, training: TrainingSet) -> None:

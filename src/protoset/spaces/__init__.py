@@ -13,7 +13,7 @@ from typing import Any
 from protoset._validation import did_you_mean
 from protoset.spaces._counting import CountedSpace
 from protoset.spaces._lists import RawLists, SearchCounters
-from protoset.spaces.automatic import choose_metric, warn_of_frame
+from protoset.spaces.automatic import choose_metric, warn_of_frame, warn_of_matrix
 from protoset.spaces.base import Dissimilarities, Dissimilarity, PrototypeSpace, Space, TrainingSpace
 from protoset.spaces.comparison import Alignment, Contributions, Edit, EditScript, PairComparison, Segment
 from protoset.spaces.distributed_vectors import DistributedVectorSpace
@@ -133,6 +133,8 @@ def _resolve(X: Any, metric: Any, metric_params: Any) -> tuple[Any, Mapping[str,
         metric = choose_metric(X)
         if metric == "gower":
             warn_of_frame(X, stacklevel=WARNED_CALLER)
+        elif metric == "euclidean":
+            warn_of_matrix(X, stacklevel=WARNED_CALLER)
     record, metric_params = _record_of(metric), {} if metric_params is None else metric_params
     if not isinstance(metric_params, Mapping):
         raise TypeError(f"metric_params={metric_params!r} must be a dict of the metric's arguments, or None")

@@ -33,6 +33,10 @@ FEWEST_JUDGED_VALUES = 20
 """Number of values below which a column is not judged."""
 
 
+FEWEST_MATRIX_ROWS = 4
+"""Rows below which a symmetric matrix is not doubtful."""
+
+
 def warn_of_columns(columns: Iterable[tuple[Any, Iterable[Any]]], stacklevel: int = 2) -> None:
     """Warn of categorical columns, given by name and values, that tell nothing about which objects are alike."""
     doubts = []
@@ -59,6 +63,21 @@ def warn_of_frame(X: Any, stacklevel: int = 2) -> None:
     columns = columns_of(X) if is_frame(X) and not is_dask(X) else []
     categorical = ((name, list(values)) for name, values in columns if values.dtype.kind not in "fiuM")
     warn_of_columns(categorical, stacklevel + 1)
+
+
+def warn_of_matrix(X: Any, stacklevel: int = 2) -> None:
+    """Warn of rows of numbers that look like a matrix of distances."""
+    shape = getattr(X, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < FEWEST_MATRIX_ROWS or is_dask(X) or sparse.issparse(X):
+        return
+    values = np.asarray(X)
+    if not np.diagonal(values).any() and (values >= 0).all() and values.any() and (values == values.T).all():
+        warnings.warn(
+            f"X looks like a matrix of distances between {shape[0]} objects, and metric='auto' takes its rows as "
+            "vectors; pass metric='precomputed' for distances, or metric='euclidean' for vectors",
+            DoubtfulDataWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def choose_metric(X: Any) -> str:
