@@ -112,7 +112,7 @@ def test_every_solver_name_in_the_error_exists():
 
 
 VECTORS = [
-    (with_value(X, (3, 1), np.nan), "Input X contains NaN or infinity in row 3; remove those rows or fill"),
+    (with_value(X, (3, 1), np.nan), "Input X contains NaN or infinity in row 3; remove those rows, fill"),
     (with_value(X, ([3, 17], 1), np.inf), "NaN or infinity in rows 3, 17;"),
     (np.full_like(X, np.nan), r"rows 0, 1, 2, 3, 4, ... \(150 in all\)"),
     (with_value(X, (3, 1), 1e200), "X has values up to 1e.200, whose squared distances overflow; scale X"),
