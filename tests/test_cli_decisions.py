@@ -129,12 +129,12 @@ def test_errors_count_what_was_answered(folder, capsys):
 
 
 ERRORS = {
-    "refuse too large": (["wine.protoset", "--refuse", "1"], "--refuse 1 must be between 0 and 1"),
-    "refuse nothing": (["wine.protoset", "--refuse", "0"], "--refuse 0 must be between 0 and 1"),
-    "refuse no number": (["wine.protoset", "--refuse", "nan"], "--refuse nan must be between 0 and 1"),
+    "refuse too large": (["wine.protoset", "--refuse", "1"], "--refuse 1 must be above 0 and below 1"),
+    "refuse nothing": (["wine.protoset", "--refuse", "0"], "--refuse 0 must be above 0 and below 1"),
+    "refuse no number": (["wine.protoset", "--refuse", "nan"], "--refuse nan must be above 0 and below 1"),
     "refuse too little": (["wine.protoset", "--refuse", "0.0001"], "use at least --refuse=0.006"),
-    "coverage too large": (["wine.protoset", "--coverage", "1.5"], "--coverage 1.5 must be between 0 and 1"),
-    "coverage of nothing": (["wine.protoset", "--coverage", "0"], "--coverage 0 must be between 0 and 1"),
+    "coverage too large": (["wine.protoset", "--coverage", "1.5"], "--coverage 1.5 must be above 0 and below 1"),
+    "coverage of nothing": (["wine.protoset", "--coverage", "0"], "--coverage 0 must be above 0 and below 1"),
     "nearly everything": (["wine.protoset", "--coverage", "0.99999"], "--coverage=0.99999 must be"),
     "probabilities that are not asked for": (["wine.protoset", "--proba", "--columns", "row"], "--proba adds"),
     "labels that are not asked for": (["wine.protoset", "--coverage", "0.9", "--columns", "row"], "--coverage adds"),

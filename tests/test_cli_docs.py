@@ -20,6 +20,7 @@ def without_times(text):
     return re.sub(r"  +\d+\.\d\d$", "", text, flags=re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_examples_run_one_after_the_other(tmp_path):
     assert {language for language, _ in BLOCKS} == {"sh", "text"}
     work = tmp_path / "work"

@@ -503,7 +503,9 @@ def test_memory_of_solving_on_the_workers_is_bounded(client):
     for refine, stages in ((False, {"solve"}), (True, {"solve", "refine"})):
         ranked = REPS(20, solver="distributed", search=NeighborSearch(max_memory="90KB"))
         selector = Refined(ranked) if refine else ranked
-        with pytest.raises(MemoryError, match=r"max_memory allows 90.0 KB; pass a larger max_memory, or select from p"):
+        with pytest.raises(
+            MemoryError, match=r"max_memory allows only 90.0 KB; pass a larger max_memory, or select from p"
+        ):
             selector.fit(X, y, client=Watched(client, searched))
         ranked.search.set_params(max_memory="8GB")
         fit = selector.fit(X, y, client=client)

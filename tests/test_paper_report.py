@@ -317,6 +317,7 @@ def done_so_far(journal):
         return 0
 
 
+@pytest.mark.slow
 def test_one_data_set_end_to_end(data_folder, tmp_path):
     """The command on real data: iris, and a report beside the printed numbers."""
     command = [sys.executable, "-m", "protoset", "paper"]

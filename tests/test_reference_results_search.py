@@ -26,6 +26,7 @@ def test_hill_climbing_as_keel(keel_folds):
     assert abs(rate - keel_rate) < 0.03
 
 
+@pytest.mark.slow
 def test_memetic_search_as_keel(keel_folds):
     error, rate, keel_error, keel_rate = means(keel_folds, SSMA(), "SSMA", range(3))
     assert abs(error - keel_error) < 0.03

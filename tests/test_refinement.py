@@ -529,6 +529,7 @@ def test_bad_arguments(arguments, error, message):
         refine(**(good | arguments))
 
 
+@pytest.mark.slow
 def test_approximate_lists_are_as_good_as_exact_ones(monkeypatch):
     """From 30,000 objects on, here from 1,000; with cells so small that some are missed."""
     pytest.importorskip("faiss", reason="no faiss: pip install 'protoset[faiss]'")

@@ -23,6 +23,7 @@ pytest.importorskip("selenium.webdriver", reason="no Selenium: pip install 'prot
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
 
 from test_report_browser import (
     HOSTILE,
@@ -566,18 +567,23 @@ def test_the_keyboard_opens_and_closes_a_card(browser, pages):  # noqa: F811
 
 def test_method_details_open_on_demand(browser, pages):  # noqa: F811
     open_page(browser, pages["warped_report"])
-    heads = "#table thead th"
+
+    def wait_for(word, selector):
+        """A part is drawn again when it opens: its text is read in one step, until it has the word."""
+        read = "return document.querySelector(arguments[0]).innerText"
+        WebDriverWait(browser, 5).until(lambda _: word in browser.execute_script(read, selector))
+
     assert "weight" not in text_of(browser, "#table thead")
     find(browser, "#table-method summary").click()
-    names = [cell.text.split()[0] for cell in browser.find_elements(By.CSS_SELECTOR, heads)]
-    assert {"weight", "degradation"} <= set(names)
+    wait_for("weight", "#table thead")
+    wait_for("degradation", "#table thead")
     find(browser, "#gallery .proto").click()
     assert "weight" not in text_of(browser, "#details")
     find(browser, "#details .method summary").click()
-    assert "weight" in text_of(browser, "#details")
+    wait_for("weight", "#details")
     # It stays open for the next object.
     browser.find_elements(By.CSS_SELECTOR, "#gallery .proto")[1].click()
-    assert "weight" in text_of(browser, "#details")
+    wait_for("weight", "#details")
 
 
 @pytest.mark.parametrize("name", [make.__name__ for make in MAKERS])

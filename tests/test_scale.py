@@ -289,7 +289,7 @@ def test_the_machine_says_what_it_has():
 def test_a_fit_that_does_not_fit_says_how_much_it_needs_before_it_starts():
     X, y = overlapping(500)
     selector = REPS(10, search=NeighborSearch(max_memory="1MB"))
-    with pytest.raises(MemoryError, match=r"needs about \d+\.\d MB .* max_memory allows 1.0 MB; pass search=Neig"):
+    with pytest.raises(MemoryError, match=r"needs about \d+\.\d MB .* max_memory allows only 1.0 MB; pass search=Neig"):
         selector.fit(X, y)
     assert not hasattr(selector, "ranking_")
 
@@ -299,7 +299,7 @@ def test_a_fit_that_does_not_fit_says_how_much_it_needs_before_it_starts():
 )
 def test_the_error_does_not_advise_what_is_done(tmp_path, n_neighbors, advice):
     selector = REPS(10, search=NeighborSearch(max_memory="1MB", folder=tmp_path, n_neighbors=n_neighbors))
-    with pytest.raises(MemoryError, match=f"max_memory allows 1.0 MB; {advice}"):
+    with pytest.raises(MemoryError, match=f"max_memory allows only 1.0 MB; {advice}"):
         selector.fit(*overlapping(500))
 
 
