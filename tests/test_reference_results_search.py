@@ -1,6 +1,7 @@
 """RMHC and SSMA against KEEL's own results: random searches agree on average only."""
 
 import numpy as np
+import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from protoset.selectors import RMHC, SSMA

@@ -67,7 +67,7 @@ def warn_of_frame(X: Any, stacklevel: int = 2) -> None:
 
 def warn_of_matrix(X: Any, stacklevel: int = 2) -> None:
     """Warn of rows of numbers that look like a matrix of distances."""
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] < FEWEST_MATRIX_ROWS or is_dask(X) or sparse.issparse(X):
         return
     values = np.asarray(X)
