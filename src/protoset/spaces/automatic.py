@@ -67,8 +67,8 @@ def warn_of_frame(X: Any, stacklevel: int = 2) -> None:
 
 def warn_of_matrix(X: Any, stacklevel: int = 2) -> None:
     """Warn of rows of numbers that look like a matrix of distances."""
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < FEWEST_MATRIX_ROWS or is_dask(X) or sparse.issparse(X):
+    shape: tuple[int, ...] = () if is_dask(X) or sparse.issparse(X) else getattr(X, "shape", ())
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] < FEWEST_MATRIX_ROWS:
         return
     values = np.asarray(X)
     if not np.diagonal(values).any() and (values >= 0).all() and values.any() and (values == values.T).all():
