@@ -24,7 +24,7 @@ settings.register_profile(
     "protoset",
     deadline=None,  # the first call of a kernel may compile
     derandomize=bool(os.environ.get("CI")),
-    max_examples=30,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )
 settings.register_profile("thorough", settings.get_profile("protoset"), max_examples=120)  # of `make test-all`

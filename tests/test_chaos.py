@@ -97,6 +97,7 @@ def test_lists_that_are_cut_are_noticed(tmp_path):
         scenario.check(tmp_path)
 
 
+@pytest.mark.slow
 def test_pairs_that_are_lost_are_noticed(tmp_path):
     scenario = SCENARIOS["pairs"]
     scenario.prepare(tmp_path)
@@ -136,6 +137,7 @@ def test_ctrl_c_within_a_member_of_a_model_file(tmp_path, monkeypatch):
     assert names_in(tmp_path) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc to see processes in")
 def test_processes_that_compute_pairs_end_with_a_killed_fit(tmp_path):
     child = Child("pairs")

@@ -343,6 +343,7 @@ def _holds(dask_scheduler, address, names):
     )
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_survived(monkeypatch):
     """In mid-fit, by SIGKILL, with lists that nobody else has."""
     monkeypatch.setattr(distributed_vectors, "BLOCK_ROWS", 100)
@@ -370,6 +371,7 @@ def test_a_cluster_without_workers_is_refused_in_bounded_time(monkeypatch):
         assert not hasattr(selector, "sample_indices_")
 
 
+@pytest.mark.slow
 def test_workers_that_all_die_end_the_fit(monkeypatch):
     monkeypatch.setattr(_cluster, "LOST_FOR", 0.5)
     with make_cluster(1) as cluster, distributed.Client(cluster) as client:
@@ -571,6 +573,7 @@ def test_regions_find_most_neighbors(client, small_regions, make, metric):
         assert (np.lexsort((indices, distances)) == np.arange(10)).all()
 
 
+@pytest.mark.slow
 def test_lists_of_regions_do_not_depend_on_workers_blocks_or_input(client, small_regions, monkeypatch):
     X = uniform(700, d=8)
 

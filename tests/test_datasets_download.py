@@ -296,6 +296,7 @@ def run_at_once(program, *arguments, n=3):
     return [out.strip() for out, _ in said]
 
 
+@pytest.mark.slow
 def test_processes_that_load_one_data_set_download_it_once(archive, tmp_path):
     files = {"noise.bin": CONTENT, "yeast.dat": IRIS}
     archive.content, archive.pause = zipped(tmp_path / "made.zip", files), 0.1

@@ -131,6 +131,7 @@ def test_parquet(tmp_path):
     assert outcomes["dictionary.parquet"] == outcomes["texts.parquet"] == 100_000
 
 
+@pytest.mark.slow
 def test_a_line_of_very_many_channels(tmp_path):
     path = tmp_path / "x.ts"
     path.write_text("@classLabel true a b\n@data\n" + "".join(f"{'1:' * 1_200_000}{label}\n" for label in "ab"))

@@ -99,6 +99,7 @@ def is_idle(client):
     return not any(client.processing().values())
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(stops=st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=3), last=st.booleans())
 def test_stopped_and_resumed_here_and_there(client, alone, tmp_path_factory, stops, last):
@@ -254,6 +255,7 @@ def cluster_of(client, who):
         yield other, cluster.close if who == "cluster" else lambda: cluster.scale(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["client", "cluster", "workers"])
 def test_a_cluster_that_goes_away(client, who, alone, path, monkeypatch):
     """One error, in bounded time; what was done is there, and the run goes on without a cluster."""

@@ -272,6 +272,7 @@ def test_warnings_are_kept(tmp_path):
     assert "SearchStoppedWarning: the search was stopped at max_time" in results(path)[0].warnings
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies(tmp_path):
     path = tmp_path / "journal.sqlite"
     plan = {"data": ["series", "deadly"], "methods": ["NoPS", "FCNN", "DROP3"], "folds": "default"}

@@ -245,6 +245,7 @@ def test_every_truncation_is_noticed(model):
             load(model)
 
 
+@pytest.mark.slow
 def test_no_flipped_byte_goes_unnoticed(model):
     """Each byte in turn: a clear refusal, or the very same predictions (bytes that carry no meaning)."""
     content = bytearray(model.read_bytes())

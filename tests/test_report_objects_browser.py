@@ -533,6 +533,7 @@ def test_a_matrix_has_names_alone(browser, pages):  # noqa: F811
     assert count(browser, "#gallery canvas, #gallery .proto svg") == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["digits_report", "warped_report", "mixed_report", "moved_mixed_report"])
 def test_values_that_the_page_does_not_hold_are_said_to_be_missing(browser, pages, tmp_path, name):  # noqa: F811
     open_page(browser, pages[name])

@@ -71,6 +71,7 @@ def test_approximate_lists_are_the_exact_ones_where_nothing_is_missed():
     assert exact.recall is None
 
 
+@pytest.mark.slow
 def test_rounds_find_what_the_cells_miss_whatever_the_workers(monkeypatch):
     """With small cells of which few are looked into, so that several rounds follow."""
     for name, value in (

@@ -208,6 +208,7 @@ def test_weights_reach_the_classifier_of_a_pipeline():
     assert (expected.all_odds != suspects(X, y, STILL).all_odds).any()
 
 
+@pytest.mark.slow
 def test_small_classes_do_not_fail():
     """A class of two is judged; the only member of a class is not, and all others know it."""
     X, y = separated(62, n_classes=2)
