@@ -2,13 +2,19 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import numba
 import pytest
+from numba.core import event
 
 import protoset
+from protoset.cli._work import watching
+from protoset.kernels._compile import watch
 
 PACKAGE = Path(protoset.__file__).parent
 
@@ -66,3 +72,56 @@ def test_a_cache_folder_of_the_user_is_taken(package, read_only, tmp_path_factor
     result = run(package, read_only, NUMBA_CACHE_DIR=str(folder))
     assert result.stdout == "[]\n", result.stderr
     assert list(folder.rglob("*.nbi"))
+
+
+def _double(number):
+    return 2 * number
+
+
+_double.__module__ = "protoset.kernels.example"
+
+
+class _CtrlC(event.Listener):
+    """Presses Ctrl-C when a compilation starts."""
+
+    def on_start(self, event):
+        signal.raise_signal(signal.SIGINT)
+
+    def on_end(self, event):
+        pass
+
+
+def test_ctrl_c_waits_for_the_end_of_a_compilation():
+    """Inside the compiler, Python would print the interruption with a traceback, and go on."""
+
+    kernel = numba.njit(_double)
+    with watching() as interruption, event.install_listener("numba:compile", _CtrlC()):
+        with pytest.raises(KeyboardInterrupt):
+            kernel(1)
+        assert interruption.seen
+    assert len(kernel.signatures) == 1
+    assert watch.names[-1] == "_double"
+    assert kernel(1) == 2
+
+
+def test_ctrl_c_does_not_wait_for_the_compilation_of_another_thread():
+    compiling, pressed = threading.Event(), threading.Event()
+
+    class Pause(event.Listener):
+        def on_start(self, event):
+            compiling.set()
+            pressed.wait()
+
+        def on_end(self, event):
+            pass
+
+    kernel, results = numba.njit(_double), []
+    thread = threading.Thread(target=lambda: results.append(kernel(3)))
+    with event.install_listener("numba:compile", Pause()):
+        thread.start()
+        compiling.wait()
+        with watching(), pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        pressed.set()
+        thread.join()
+    assert results == [6]

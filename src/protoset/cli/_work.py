@@ -21,9 +21,11 @@ class Interruption:
     seen = False
 
     def handle(self, *_: Any) -> None:
-        """Handle the signal: note it, and end the work."""
+        """Handle the signal: note it, and end the work, a compilation only when it is done."""
         self.seen = True
-        raise KeyboardInterrupt
+        compiler = sys.modules.get("protoset.kernels._compile")
+        if compiler is None or not compiler.watch.postpone_interruption():
+            raise KeyboardInterrupt
 
 
 _current = Interruption()

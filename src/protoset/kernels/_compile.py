@@ -1,6 +1,7 @@
 """How kernels are compiled: without the lock of the interpreter, and with a cache on disk if a folder is writable."""
 
 import gc
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -62,6 +63,7 @@ class CompilationWatch(event.Listener):
     def __init__(self) -> None:
         self.seconds, self.names = 0.0, list[str]()
         self._depth, self._started, self._resumes, self._told = 0, 0.0, False, False
+        self._thread, self._is_interrupted = 0, False
 
     def on_start(self, event: Any) -> None:
         """Note the start of a kernel, or of a part of it."""
@@ -69,6 +71,7 @@ class CompilationWatch(event.Listener):
             if not event.data["dispatcher"].py_func.__module__.startswith("protoset."):
                 return
             self._started, self._resumes = time.perf_counter(), gc.isenabled()
+            self._thread = threading.get_ident()
             gc.disable()
         self._depth += 1
         self._tell()
@@ -84,6 +87,17 @@ class CompilationWatch(event.Listener):
             self.names.append(event.data["dispatcher"].py_func.__qualname__)
             if self._resumes:
                 gc.enable()
+            if self._is_interrupted:
+                self._is_interrupted = False
+                raise KeyboardInterrupt
+
+    def postpone_interruption(self) -> bool:
+        """Raise KeyboardInterrupt once the kernel that this thread compiles is done; return False if there is none.
+
+        The compiler calls Python from C, where Python can only print an exception and go on.
+        """
+        self._is_interrupted = self._depth > 0 and self._thread == threading.get_ident()
+        return self._is_interrupted
 
     @property
     def n_kernels(self) -> int:
