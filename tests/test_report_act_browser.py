@@ -151,7 +151,7 @@ def test_a_cell_filters_the_map_and_the_lists(browser, pages, keep):
     assert picture(browser) != whole_map
     keep("filter-confusion", "#confusion")
     keep("filter-map", "#objects")
-    find(browser, "#filter-chip button").click()
+    click(browser, "#filter-chip button")
     assert not find(browser, "#filter-chip").is_displayed()
     assert count(browser, "#query option") == all_queries
     assert picture(browser) == whole_map
@@ -172,7 +172,7 @@ def test_a_cell_of_training_objects_filters_the_map(browser, pages, keep):
     size = cells_of(model)[actual, predicted]
     assert picture(browser) != whole_map
     assert count(browser, "#cell-objects button") == size
-    find(browser, "#cell-objects button").click()
+    click(browser, "#cell-objects button")
     assert text_of(browser, "#details h3").startswith("Object ")
     keep("filter-training", "#objects")
     # A second click clears the filter.
@@ -248,7 +248,7 @@ def test_copying_works_where_the_clipboard_refuses(browser, pages, keep):
     open_page(browser, pages["tested"])
     # The older way, which copies for real.
     browser.execute_script("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))")
-    find(browser, "#copy-link").click()
+    click(browser, "#copy-link")
     wait_for(browser, lambda: text_of(browser, "#said") == "copied the link to this view")
     find(browser, "#find").send_keys(Keys.CONTROL, "v")
     assert find(browser, "#find").get_attribute("value") == browser.current_url.split("#")[0]
@@ -258,7 +258,7 @@ def test_copying_works_where_the_clipboard_refuses(browser, pages, keep):
     wait_for(browser, lambda: find(browser, "#copy-dialog").is_displayed())
     assert find(browser, "#copy-field").get_attribute("value").startswith("class,training objects,")
     keep("copy-dialog")
-    find(browser, "#copy-close").click()
+    click(browser, "#copy-close")
     assert not find(browser, "#copy-dialog").is_displayed()
 
 
@@ -420,7 +420,7 @@ def test_the_sections_stay_at_hand(browser, pages, keep):
         "Unlike",
         "How it was made",
     ]
-    find(browser, "#section-links li:nth-child(7) a").click()
+    click(browser, "#section-links li:nth-child(7) a")
     top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
     assert 30 < browser.execute_script(top, "#hardest") < 120
     assert browser.execute_script(top, ".sections") == 0

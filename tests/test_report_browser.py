@@ -19,6 +19,7 @@ from report_pages import write_report
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="no Selenium: pip install 'protoset[dev]'")
 
+from selenium.common.exceptions import StaleElementReferenceException  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -246,10 +247,18 @@ def find(browser, selector):
 
 
 def click(browser, selector):
-    """Click an element in the middle of the window, where the row of links does not cover it."""
-    element = find(browser, selector)
-    browser.execute_script("arguments[0].scrollIntoView({ block: 'center' })", element)
-    element.click()
+    """Click an element in the middle of the window, where the row of links does not cover it.
+
+    The page may draw the element anew at that moment: then click the new one.
+    """
+
+    def try_to_click(browser):
+        element = find(browser, selector)
+        browser.execute_script("arguments[0].scrollIntoView({ block: 'center' })", element)
+        element.click()
+        return True
+
+    WebDriverWait(browser, 10, ignored_exceptions=[StaleElementReferenceException]).until(try_to_click)
 
 
 def count(browser, selector):
@@ -271,7 +280,7 @@ def column(browser, place):
 def show_all(browser):
     """Show all prototypes in the table."""
     if find(browser, "#show-all").is_displayed():
-        find(browser, "#show-all").click()
+        click(browser, "#show-all")
 
 
 @pytest.mark.parametrize("name", [make.__name__ for make in MAKERS])
@@ -464,7 +473,7 @@ def test_what_a_prototype_stands_for(browser, pages):
         ]
         assert cells[0] == str(row)
         assert cells[-2:] == [str(len(members)), str(of_others)]
-        find(browser, f"#table tbody tr:nth-child({number + 1}) button").click()
+        click(browser, f"#table tbody tr:nth-child({number + 1}) button")
         sentence = f"{len(members)} training object{'s' * (len(members) > 1)}, itself included"
         assert sentence in text_of(browser, "#details dl")
         assert count(browser, "#details .members button") == min(24, len(members) - 1)
@@ -486,14 +495,14 @@ def test_filter_search_and_sort(browser, pages):
     open_page(browser, pages["vector_report"])
     model = model_of(browser)
     ash = [place for place in range(90) if model["objects"]["codes"][place] == 0]
-    find(browser, "input[data-class='0']").click()
+    click(browser, "input[data-class='0']")
     points, paper = positions(browser, model), page_colours(browser)["paper"]
     kept = model["stops"][model["summary"]["chosen_stop"]]["kept"]
     hidden = [points[index] for index in apart(points, 9) & set(ash) & set(kept)]
     assert len(hidden) > 0
     assert all(is_close(colour, paper) for colour in colours_at(browser, hidden))
     assert "ash" not in column(browser, 2)
-    find(browser, "input[data-class='0']").click()
+    click(browser, "input[data-class='0']")
     assert "ash" in column(browser, 2)
     assert not any(is_close(colour, paper) for colour in colours_at(browser, hidden))
 
@@ -505,10 +514,10 @@ def test_filter_search_and_sort(browser, pages):
     find(browser, "#find").send_keys(Keys.BACKSPACE, Keys.BACKSPACE)
     assert picture(browser) == whole
 
-    find(browser, "#table-method summary").click()
+    click(browser, "#table-method summary")
     for key, place, falling in (("stands", 5, True), ("degradation", 4, True), ("id", 1, False)):
         for descending in (falling, not falling):
-            find(browser, f"[data-key={key}]").click()
+            click(browser, f"[data-key={key}]")
             values = [float(text.replace("∞", "inf")) for text in column(browser, place)]
             assert values == sorted(values, reverse=descending)
             sorted_by = find(browser, f"th:has([data-key={key}])").get_attribute("aria-sort")
@@ -524,9 +533,9 @@ def test_a_query_is_explained(browser, pages):
     assert len(options) == 90
     n_errors = model["summary"]["error"]["n_errors"]
     assert sum("✗" in option.text for option in options) == n_errors > 0
-    find(browser, "#query-wrong").click()
+    click(browser, "#query-wrong")
     assert count(browser, "#query option") == n_errors
-    find(browser, "#query-wrong").click()
+    click(browser, "#query-wrong")
     find(browser, "#query option[value='33']").click()
     listed = [place for place in model["queries"]["nearest"][33] if place in stop["kept"]][:5]
     rows = browser.find_elements(By.CSS_SELECTOR, "#answer div:not(.values) > table tbody tr")
@@ -567,7 +576,7 @@ def test_a_decision_has_its_probability_and_possible_labels(browser, pages):
         assert f"predicted {predicted}" in " ".join(text_of(browser, "#answer .verdict").split())
         assert "adds most to the score of this class" in text_of(browser, "#answer")
     assert text_of(browser, "#answer .warning").startswith("Unlike anything seen: ")
-    find(browser, "#query-doubtful").click()
+    click(browser, "#query-doubtful")
     first = find(browser, "#query option")
     assert int(first.get_attribute("value")) == int(np.argmin(certainty["probabilities"]))
     assert first.is_selected()
@@ -600,7 +609,7 @@ def test_learned_degradations_are_those_that_decide(browser, pages):
     stop = model["stops"][0]
     find(browser, "#query option[value='5']").click()
     assert "degradation" not in text_of(browser, "#answer")
-    find(browser, "#answer .method summary").click()
+    click(browser, "#answer .method summary")
     row = find(browser, "#answer .method tr.deciding")
     winner = model["queries"]["winners"][0][5]
     cells = [cell.text for cell in row.find_elements(By.TAG_NAME, "td")]
@@ -613,7 +622,7 @@ def test_labels_to_check_lead_to_their_objects(browser, pages):
     open_page(browser, pages["decided_report"])
     assert count(browser, "#suspect-table tbody tr") == 25
     assert "25 of 30 labels shown" in text_of(browser, "#suspect-note")
-    find(browser, "#more-suspects").click()
+    click(browser, "#more-suspects")
     rows = browser.find_elements(By.CSS_SELECTOR, "#suspect-table tbody tr")
     assert len(rows) == 30
     assert not find(browser, "#more-suspects").is_displayed()
@@ -630,7 +639,7 @@ def test_labels_to_check_lead_to_their_objects(browser, pages):
 def test_series_are_drawn(browser, pages):
     open_page(browser, pages["series_report"])
     assert count(browser, "#gallery .proto svg.series path.line") == 9
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert count(browser, "#details svg.series path.line") == 1
     assert count(browser, "#answer svg.axes path.line") == 2
     path = find(browser, "#details svg.series path.line").get_attribute("d")
@@ -660,7 +669,7 @@ def test_a_moved_set_is_shown_by_its_real_cases(browser, pages):
         ]
         of_others = sum(codes[index] != codes[moved["exemplars"][slot]] for index in members)
         assert cells[-2:] == [str(len(members)), str(of_others)]
-        find(browser, f"#table tbody tr:nth-child({number + 1}) button").click()
+        click(browser, f"#table tbody tr:nth-child({number + 1}) button")
         details = text_of(browser, "#details")
         assert text_of(browser, "#details h3") == f"Object {moved['exemplars'][slot]}"
         assert "moved; its nearest real case is this object at distance" in details
@@ -679,7 +688,7 @@ def test_a_moved_set_is_shown_by_its_real_cases(browser, pages):
 def test_other_sizes_are_shown_before_the_moves(browser, pages):
     open_page(browser, pages["moved_report"])
     model = model_of(browser)
-    find(browser, "#table tbody button").click()
+    click(browser, "#table tbody button")
     other = 0 if model["summary"]["chosen_stop"] else 1
     find(browser, "#slider").send_keys(Keys.HOME, *[Keys.ARROW_RIGHT] * other)
     stop = model["stops"][other]
@@ -728,7 +737,7 @@ def test_moved_categories_and_relevances_stay_texts(browser, pages):
     assert widths == pytest.approx(
         [100 * value / relevances["values"][0] for value in relevances["values"][:15]], abs=0.01
     )
-    find(browser, "#more-relevances").click()
+    click(browser, "#more-relevances")
     assert count(browser, "#relevance-table tbody tr") == 20
     assert not find(browser, "#more-relevances").is_displayed()
     find(browser, "#query option[value='3']").click()
@@ -759,7 +768,7 @@ def test_moved_series_are_drawn_beside_the_real_ones(browser, pages):
     open_page(browser, pages["moved_series_report"])
     assert count(browser, "#gallery .proto svg.series path.line") == 12
     assert count(browser, "#gallery .proto svg.series path.line.thin") == 6
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert count(browser, "#details svg.series path.line") == 2
     assert count(browser, "#answer svg.axes path.line") == 3
     assert "the prototype that decided (dashed), and its nearest real case (dotted)" in text_of(browser, "#answer")
@@ -812,7 +821,7 @@ def test_light_and_dark(browser, pages):
         )
         open_page(browser, pages["vector_report"])
         seen[scheme] = background()
-        find(browser, "#theme").click()
+        click(browser, "#theme")
         seen["not " + scheme] = background()
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert seen["light"] == seen["not dark"] != seen["dark"] == seen["not light"]
@@ -859,7 +868,7 @@ def axe(tmp_path_factory):
 def test_no_serious_barrier(browser, pages, axe, name, theme, width):
     open_page(browser, pages[name], width=width)
     if browser.execute_script("return document.documentElement.dataset.theme") != theme:
-        find(browser, "#theme").click()
+        click(browser, "#theme")
     browser.execute_script("document.querySelector('#table tbody button').click()")
     browser.execute_script(axe)
     assert browser.execute_script("return axe.getRules().length") > 50

@@ -29,6 +29,7 @@ from test_report_browser import (
     HOSTILE,
     axe,  # noqa: F401
     browser,  # noqa: F401
+    click,
     count,
     find,
     model_of,
@@ -299,7 +300,7 @@ def test_a_page_opens_without_errors_and_its_numbers_stay_in_the_open(browser, p
     # The gallery is the first section after the summary.
     sections = browser.execute_script("return [...document.querySelectorAll('main > section')].map((one) => one.id)")
     assert sections[:2] == ["summary", "gallery"]
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     visible = browser.execute_script("return document.querySelector('main').innerText")
     assert not re.search(r"\b(weight|degradation)\b", visible.split("How it was made")[0])
 
@@ -363,7 +364,7 @@ def test_colours(browser, pages, screenshots):  # noqa: F811
     assert colour[5, :, 0].mean() > 200 > 100 > colour[0, :, 0].mean()
     assert (colour[..., 3] == 255).all()
     open_card(browser, first)
-    find(browser, "#theme").click()
+    click(browser, "#theme")
     shoot(browser, screenshots, "colours-dark", "#gallery")
 
 
@@ -380,7 +381,7 @@ def test_matched_points_of_a_series_are_joined(browser, pages, screenshots):  # 
     ticks = [tick.text for tick in browser.find_elements(By.CSS_SELECTOR, "#answer svg.warping .tick")]
     assert {"0", "20", "time (points)", "test object", "prototype"} <= set(ticks)
     shoot(browser, screenshots, "series-query", "#explain")
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert count(browser, "#details svg.axes path.line") == 1
     assert count(browser, "#gallery .proto svg.series") == 9
     assert "Nearest rival" in text_of(browser, "#spread")
@@ -394,7 +395,7 @@ def test_channels_and_long_series(browser, pages, screenshots):  # noqa: F811
     assert "Curves are drawn with 80 of 200 points; the matching is that of all points." in note
     assert count(browser, "#answer svg.warping path.line") == 4
     assert count(browser, "#answer svg.warping path.rung") == 2
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert count(browser, "#details svg.axes path.line") == 2
     shoot(browser, screenshots, "channels-query", "#explain")
 
@@ -461,7 +462,7 @@ def test_rows_have_categories_by_name_and_shares_that_add_up(browser, pages, scr
         by_name = {row[0]: row for row in rows}
         assert by_name["job"][1:3] == [values[2], model["objects"]["values"]["values"][other][2]]
     shoot(browser, screenshots, "mixed-query", "#explain")
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert {"nurse", "engineer", "teacher"} & set(text_of(browser, "#gallery .proto").split())
     shoot(browser, screenshots, "mixed-gallery", "#gallery")
 
@@ -517,7 +518,7 @@ def test_three_hundred_classes_stay_quick_and_texts(browser, pages):  # noqa: F8
     open_page(browser, pages["many_classes_report"])
     assert count(browser, "#gallery .group") == 12
     began = browser.execute_script("return performance.now()")
-    find(browser, "#all-groups").click()
+    click(browser, "#all-groups")
     assert browser.execute_script("return performance.now()") - began < 2000
     assert count(browser, "#gallery .group") == 300
     assert not find(browser, "#all-groups").is_displayed()
@@ -528,7 +529,7 @@ def test_three_hundred_classes_stay_quick_and_texts(browser, pages):  # noqa: F8
 def test_a_matrix_has_names_alone(browser, pages):  # noqa: F811
     open_page(browser, pages["matrix_report"])
     assert count(browser, "#gallery .proto") == 6
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert count(browser, "#spread .spread-part") == 3
     assert count(browser, "#gallery canvas, #gallery .proto svg") == 0
 
@@ -575,12 +576,12 @@ def test_method_details_open_on_demand(browser, pages):  # noqa: F811
         WebDriverWait(browser, 5).until(lambda _: word in browser.execute_script(read, selector))
 
     assert "weight" not in text_of(browser, "#table thead")
-    find(browser, "#table-method summary").click()
+    click(browser, "#table-method summary")
     wait_for("weight", "#table thead")
     wait_for("degradation", "#table thead")
-    find(browser, "#gallery .proto").click()
+    click(browser, "#gallery .proto")
     assert "weight" not in text_of(browser, "#details")
-    find(browser, "#details .method summary").click()
+    click(browser, "#details .method summary")
     wait_for("weight", "#details")
     # It stays open for the next object.
     browser.find_elements(By.CSS_SELECTOR, "#gallery .proto")[1].click()
@@ -607,7 +608,7 @@ def test_a_phone_needs_no_sideways_scrolling(browser, pages, screenshots, name):
 def test_no_barrier(browser, pages, axe, name, theme, width):  # noqa: F811
     open_page(browser, pages[name], width=width)
     if browser.execute_script("return document.documentElement.dataset.theme") != theme:
-        find(browser, "#theme").click()
+        click(browser, "#theme")
     browser.execute_script("document.querySelector('#gallery .proto').click()")
     browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
     browser.execute_script(axe)
