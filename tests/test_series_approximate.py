@@ -155,6 +155,21 @@ def test_duplicates_and_ties(monkeypatch, n_jobs):
     assert sum(gains) == 0
 
 
+def test_a_missed_neighbour_is_missed_where_others_tie():
+    """Object 0 has one neighbour at 1 and all others at 2; its list has three of the latter."""
+
+    def distances_of(firsts, seconds, cutoffs, distances):
+        distances[:] = np.where((firsts == 0) & (seconds == 1), 1.0, 2.0)
+        distances[distances > cutoffs] = np.inf
+        return 0, 0, len(firsts)
+
+    descent = _pair_descent.PairDescent(6, 3, distances_of, 100, 1, lambda n_done: None)
+    descent.indices[0], descent.distances[0] = [2, 3, 4], 2.0
+    assert _approximate_series._recall(descent, np.array([0]), 3, 1) == pytest.approx(2 / 3)
+    descent.indices[0], descent.distances[0] = [1, 2, 5], [1.0, 2.0, 2.0]
+    assert _approximate_series._recall(descent, np.array([0]), 3, 1) == 1.0
+
+
 def test_series_that_are_all_equal():
     lists = approximate(make_space(np.ones((200, 12)), "dtw"), 5)
     assert (lists.distances == 0).all()

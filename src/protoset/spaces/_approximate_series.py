@@ -187,12 +187,15 @@ def _sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _recall(descent: PairDescent, rows: np.ndarray, k: int, n_jobs: int | None) -> float:
-    """Share of the listed series of some rows that are as near as their true neighbours; ties count as found."""
+    """Share of the true neighbours of some rows that are listed; of equally far ones, any may be."""
 
     def search(row: int) -> float:
-        _, distances = descent.distances_from(row, descent.distances[row, k - 1])
-        farthest = np.partition(distances, k - 1)[k - 1]
-        return float(np.mean(descent.distances[row, :k] <= farthest))
+        listed = descent.distances[row, :k]
+        _, distances = descent.distances_from(row, listed[-1])
+        nearest = np.partition(distances, k - 1)[:k]
+        farthest = nearest[-1]
+        n_tied = min(np.count_nonzero(listed == farthest), np.count_nonzero(nearest == farthest))
+        return (np.count_nonzero(listed < farthest) + n_tied) / k
 
     return float(np.mean(in_threads(n_jobs)(delayed(search)(row) for row in rows)))
 

@@ -83,11 +83,12 @@ class PairDescent:
     def compare_neighbors(self, width: int) -> float:
         """Compare neighbours of neighbours, along ``width`` outgoing and as many incoming edges of each object.
 
-        Returns the share of the lists whose last entry is nearer than before.
+        Returns the share of the lists that are nearer than before.
         """
         edges = kernels.graphs.incident_edges(self.indices, width)
         is_new = kernels.graphs.new_edges(edges, self._edges)
-        self._edges, before = edges, self.distances[:, -1].copy()
+        # Where distances tie, an entry may be nearer and the last entry as far as before.
+        self._edges, before = edges, self.distances.sum(axis=1)
         middles = kernels.neighbor_pairs.invert_edges(edges, is_new)
 
         def gather(start: int, stop: int, seen: np.ndarray, firsts: np.ndarray, seconds: np.ndarray) -> tuple[int, int]:
@@ -96,8 +97,8 @@ class PairDescent:
             )
 
         # An object as far as the last entry is not compared: else many equal objects would all be compared.
-        self._compare(gather, np.nextafter(before, -1.0))
-        return float(np.mean(self.distances[:, -1] < before))
+        self._compare(gather, np.nextafter(self.distances[:, -1], -1.0))
+        return float(np.mean(self.distances.sum(axis=1) < before))
 
     def _compare(self, gather: GatherPairs, reach: np.ndarray) -> None:
         """Compute the distances of pairs and merge them into the lists in turn, each worker for its objects."""
