@@ -288,6 +288,20 @@ def test_nullable_labels_stay_what_they_are():
     ]
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "gower"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "explain"])
+def test_a_missing_column_of_a_frame_is_named(metric, method):
+    frame = pd.DataFrame(X, columns=["length", "width", "height", "weight"])
+    classifier = PrototypeClassifier(REPS(6, metric=metric), adapt=False).fit(frame, Y)
+    for other in (frame.drop(columns="height"), frame.rename(columns={"height": "depth"})):
+        with pytest.raises(ValueError, match=r"seen at fit time, yet now missing:\n- height"):
+            getattr(classifier, method)(other)
+    with pytest.raises(ValueError, match=r"unseen at fit time:\n- extra"):
+        getattr(classifier, method)(frame.assign(extra=1))
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        getattr(classifier, method)(frame[["width", "length", "height", "weight"]])
+
+
 def test_classifier_arguments():
     with pytest.raises(ValueError, match="rule='nearst' is not known.*did you mean 'nearest'"):
         PrototypeClassifier(rule="nearst").fit(X, Y)
