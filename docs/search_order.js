@@ -3,7 +3,7 @@
 // last a word in a text of the generated reference.
 var Scorer = {
   score: ([page, , , , score]) => {
-    if (page.startsWith("reference/generated/")) return score - 10;
+    if (page.startsWith("reference/generated/")) return score - 9;
     return /^(start|guide)\/|^(choosing|faq|reference\/metrics)$/.test(page) ? score + 1 : score;
   },
   objNameMatch: 11,
