@@ -278,7 +278,7 @@ class REPS(BaseSelector):
 
         An exact search on a Dask cluster gives the same prototypes as one process, with two differences: objects with
         equal scores and supports are kept in row order, and identical objects are not merged into one object with a
-        count. docs/scaling.md lists the work that runs on the cluster.
+        count. The page "Many objects" of the documentation lists the work that runs on the cluster.
         """
         self._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
         return self
