@@ -42,7 +42,14 @@ PARAMETERS = [
     ({"n_prototypes": float("nan")}, "n_prototypes=nan is neither"),
     ({"n_prototypes": True}, "n_prototypes=True is neither"),
     ({"n_prototypes": None}, "n_prototypes=None is neither"),
-    ({"n_prototypes": "atuo"}, r"n_prototypes='atuo' is not known \(did you mean 'auto'\?\)"),
+    (
+        {"n_prototypes": "atuo"},
+        r"n_prototypes='atuo' is neither a count nor a rate \(did you mean 'auto'\?\); pass a count",
+    ),
+    (
+        {"n_prototypes": "10%"},
+        r"n_prototypes='10%' is neither a count nor a rate; pass a count \(int\) or a rate in \(0, 1\]",
+    ),
     ({"beta": 1}, "beta=1 must be a finite number above 1 and at most 1e.06; the paper's choice is beta=2"),
     ({"beta": 0.5}, "beta=0.5 must be"),
     ({"beta": np.inf}, "beta=inf must be"),
