@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
-from protoset import REPS, NeighborSearch, PrototypeClassifier
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
 from protoset._validation import check_vectors
 from protoset.solvers import SOLVERS
 from protoset.spaces.precomputed import PrecomputedSpace
@@ -307,6 +307,14 @@ def test_a_missing_column_of_a_frame_is_named(metric, method):
         getattr(classifier, method)(frame.assign(extra=1))
     with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
         getattr(classifier, method)(frame[["width", "length", "height", "weight"]])
+
+
+@pytest.mark.parametrize("estimator", [PrototypeClassifier, Refined])
+@pytest.mark.parametrize("name", ["n_prototypes", "metric", "metric_params"])
+def test_parameters_of_the_selector(estimator, name):
+    with pytest.raises(TypeError, match=rf"{name}='x' is a parameter of the selector; use .*REPS\(.*{name}=\.\.\.\)"):
+        estimator(**{name: "x"})
+    assert name not in estimator().get_params(deep=False)
 
 
 def test_classifier_arguments():
