@@ -67,6 +67,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_search_scorer = str(DOCS / "search_order.js")
 html_theme_options = {
     "logo": {"text": "protoset"},
     "navbar_align": "left",

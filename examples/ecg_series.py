@@ -2,7 +2,7 @@
 Heartbeats under dynamic time warping
 =====================================
 
-Made-up heartbeats: a P wave, a sharp peak, a T wave. In the second class the T wave is
+Synthetic heartbeats: a P wave, a sharp peak, a T wave. In the second class the T wave is
 inverted. The waves come earlier or later, so points at the same time cannot be compared
 directly. Dynamic time warping aligns two series first.
 """

@@ -1,6 +1,6 @@
 """
-The page
-========
+A page about a fit
+==================
 
 ``report`` makes one HTML file about a set of prototypes. It shows errors, sizes, a map of the
 objects, and why each test object got its answer. The file needs no network.

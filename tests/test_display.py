@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined
 from protoset.datasets import Attribute, Dataset, load_dataset
+from protoset.evaluation import pairwise_wilcoxon
 from protoset.experiments import compare
 from protoset.experiments.comparison import Comparison
 from protoset.models import fit_model
@@ -58,7 +59,8 @@ def small_comparison(names):
     )
 
 
-KINDS = ["explanation", "predictions", "curve", "suspects", "comparison", "texts", "table", "mixed", "series", "matrix"]
+KINDS = ["explanation", "predictions", "curve", "suspects", "comparison", "pairs"]
+KINDS += ["texts", "table", "mixed", "series", "matrix"]
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,7 @@ def things():
             X, np.where(np.arange(80) == 3, HOSTILE[1], np.array(HOSTILE)[2 + Y]), PrototypeClassifier(REPS(12))
         ),
         "comparison": small_comparison(HOSTILE),
+        "pairs": pairwise_wilcoxon(np.random.default_rng(0).random((9, len(HOSTILE))), names=HOSTILE),
         "texts": texts,
         "table": table,
         "mixed": Dataset("m", "mixed", np.array(LABELS.reshape(20, 4), object), LABELS[:20]),
@@ -102,7 +105,7 @@ def test_tables_are_short_and_safe(name, things):
     assert "\ud800" not in line
 
 
-@pytest.mark.parametrize("name", ["explanation", "predictions", "comparison"])
+@pytest.mark.parametrize("name", ["explanation", "predictions", "comparison", "pairs"])
 def test_tables_show_the_texts(name, things):
     shown = "".join(Markup(things[name]._repr_html_()).texts)
     assert HOSTILE[0] in shown
@@ -181,6 +184,16 @@ def test_what_tables_say():
         "0.2",
         "0.05",
         "best",
+    ]
+    errors = np.linspace(0.1, 0.2, 8)[:, None] + np.array([0, 0.1, 0.1001]) * np.linspace(0.5, 1, 8)[:, None]
+    errors[:4, 2] = errors[:4, 1] - 0.0001
+    pairs = pairwise_wilcoxon(errors, names=["a", "b", "c"])
+    assert repr(pairs) == "<PairwiseTests: 3 pairs of 3 methods, 2 different (corrected p < 0.05)>"
+    cells = Markup(pairs._repr_html_()).texts
+    assert [cell for cell in cells if cell.strip()][-19:-1] == [
+        *("a", "b", "8", "0.007812", "0.02344", "different"),
+        *("a", "c", "8", "0.007812", "0.02344", "different"),
+        *("b", "c", "8", "0.4531", "0.4531", "no difference shown"),
     ]
     iris = load_dataset("iris", download=False)
     comparison = compare(iris, ["guess", "NoPS", "FCNN"], folds=2)

@@ -255,7 +255,7 @@ def test_the_automatic_metric(X, expected, capsys):
 @pytest.mark.parametrize("X", [SETS, [{"a": 1}], 5, [], ["a", 1.0], [[1.0, "a"]]])
 def test_what_the_automatic_metric_does_not_know(X):
     with pytest.raises(
-        ValueError, match="metric='auto' does not know what .* is; name a metric, such as .* or pass a function"
+        ValueError, match="metric='auto' has no metric for .*; name a metric, such as .* or pass a function"
     ):
         choose_metric(X)
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
-from protoset import REPS, NeighborSearch, PrototypeClassifier
+from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
 from protoset._validation import check_vectors
 from protoset.solvers import SOLVERS
 from protoset.spaces.precomputed import PrecomputedSpace
@@ -42,7 +42,14 @@ PARAMETERS = [
     ({"n_prototypes": float("nan")}, "n_prototypes=nan is neither"),
     ({"n_prototypes": True}, "n_prototypes=True is neither"),
     ({"n_prototypes": None}, "n_prototypes=None is neither"),
-    ({"n_prototypes": "atuo"}, r"n_prototypes='atuo' is not known \(did you mean 'auto'\?\)"),
+    (
+        {"n_prototypes": "atuo"},
+        r"n_prototypes='atuo' is neither a count nor a rate \(did you mean 'auto'\?\); pass a count",
+    ),
+    (
+        {"n_prototypes": "10%"},
+        r"n_prototypes='10%' is neither a count nor a rate; pass a count \(int\) or a rate in \(0, 1\]",
+    ),
     ({"beta": 1}, "beta=1 must be a finite number above 1 and at most 1e.06; the paper's choice is beta=2"),
     ({"beta": 0.5}, "beta=0.5 must be"),
     ({"beta": np.inf}, "beta=inf must be"),
@@ -286,6 +293,28 @@ def test_nullable_labels_stay_what_they_are():
         "b",
         "c",
     ]
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "gower"])
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "explain"])
+def test_a_missing_column_of_a_frame_is_named(metric, method):
+    frame = pd.DataFrame(X, columns=["length", "width", "height", "weight"])
+    classifier = PrototypeClassifier(REPS(6, metric=metric), adapt=False).fit(frame, Y)
+    for other in (frame.drop(columns="height"), frame.rename(columns={"height": "depth"})):
+        with pytest.raises(ValueError, match=r"seen at fit time, yet now missing:\n- height"):
+            getattr(classifier, method)(other)
+    with pytest.raises(ValueError, match=r"unseen at fit time:\n- extra"):
+        getattr(classifier, method)(frame.assign(extra=1))
+    with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+        getattr(classifier, method)(frame[["width", "length", "height", "weight"]])
+
+
+@pytest.mark.parametrize("estimator", [PrototypeClassifier, Refined])
+@pytest.mark.parametrize("name", ["n_prototypes", "metric", "metric_params"])
+def test_parameters_of_the_selector(estimator, name):
+    with pytest.raises(TypeError, match=rf"{name}='x' is a parameter of the selector; use .*REPS\(.*{name}=\.\.\.\)"):
+        estimator(**{name: "x"})
+    assert name not in estimator().get_params(deep=False)
 
 
 def test_classifier_arguments():

@@ -212,7 +212,7 @@ def test_other_data_under_the_same_name(journal):
     before = results(journal, kept=True)
     dataset = load("iris")
     changed = Dataset("iris", "vectors", dataset.objects, dataset.labels[::-1])
-    with pytest.raises(JournalError, match="the data 'iris' are not those of the results"):
+    with pytest.raises(JournalError, match="the data 'iris' have changed since the results"):
         run(PLAN | {"methods": [*PLAN["methods"], "DROP3"]}, journal, data={"iris": changed})
     assert results(journal, kept=True) == before
 

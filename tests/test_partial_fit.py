@@ -320,7 +320,7 @@ WRONG = [
     ("classes", {"classes": [0, 1]}, ValueError, r"y has the label 2, which is not among the classes \[0, 1\]; pass"),
     ("classes", {"classes": [0]}, ValueError, r"classes=\[0\] are no labels: y has only 1 class"),
     ("first", {"y": np.zeros(150, int), "classes": CLASSES}, ValueError, "y has only 1 class, 0"),
-    (FITTED, {"classes": [0, 1, 2, 3]}, ValueError, r"classes=\[0, 1, 2, 3\] are others than the classes \[0, 1, 2\]"),
+    (FITTED, {"classes": [0, 1, 2, 3]}, ValueError, r"classes=\[0, 1, 2, 3\] differ from the classes \[0, 1, 2\]"),
     (FITTED, {"y": np.full(150, 7)}, ValueError, r"y has the label 7, which is not among the classes \[0, 1, 2\]"),
     (FITTED, {"y": ["a"] * 150}, ValueError, "y has the label 'a', which is not among the classes"),
     (FITTED, {"y": Y_IRIS[:5]}, ValueError, "y has 5 labels for 150 objects"),

@@ -21,7 +21,7 @@ def blocks_of(text):
     return re.findall(r"^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-PROGRAM_PAGES = ["adaptation", "baselines", "decisions", "notebooks", "objects", "refinement", "scaling"]
+PROGRAM_PAGES = ["adaptation", "baselines", "decisions", "notebooks", "refinement", "scaling"]
 """Pages whose Python blocks are programs of their own."""
 
 PROGRAMS = {

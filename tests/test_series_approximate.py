@@ -229,7 +229,7 @@ def test_automatic_search_switches_at_the_stated_size(monkeypatch):
     ],
 )
 def test_metrics_without_an_approximate_search_say_which_have_one(metric, objects):
-    with pytest.raises(ValueError, match=r"serves dense vectors .* and time series; use search='exact'"):
+    with pytest.raises(ValueError, match=r"needs time series, or dense vectors .*; use search='exact'"):
         choose_search(make_space(objects, metric), "approximate")
 
 

@@ -142,7 +142,7 @@ def test_the_closed_form_is_exact_where_it_is_given():
 def test_the_closed_form_alone_is_refused_where_it_is_not_exact():
     features, rho = problem()
     assert solve(features, rho, 1e-6, solver="closed_form").solver == "closed_form"
-    with pytest.raises(ValueError, match="exact only where C is small enough.*C=100.0.*use solver='auto'"):
+    with pytest.raises(ValueError, match="exact only if C is so small.*C=100.0 is too large; use solver='auto'"):
         solve(features, rho, 100.0, solver="closed_form")
 
 

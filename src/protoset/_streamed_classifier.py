@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset._cluster import is_dask
 from protoset._estimators import CheckedEstimator
+from protoset._frames import is_frame, refuse_other_frames
 from protoset._validation import check_choice
 from protoset.adaptation import Adaptation, AdaptSettings
 from protoset.adaptation.selected import class_weight_of
@@ -81,10 +82,15 @@ class StreamedClassifier(CheckedEstimator):
         check_choice("rule", self.rule, RULES)
         if isinstance(X, Dissimilarities):
             raise TypeError("X is a space, but predictions need the objects themselves; pass them as in fit")
-        queries = self._prototypes.cross(X)
-        if self._prototypes.n_features is not None and self._prototypes.metric != "precomputed":
+        refuse_other_frames(X)
+        has_features = self._prototypes.n_features is not None and self._prototypes.metric != "precomputed"
+        if has_features and is_frame(X):
+            # Before the space reads the frame, because the error of scikit-learn names the missing columns.
             validate_data(self, X, reset=False, skip_check_array=True)
-        elif hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
+        queries = self._prototypes.cross(X)
+        if has_features and not is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        elif not has_features and hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
             self._check_column_names(list(X.columns))
         return queries
 

@@ -44,7 +44,7 @@ from protoset.decisions.refusal import OutlierLabel, check_refuse, outlier_label
 from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
-from protoset.selectors.base import check_selector, note_features
+from protoset.selectors.base import check_selector, note_features, refuse_names_of_selector
 from protoset.selectors.ties import vote_of
 from protoset.spaces import (
     Contributions,
@@ -163,6 +163,12 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
     True
     """
 
+    @refuse_names_of_selector(
+        n_prototypes="PrototypeClassifier(Refined(REPS(n_prototypes=...)))",
+        metric="PrototypeClassifier(Refined(REPS(metric=...)))",
+        metric_params="PrototypeClassifier(Refined(REPS(metric=..., metric_params=...)))",
+        class_weight="PrototypeClassifier(Refined(REPS(class_weight=...)))",
+    )
     def __init__(
         self,
         selector: BaseSelector | None = None,

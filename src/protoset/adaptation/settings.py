@@ -59,7 +59,9 @@ class AdaptSettings:
             names = [field.name for field in fields(cls)]
             unknown = [name for name in adapt if name not in names]
             if unknown:
-                raise ValueError(f"adapt has {unknown[0]!r}, which is no argument of adapt; the arguments are {names}")
+                raise ValueError(
+                    f"adapt has {unknown[0]!r}, which is not an argument of protoset.adapt; the arguments are {names}"
+                )
         elif not isinstance(adapt, (bool, np.bool_)) and not (isinstance(adapt, str) and adapt == "auto"):
             raise ValueError(f"adapt={adapt!r} must be 'auto', True, False, or a dict of arguments of protoset.adapt")
         if isinstance(adapt, (bool, np.bool_)) and not adapt:

@@ -410,8 +410,8 @@ def check_classes(classes: Any, known: np.ndarray | None) -> np.ndarray:
         raise type(error)(f"classes={reprlib.repr(classes)} are no labels: {error}") from error
     if known is not None and given.tolist() != known.tolist():
         raise ValueError(
-            f"classes={reprlib.repr(given.tolist())} are others than the classes {reprlib.repr(known.tolist())} of the "
-            "calls before; leave classes out, or begin anew with a clone of the classifier"
+            f"classes={reprlib.repr(given.tolist())} differ from the classes {reprlib.repr(known.tolist())} of the "
+            "earlier calls; leave classes out, or start again with a clone of the classifier"
         )
     return given if known is None else known
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import stats
 
-from protoset._display import Brief
+from protoset._display import Displayed, Table
 from protoset._validation import as_numbers, check_choice, name_rows
 from protoset.evaluation._tables import ROUNDING_NOISE, as_table, merge_close
 
@@ -26,6 +26,9 @@ MAX_EXACT_PAIRS = 50
 
 MAX_EXACT_TIES = 13
 """The same with ties, as in SciPy: for more differences the normal approximation is close."""
+
+LEVEL = 0.05
+"""Level of significance at which the display of all pairs calls two methods different."""
 
 
 @dataclass(frozen=True)
@@ -176,8 +179,8 @@ def holm(p_values: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairwiseTests(Brief):
-    """Signed-rank tests of all pairs of methods.
+class PairwiseTests(Displayed):
+    """Signed-rank tests of all pairs of methods. A notebook shows a row per pair, the smallest p-value first.
 
     Attributes
     ----------
@@ -195,6 +198,27 @@ class PairwiseTests(Brief):
     corrected: np.ndarray
     tests: dict[tuple[int, int], SignedRankTest]
 
+    def _summary(self) -> str:
+        n_different = sum(bool(self.corrected[pair] < LEVEL) for pair in self.tests)
+        pairs = "1 pair" if len(self.tests) == 1 else f"{len(self.tests)} pairs"
+        return f"{pairs} of {len(self.names)} methods, {n_different} different (corrected p < {LEVEL})"
+
+    def _table(self) -> Table:
+        pairs = sorted(self.tests, key=lambda pair: self.p_values[pair])
+        rows = (
+            (
+                self.names[pair[0]],
+                self.names[pair[1]],
+                self.tests[pair].n,
+                self.p_values[pair],
+                self.corrected[pair],
+                "different" if self.corrected[pair] < LEVEL else "no difference shown",
+            )
+            for pair in pairs
+        )
+        headings = ("method", "other method", "results compared", "p", "corrected p (Holm)", f"at {LEVEL}")
+        return Table(headings, rows, len(pairs), note="Wilcoxon's signed-rank tests, two-sided")
+
 
 def pairwise_wilcoxon(table: Any, *, names: Any = None, zeros: Zeros = "wilcox") -> PairwiseTests:
     """Two-sided signed-rank tests of all pairs of methods, with Holm's correction.
@@ -211,6 +235,13 @@ def pairwise_wilcoxon(table: Any, *, names: Any = None, zeros: Zeros = "wilcox")
     Returns
     -------
     PairwiseTests
+
+    Examples
+    --------
+    >>> from protoset.evaluation import pairwise_wilcoxon
+    >>> errors = [[0.1, 0.2], [0.2, 0.4], [0.3, 0.35], [0.2, 0.6], [0.1, 0.4], [0.3, 0.31]]
+    >>> pairwise_wilcoxon(errors, names=["refined", "random"])
+    <PairwiseTests: 1 pair of 2 methods, 1 different (corrected p < 0.05)>
     """
     results = as_table(table, names, least_columns=2)
     pairs = list(combinations(range(len(results.columns)), 2))

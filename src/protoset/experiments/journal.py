@@ -202,8 +202,8 @@ def _check_data(connection: sqlite3.Connection, path: Path, result: CellResult) 
     (known,) = connection.execute("SELECT digest FROM data WHERE name = ?", (result.data,)).fetchone()
     if known != result.data_digest:
         raise JournalError(
-            f"the data {result.data!r} are not those of the results that {str(path)!r} has: objects or labels "
-            "changed; restore them, or start another journal"
+            f"the data {result.data!r} have changed since the results in {str(path)!r} were computed (objects or "
+            "labels); restore them, or start another journal"
         )
 
 

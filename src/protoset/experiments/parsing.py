@@ -155,7 +155,7 @@ class _Reader:
     def plain(self, value: Any, key: str = "", depth: int = 0) -> Any:
         """Return a document with plain values only, as TOML and JSON have them."""
         if depth > DEEPEST_PLAN:
-            self.fail(key, "is nested too deeply; see docs/experiments.md for the keys of a plan")
+            self.fail(key, "is nested too deeply; the page 'Experiments' of the documentation has the keys of a plan")
         if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
             inner = {name: f"{key}.{name}" if key else name for name in value}
             return {name: self.plain(value[name], path, depth + 1) for name, path in inner.items()}

@@ -264,8 +264,8 @@ def choose_search(
         return "approximate" if is_large and has_library and space.approximate_search is not None else "exact"
     if search == "approximate" and space.approximate_search is None:
         raise ValueError(
-            "search='approximate' serves dense vectors under the Euclidean distance and those that become "
-            "Euclidean, each with a direction where only directions count, and time series; use search='exact'"
+            "search='approximate' needs time series, or dense vectors under the Euclidean distance or a metric that is "
+            "reduced to it (for 'cosine' and 'correlation' without zero or constant vectors); use search='exact'"
         )
     if search == "approximate" and not has_library:
         raise ImportError(

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from protoset._validation import as_float, check_count, is_count
+from protoset._validation import as_float, check_count, did_you_mean, is_count
 
 Allocation = Literal["proportional", "equal", "global"]
 ALLOCATIONS: tuple[Allocation, ...] = ("proportional", "equal", "global")
@@ -23,7 +23,8 @@ def check_size(n_prototypes: Any, *, automatic: bool = False) -> int | float:
         return int(n_prototypes)
     if 0 < (rate := as_float(n_prototypes)) <= 1:
         return rate
-    raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate; {remedy}")
+    hint = did_you_mean(n_prototypes, ("auto",)) if automatic else ""
+    raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate{hint}; {remedy}")
 
 
 def resolve_size(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import reprlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -320,17 +321,24 @@ def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
     estimator.n_features_in_ = n_features
 
 
-def refuse_old_names(**new_names: str) -> Callable[[Method], Method]:
-    """Make a function raise an error for keyword arguments of an older version; the error has the new name."""
+def refuse_names(reason: str, /, **remedies: str) -> Callable[[Method], Method]:
+    """Make a function raise an error for some keyword arguments; the error has the reason and what to use instead."""
 
     def decorate(function: Method) -> Method:
         @wraps(function)
         def checked(*arguments: Any, **named: Any) -> Any:
             for name in named:
-                if name in new_names:
-                    raise TypeError(f"{name}={named[name]!r} is an old name; use {new_names[name]}")
+                if name in remedies:
+                    raise TypeError(f"{name}={reprlib.repr(named[name])} {reason}; use {remedies[name]}")
             return function(*arguments, **named)
 
         return checked  # type: ignore[return-value]
 
     return decorate
+
+
+refuse_old_names = partial(refuse_names, "is an old name")
+"""The same for names of an older version; the remedies are the new names."""
+
+refuse_names_of_selector = partial(refuse_names, "is a parameter of the selector")
+"""The same for parameters that belong to the selector inside; the remedies show where to write them."""

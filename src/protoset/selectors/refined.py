@@ -21,7 +21,7 @@ from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._improving import Refinement
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
-from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
+from protoset.selectors.base import BaseSelector, check_selector, refuse_names_of_selector, refuse_old_names
 from protoset.selectors.refinement import check_max_objects, check_schedule, refine_distinct, refining_bytes
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
@@ -102,6 +102,11 @@ class Refined(BaseSelector):
 
     _takes_weights = True
 
+    @refuse_names_of_selector(
+        n_prototypes="Refined(REPS(n_prototypes=...))",
+        metric="Refined(REPS(metric=...))",
+        metric_params="Refined(REPS(metric=..., metric_params=...))",
+    )
     def __init__(
         self,
         selector: BaseSelector | None = None,

@@ -94,8 +94,8 @@ def refine(
         to 2,048 objects, and 1 for more.
     max_objects : int, optional
         Number of objects to refine on: the given prototypes and a random sample. The refined prototypes come from
-        these objects. By default 50,000, or 16 per prototype if that is more. docs/scaling.md shows how much a sample
-        increases the error.
+        these objects. By default 50,000, or 16 per prototype if that is more. The page "Many objects" of the
+        documentation shows how much a sample increases the error.
     max_time : float, optional
         Seconds after which the best set so far is returned, with a ``SearchStoppedWarning``. The distances or
         neighbours are always computed completely; after that, Ctrl-C also returns the best set so far.

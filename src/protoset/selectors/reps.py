@@ -278,7 +278,7 @@ class REPS(BaseSelector):
 
         An exact search on a Dask cluster gives the same prototypes as one process, with two differences: objects with
         equal scores and supports are kept in row order, and identical objects are not merged into one object with a
-        count. docs/scaling.md lists the work that runs on the cluster.
+        count. The page "Many objects" of the documentation lists the work that runs on the cluster.
         """
         self._fit(X, y, sample_weight=sample_weight, lists=lists, client=client)
         return self
@@ -479,13 +479,11 @@ class REPS(BaseSelector):
         return resolve_client(client, X)
 
     def _check_parameters(self) -> dict[str, Any]:
-        auto = isinstance(self.n_prototypes, str)
+        auto = isinstance(self.n_prototypes, str) and self.n_prototypes == "auto"
         paper = "the paper's choice is"
         return {
             **super()._check_parameters(),
-            "n_prototypes": check_choice("n_prototypes", self.n_prototypes, ("auto",))
-            if auto
-            else check_size(self.n_prototypes, automatic=True),
+            "n_prototypes": "auto" if auto else check_size(self.n_prototypes, automatic=True),
             "beta": check_real("beta", self.beta, above=1, most=LARGEST_BETA, remedy=f"{paper} beta=2"),
             "C": check_real("C", self.C, above=SMALLEST_C, most=LARGEST_C, remedy=f"{paper} C=0.001"),
             "tol": check_real("tol", self.tol, above=0, remedy="the default is tol=1e-6"),

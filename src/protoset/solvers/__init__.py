@@ -94,8 +94,8 @@ def solve(
         solution = _solve_auto(features, thresholds, bound, tol, weight_tol, max_iter)
     else:
         raise ValueError(
-            f"solver='closed_form' is exact only where C is small enough that every constraint stays "
-            f"violated, which C={C!r} is not; use solver='auto'"
+            f"solver='closed_form' is exact only if C is so small that every constraint stays violated, and "
+            f"C={C!r} is too large; use solver='auto'"
         )
     if not solution.gap <= tol:
         warnings.warn(

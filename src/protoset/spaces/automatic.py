@@ -119,7 +119,7 @@ def choose_metric(X: Any) -> str:
     if objects and None not in shapes:
         return "euclidean" if len(shapes) == 1 and len(next(iter(shapes))) == 1 else "dtw"  # type: ignore[arg-type]
     raise ValueError(
-        f"metric='auto' does not know what {type(X).__name__} of {_kinds(objects)} is; name a metric, such as "
+        f"metric='auto' has no metric for {type(X).__name__} of {_kinds(objects)}; name a metric, such as "
         "'gower' for rows of attributes or 'levenshtein' for lists of tokens, or pass a function of two objects as "
         "metric"
     )

@@ -265,8 +265,8 @@ def _make_block(metric: str, start: int, shape: tuple[int, int], *pieces: Any) -
             raise TypeError("it is a sparse matrix, which does not work on a Dask client; pass dense blocks")
         if np.shape(rows) != shape:
             raise ValueError(
-                f"it has the shape {np.shape(rows)}, where X says {shape}; see that what computes X gives blocks of "
-                "the size it declares"
+                f"it has the shape {np.shape(rows)}, but X declares {shape}; correct the function that computes the "
+                "blocks of X, or their declared sizes"
             )
         return VectorSpace.from_objects(rows, metric, {})
     except (TypeError, ValueError) as error:

@@ -197,7 +197,7 @@ class MovedMixedSpace(PrototypeSpace):
     def from_state(cls, metric: str, values: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Self:
         """Space without rows, whose columns are the stored prototypes."""
         if metric not in INDICATORS:
-            raise ValueError(f"its prototypes have moved, which those of metric={metric!r} cannot")
+            raise ValueError(f"the file has moved prototypes, but prototypes of metric={metric!r} cannot move")
         attributes = Attributes.from_state(values["categories"])
         points, factors, smallest, ranges = (arrays[name] for name in ("points", "factors", "smallest", "ranges"))
         n_numeric = len(attributes.categories) - len(attributes.sizes())
