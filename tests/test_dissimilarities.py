@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from protoset import REPS, PrototypeClassifier, _blocks, load, save
 from protoset.selectors.ties import MajorityVote
-from protoset.spaces import DISSIMILARITIES, Space, choose_metric, make_space
+from protoset.spaces import DISSIMILARITIES, CountedSpace, Space, base, choose_metric, make_space, series
 
 N = 48
 Y = np.arange(N) % 2
@@ -122,6 +122,26 @@ def test_what_the_flags_say(name, monkeypatch):
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.distances, expected.distances)
         np.testing.assert_array_equal(found.counts, expected.counts)
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_a_matrix_is_what_blocks_hold(name, monkeypatch):
+    X, metric = case(name)
+    monkeypatch.setattr(base, "MATRIX_COLUMNS", 10)
+    monkeypatch.setattr(series, "MATRIX_STRIP", 10)
+    space = make_space(X, metric, y=Y)
+    rows = np.random.default_rng(1).permutation(N)[:31]
+    for part in (space, CountedSpace(space), space.subset(rows), make_space(X, metric, y=Y).subset(rows)):
+        expected = part.block(np.arange(part.shape[0]), np.arange(part.shape[0]))
+        for n_jobs in (1, 2):
+            matrix = np.full(part.shape, np.nan)
+            part.write_matrix(matrix.T if n_jobs == 2 else matrix, n_jobs=n_jobs)
+            matrix = matrix.T if n_jobs == 2 else matrix
+            np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-15)
+            if DISSIMILARITIES[name].kind == "series":
+                np.testing.assert_array_equal(matrix, expected)
+            if part.symmetric:
+                np.testing.assert_array_equal(matrix, matrix.T)
 
 
 @pytest.mark.parametrize("name", DISSIMILARITIES)

@@ -11,12 +11,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from joblib import delayed
 from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._blocks import in_threads, row_slices
+from protoset._blocks import row_slices
 from protoset._storage import Storage
 from protoset.neighbors.search import approximate_search_of
 from protoset.spaces import TrainingSpace
@@ -24,9 +23,6 @@ from protoset.spaces._approximate import APPROXIMATE_FROM, approximate_library
 
 MATRIX_BYTES = 256 * 2**20
 """Memory for the matrix of all distances: up to 5,792 objects; more where lists would take as much."""
-
-MATRIX_COLUMNS = 64
-"""Columns of the matrix that are computed at a time: few enough to be transposed in the processor's cache."""
 
 LIST_ENTRIES = 2**23
 """Neighbours in all lists together."""
@@ -81,13 +77,8 @@ class CandidateDistances:
         self.n_objects, self._further = n, n + np.arange(len(repeated))
         if length == 0:
             columns = np.empty((n, n + len(repeated)))
-
-            def fill(start: int) -> None:
-                block = slice(start, min(start + MATRIX_COLUMNS, n))
-                columns[block, :n] = space.block(slice(None), block).T
-                columns[block, n:] = columns[block, repeated]
-
-            in_threads(n_jobs)(delayed(fill)(start) for start in range(0, n, MATRIX_COLUMNS))
+            space.write_matrix(columns[:, :n].T, n_jobs=n_jobs)
+            columns[:, n:] = columns[:, repeated]
             columns[repeated, self._further] = 0.0
             no_lists = np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0)
             self.arrays = kernels.refining.CandidateArrays(columns, *no_lists)

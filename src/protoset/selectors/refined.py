@@ -60,10 +60,11 @@ class Refined(BaseSelector):
         Seconds after which the refinement ends with the best set so far and a ``SearchStoppedWarning``. The time of
         the selector and of the automatic size does not count.
     callback : callable, optional
-        Called during the refinement with a :class:`SearchProgress`. Return True to end the refinement.
+        Called during the refinement with a :class:`SearchProgress`. Return True to end the refinement. With ``n_jobs``
+        it may be called in any thread, one call at a time.
     n_jobs : int, optional
-        Number of workers that compute distances or search neighbours for the refinement. It does not change any
-        result.
+        Number of workers of the refinement and of its automatic size: they compute distances, search neighbours and
+        refine several sets at the same time. It does not change any result.
     random_state : int or RandomState, optional
         Seed of the refinement and of the folds of the automatic size; the ``random_state`` of the selector is not used
         for these. With None a fixed seed is used, so that a fit has no randomness.
@@ -193,7 +194,9 @@ class Refined(BaseSelector):
                 if plain.n_prototypes == "auto":
                     if space.shape[0] <= SAMPLE_OBJECTS:
                         # The automatic size and the refinement both need all distances.
-                        known = make_space(space.block(slice(None), slice(None)), "precomputed")
+                        matrix = np.empty(space.shape)
+                        space.write_matrix(matrix, n_jobs=self.n_jobs)
+                        known = make_space(matrix, "precomputed")
                     options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state, finish)
             plain._fit_distinct(space, objects, **options)
         self.selector_ = selector
@@ -256,6 +259,7 @@ class Refined(BaseSelector):
             scoring=selector.scoring,
             random_state=check_random_state(0) if random_state is None else random_state,
             finish=finish,
+            n_jobs=self.n_jobs,
             progress=reporter(self.verbose, "folds of the cross-validation"),
         )
 

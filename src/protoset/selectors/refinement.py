@@ -101,9 +101,10 @@ def refine(
         neighbours are always computed completely; after that, Ctrl-C also returns the best set so far.
     callback : callable, optional
         Called regularly with a :class:`SearchProgress` of the current set; its unit of work is a step of steepness.
-        Return True to end the search.
+        Return True to end the search. With ``n_jobs`` it may be called in any thread, one call at a time.
     n_jobs : int, optional
-        Number of workers that compute distances or search neighbours. It does not change any result.
+        Number of workers that compute distances, search neighbours and refine several starts at the same time. It does
+        not change any result.
     random_state : int or RandomState, optional
         Seed of the order of the candidates and of the random sets. With None a fixed seed is used.
     verbose : int, default=0

@@ -37,6 +37,9 @@ from protoset.spaces.movable import MovableObjects, Moved
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
 
+MATRIX_COLUMNS = 64
+"""Columns of a matrix that are computed at a time: few enough to be transposed in the processor's cache."""
+
 Choice = Callable[[np.ndarray], np.ndarray]
 """Maps a block of distances to the position of one of the nearest columns of each row."""
 
@@ -216,6 +219,19 @@ class TrainingSpace(Dissimilarities):
     def distances_to(self, column: int) -> np.ndarray:
         """Dissimilarities of all rows to one column; faster than ``block`` for one column after the other."""
         return self.block(slice(None), np.array([column]))[:, 0]
+
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write the dissimilarities of all rows to all columns; where they are symmetric, compute each pair once."""
+        n_columns, is_once = self.shape[1], self.symmetric and self._is_training
+
+        def write(start: int) -> None:
+            columns = slice(start, min(start + MATRIX_COLUMNS, n_columns))
+            rows = slice(start if is_once else 0, None)
+            matrix[rows, columns] = block = self.block(rows, columns)
+            if is_once:
+                matrix[columns, rows] = block.T
+
+        in_threads(n_jobs)(delayed(write)(start) for start in range(0, n_columns, MATRIX_COLUMNS))
 
     @property
     def _is_training(self) -> bool:

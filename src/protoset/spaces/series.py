@@ -119,11 +119,21 @@ class SeriesSpace(Space):
         return block if (order[:-1] <= order[1:]).all() else block[:, back]
 
     def _matrix(self) -> np.ndarray:
-        """Distances of all training series, many at a time and each pair once; the same numbers as from a block."""
+        """Distances of all training series; the same numbers as from a block."""
+        matrix = np.empty(self.shape)
+        self.write_matrix(matrix)
+        return matrix
+
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write the distances of all training series, computed many at a time and each pair once."""
+        if not self._is_training:
+            super().write_matrix(matrix, n_jobs=n_jobs)
+            return
         series, n = self._columns, self.shape[1]
         arrays = kernels.series.SeriesArrays(series.values.reshape(len(series.values), -1), series.starts)
-        matrix, order = np.empty((n, n)), np.argsort(series.lengths, kind="stable")
-        for first in range(0, n, MATRIX_STRIP):
+        order = np.argsort(series.lengths, kind="stable")
+
+        def write(first: int) -> None:
             rows, others = order[first : first + MATRIX_STRIP], order[first:]
             strip = np.empty((len(others), len(rows)))
             starts, lengths = series.starts[others], series.lengths[others]
@@ -134,7 +144,8 @@ class SeriesSpace(Space):
                 np.sqrt(strip, out=strip)
             matrix[others[:, None], rows] = strip
             matrix[rows[:, None], others] = strip.T
-        return matrix
+
+        in_threads(n_jobs)(delayed(write)(first) for first in range(0, n, MATRIX_STRIP))
 
     def upper_block(self, rows: slice) -> np.ndarray:
         """Compute the pairs of a row with a later column."""
