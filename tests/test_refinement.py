@@ -247,6 +247,23 @@ def test_lists_of_everyone_see_what_the_matrix_holds():
         assert results[0].objective_after == pytest.approx(results[1].objective_after, abs=1e-12)
 
 
+@pytest.mark.parametrize("metric", ["dtw", "erp"])
+def test_series_in_lists_see_what_the_matrix_holds(metric):
+    """Distances to candidates end at cut-offs; copies of series and classes of one series included."""
+    rng = np.random.default_rng(4)
+    y = np.r_[np.arange(199) % 3, 3]
+    X = rng.normal(size=(200, 24)).cumsum(axis=1) + 2 * y[:, None] * np.sin(np.arange(24))
+    weights = np.where(rng.random(200) < 0.2, 3, 1)
+    results = []
+    for context in (nullcontext(), without_matrix()):
+        with context:
+            space = make_space(X, metric, {"window": 3})
+            results.append(refine(space, y, [*range(30), 199], sample_weight=weights, n_starts=2))
+    np.testing.assert_array_equal(results[0].indices, results[1].indices)
+    assert results[0].n_swaps == results[1].n_swaps > 0
+    assert results[0].objective_after == pytest.approx(results[1].objective_after, abs=1e-12)
+
+
 @given(problems(), st.sampled_from([10.0, 40.0]))
 def test_who_sees_a_candidate_with_and_without_a_table_of_limits(problem, steepness):
     matrix, codes, start, _ = problem

@@ -95,13 +95,15 @@ class CandidateDistances:
             lists = _with_further_copies(lists, repeated)
         self.arrays = kernels.refining.CandidateArrays(np.empty((0, 0)), lists.indptr, lists.indices, lists.data)
 
-    def distances_to(self, candidate: int) -> np.ndarray:
-        """Distances of all rows to a candidate."""
+    def distances_within(self, candidate: int, cutoffs: np.ndarray) -> np.ndarray:
+        """Distances of all rows to a candidate; those beyond the cut-off of a row may be infinite."""
         if len(self.arrays.columns):
             return self.arrays.columns[candidate]
-        distances = self._space.distances_to(candidate)
         if len(self._further) == 0:
-            return distances
+            return self._space.distances_within(candidate, cutoffs)
+        widest = cutoffs[: self.n_objects].copy()
+        np.maximum.at(widest, self.object_of_row[self._further], cutoffs[self._further])
+        distances = self._space.distances_within(candidate, widest)
         distances = distances[self.object_of_row]
         distances[self._further[self.object_of_row[self._further] == candidate]] = 0.0
         return distances
@@ -208,7 +210,11 @@ class RefinableSet:
     def move(self, candidate: int, slot: int) -> bool:
         """Put a candidate (-1: none) in a slot, if that lowers the objective; return whether it did."""
         kernel, codes, nearest = kernels.refining, self._codes, self._nearest
-        column = self._candidates.distances_to(candidate) if candidate >= 0 else np.empty(0)
+        column = np.empty(0)
+        if candidate >= 0:
+            # Prototypes beyond the bound of an object change neither its loss nor its nearest prototypes.
+            sides = (codes != codes[candidate]).astype(np.int64)
+            column = self._candidates.distances_within(candidate, nearest.bounds[self._all_rows, sides])
         loss = self._losses.per_object
         change = kernel.objective_change(slot, candidate, column, codes, nearest, loss, self._steepness)
         if change >= -self.least:

@@ -22,7 +22,14 @@ from protoset.selectors._improving import Refinement
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.selectors.base import BaseSelector, check_selector, refuse_old_names
-from protoset.selectors.refinement import check_max_objects, check_schedule, refine_distinct, refining_bytes
+from protoset.selectors.refinement import (
+    check_max_objects,
+    check_schedule,
+    keeps_matrix,
+    objects_to_refine_on,
+    refine_distinct,
+    refining_bytes,
+)
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
@@ -187,6 +194,10 @@ class Refined(BaseSelector):
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         finish = None if finishing is None else finishing(space, objects)
         known = space
+        if self._needs_matrix(space, objects, finish):
+            # The lists of the selector, the automatic size and moves use these distances too.
+            report(self.verbose, "computing the distances of all pairs of %d objects", space.shape[0])
+            space.remember_matrix(n_jobs=self.n_jobs)
         self.memory_estimate_: MemoryEstimate | None = None
         with selector._fitting() as plain:
             if isinstance(plain, REPS):
@@ -221,6 +232,13 @@ class Refined(BaseSelector):
             verbose=self.verbose,
         )
         return self.refinement_.indices
+
+    def _needs_matrix(self, space: TrainingSpace, objects: DistinctObjects, finish: Finish | None) -> bool:
+        """Whether the refinement needs all distances of a space that can keep them."""
+        n_objects = space.shape[0]
+        is_refined = finish is None or not self._leaves_out_swaps(n_objects)
+        n_refined_on = objects_to_refine_on(n_objects, 1, self.max_objects)
+        return space.remembers and is_refined and n_refined_on == n_objects and keeps_matrix(objects)
 
     def _leaves_out_swaps(self, n_objects: int) -> bool:
         """Whether a set that will move is not refined."""
@@ -272,6 +290,8 @@ class Refined(BaseSelector):
         n_prototypes = selector._size(rate, objects, selector.allocation)
         estimate = selector._estimate_memory(space, given="lists" in options, sized=False)
         refining = refining_bytes(space.shape[0], n_prototypes, space.object_bytes, self.max_objects)
+        if space.remembers and keeps_matrix(objects):
+            refining += 8 * space.shape[0] ** 2
         self.memory_estimate_ = estimate = estimate.with_stage("refine", refining)
         selector._check_memory(space, estimate)
 

@@ -33,6 +33,7 @@ class CountedSpace(TrainingSpace):
         self.metric, self.partial, self.remote = space.metric, space.partial, space.remote
         self.n_features, self.object_bytes = space.n_features, space.object_bytes
         self.approximate_from, self.symmetric = space.approximate_from, space.symmetric
+        self.remembers = space.remembers
         self.n_distances = 0
 
     @property
@@ -80,10 +81,19 @@ class CountedSpace(TrainingSpace):
         self._add(self.shape[0])
         return self.space.distances_to(column)
 
+    def distances_within(self, column: int, cutoffs: np.ndarray) -> np.ndarray:
+        """Dissimilarities of all rows to one column up to cut-offs; all count, even if the space skips some."""
+        self._add(self.shape[0])
+        return self.space.distances_within(column, cutoffs)
+
     def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
         """Write all dissimilarities; both of a pair count, even if the space computes one."""
         self._add(self.shape[0] * self.shape[1])
         self.space.write_matrix(matrix, n_jobs=n_jobs)
+
+    def remember_matrix(self, *, n_jobs: int | None = None) -> None:
+        """Keep all dissimilarities; they count when they are used."""
+        self.space.remember_matrix(n_jobs=n_jobs)
 
     def nearest(
         self,

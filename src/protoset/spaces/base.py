@@ -186,6 +186,9 @@ class TrainingSpace(Dissimilarities):
     object_bytes: int = 0
     """Memory of one object in bytes; 0 where it is not known."""
 
+    remembers: bool = False
+    """Whether ``remember_matrix`` keeps all dissimilarities."""
+
     approximate_from: int | None = None
     """Objects from which on ``search="auto"`` is approximate; None for the number that holds for vectors."""
 
@@ -220,6 +223,10 @@ class TrainingSpace(Dissimilarities):
         """Dissimilarities of all rows to one column; faster than ``block`` for one column after the other."""
         return self.block(slice(None), np.array([column]))[:, 0]
 
+    def distances_within(self, column: int, cutoffs: np.ndarray) -> np.ndarray:
+        """As ``distances_to``, for each row up to its cut-off; a larger dissimilarity may be infinite."""
+        return self.distances_to(column)
+
     def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
         """Write the dissimilarities of all rows to all columns; where they are symmetric, compute each pair once."""
         n_columns, is_once = self.shape[1], self.symmetric and self._is_training
@@ -232,6 +239,9 @@ class TrainingSpace(Dissimilarities):
                 matrix[columns, rows] = block.T
 
         in_threads(n_jobs)(delayed(write)(start) for start in range(0, n_columns, MATRIX_COLUMNS))
+
+    def remember_matrix(self, *, n_jobs: int | None = None) -> None:
+        """Keep all dissimilarities for later calls, where computing them again would take long; else do nothing."""
 
     @property
     def _is_training(self) -> bool:
