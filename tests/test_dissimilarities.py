@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from protoset import REPS, PrototypeClassifier, _blocks, load, save
 from protoset.selectors.ties import MajorityVote
-from protoset.spaces import DISSIMILARITIES, Space, choose_metric, make_space
+from protoset.spaces import DISSIMILARITIES, CountedSpace, Space, base, choose_metric, make_space, series
 
 N = 48
 Y = np.arange(N) % 2
@@ -122,6 +122,74 @@ def test_what_the_flags_say(name, monkeypatch):
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.distances, expected.distances)
         np.testing.assert_array_equal(found.counts, expected.counts)
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_a_matrix_is_what_blocks_hold(name, monkeypatch):
+    X, metric = case(name)
+    monkeypatch.setattr(base, "MATRIX_COLUMNS", 10)
+    monkeypatch.setattr(series, "MATRIX_STRIP", 10)
+    space = make_space(X, metric, y=Y)
+    rows = np.random.default_rng(1).permutation(N)[:31]
+    for part in (space, CountedSpace(space), space.subset(rows), make_space(X, metric, y=Y).subset(rows)):
+        expected = part.block(np.arange(part.shape[0]), np.arange(part.shape[0]))
+        for n_jobs in (1, 2):
+            matrix = np.full(part.shape, np.nan)
+            part.write_matrix(matrix.T if n_jobs == 2 else matrix, n_jobs=n_jobs)
+            matrix = matrix.T if n_jobs == 2 else matrix
+            np.testing.assert_allclose(matrix, expected, rtol=1e-12, atol=1e-15)
+            if DISSIMILARITIES[name].kind == "series":
+                np.testing.assert_array_equal(matrix, expected)
+            if part.symmetric:
+                np.testing.assert_array_equal(matrix, matrix.T)
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_distances_up_to_cutoffs(name):
+    """The same numbers; those beyond the cut-offs may be infinite."""
+    X, metric = case(name)
+    rng = np.random.default_rng(3)
+    space = make_space(X, metric, y=Y)
+    for part in (space, CountedSpace(space), space.subset(np.arange(0, N, 2))):
+        n = part.shape[0]
+        for column in (0, 5, n - 1):
+            exact = part.distances_to(column)
+            for cutoffs in (np.full(n, np.inf), np.zeros(n), exact, rng.permutation(exact), np.full(n, exact.mean())):
+                found = part.distances_within(column, cutoffs)
+                is_within = exact <= cutoffs
+                np.testing.assert_array_equal(found[is_within], exact[is_within])
+                assert ((found == exact) | np.isinf(found))[~is_within].all()
+                if DISSIMILARITIES[name].kind == "series" and not isinstance(part, CountedSpace):
+                    assert np.isinf(found[~is_within]).all()
+
+
+@pytest.mark.parametrize("name", DISSIMILARITIES)
+def test_what_is_remembered_is_what_would_be_computed(name):
+    X, metric = case(name)
+    plain, space = make_space(X, metric, y=Y), make_space(X, metric, y=Y)
+    CountedSpace(space).remember_matrix(n_jobs=2)
+    space.remember_matrix()
+    rows, columns = np.array([40, 3, 3]), np.array([7, 0])
+    everything = slice(None)
+    np.testing.assert_array_equal(space.block(rows, columns), plain.block(rows, columns))
+    np.testing.assert_array_equal(space.block(everything, everything), plain.block(everything, everything))
+    np.testing.assert_array_equal(space.distances_to(5), plain.distances_to(5))
+    np.testing.assert_array_equal(space.distances_within(5, np.ones(N)), plain.distances_to(5))
+    block = space.block(everything, everything)
+    block[:] = -1.0  # of a copy
+    matrices = np.empty((2, N, N))
+    for matrix, one in zip(matrices, (space, plain), strict=True):
+        one.write_matrix(matrix)
+    np.testing.assert_array_equal(*matrices)
+    found, expected = (one.kneighbors(7, limit=N) for one in (space, plain))
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_array_equal(found.distances, expected.distances)
+    np.testing.assert_array_equal(found.counts, expected.counts)
+    np.testing.assert_array_equal(found.closed, expected.closed)
+    if space.remembers:
+        assert (found.counters.pairs, found.counters.computed) == (N * (N - 1) // 2,) * 2
+    if metric == "dtw":
+        np.testing.assert_array_equal(space.movable.all_distances(), plain.movable.all_distances())
 
 
 @pytest.mark.parametrize("name", DISSIMILARITIES)

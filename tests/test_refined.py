@@ -14,6 +14,7 @@ from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, load, r
 from protoset.neighbors import build_lists
 from protoset.selectors import DROP3, FCNN, KMedoids, RandomSelector, all_selectors
 from protoset.spaces import make_space
+from protoset.spaces.series import SeriesSpace
 
 from conftest import overlapping
 
@@ -33,6 +34,28 @@ def test_refined_is_refine_of_the_selected_set(selector):
     assert refined.refinement_.objective_after == expected.objective_after < expected.objective_before
     assert refined.n_distances_ == refined.selector_.n_distances_ + expected.n_distances
     assert not hasattr(selector, "sample_indices_")
+
+
+@pytest.mark.parametrize("metric", ["dtw", "erp"])
+@pytest.mark.parametrize(("selector", "n_matrices"), [(REPS(0.2), 1), (REPS(), 1), (FCNN(), 1), (REPS(0.2), 0)])
+def test_distances_of_series_are_computed_once(metric, selector, n_matrices, monkeypatch):
+    """For the lists, the automatic size and the refinement; not where a sample is refined."""
+    series = np.repeat(X, 6, axis=1).cumsum(axis=1)
+    computed, whole = [], SeriesSpace._matrix
+    monkeypatch.setattr(
+        SeriesSpace, "_matrix", lambda *args: computed.append(args[0]._remembered is None) or whole(*args)
+    )
+    options = {"metric": metric, "metric_params": {"window": 3}}
+    refined = Refined(clone(selector).set_params(**options), max_objects=None if n_matrices else 60).fit(series, Y)
+    assert sum(computed) == n_matrices
+    matrix = make_space(series, **options).block(slice(None), slice(None))
+    if n_matrices:
+        selector = clone(selector).set_params(metric="precomputed")
+        expected = Refined(selector).fit(matrix, Y)
+        np.testing.assert_array_equal(refined.sample_indices_, expected.sample_indices_)
+    if isinstance(selector, REPS):
+        counters = refined.selector_.search_counters_
+        assert (counters.computed == counters.pairs) == bool(n_matrices)
 
 
 def test_arguments_reach_the_refinement():

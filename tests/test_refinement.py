@@ -4,6 +4,8 @@ import itertools
 import signal
 import subprocess
 import sys
+import threading
+import time
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -245,6 +247,23 @@ def test_lists_of_everyone_see_what_the_matrix_holds():
         assert results[0].objective_after == pytest.approx(results[1].objective_after, abs=1e-12)
 
 
+@pytest.mark.parametrize("metric", ["dtw", "erp"])
+def test_series_in_lists_see_what_the_matrix_holds(metric):
+    """Distances to candidates end at cut-offs; copies of series and classes of one series included."""
+    rng = np.random.default_rng(4)
+    y = np.r_[np.arange(199) % 3, 3]
+    X = rng.normal(size=(200, 24)).cumsum(axis=1) + 2 * y[:, None] * np.sin(np.arange(24))
+    weights = np.where(rng.random(200) < 0.2, 3, 1)
+    results = []
+    for context in (nullcontext(), without_matrix()):
+        with context:
+            space = make_space(X, metric, {"window": 3})
+            results.append(refine(space, y, [*range(30), 199], sample_weight=weights, n_starts=2))
+    np.testing.assert_array_equal(results[0].indices, results[1].indices)
+    assert results[0].n_swaps == results[1].n_swaps > 0
+    assert results[0].objective_after == pytest.approx(results[1].objective_after, abs=1e-12)
+
+
 @given(problems(), st.sampled_from([10.0, 40.0]))
 def test_who_sees_a_candidate_with_and_without_a_table_of_limits(problem, steepness):
     matrix, codes, start, _ = problem
@@ -464,6 +483,95 @@ def test_limits():
         refine(make_space(X), y, np.arange(20), max_time=1e-9)
 
 
+@pytest.fixture
+def three_threads(monkeypatch):
+    """With ``n_jobs=2`` the starts run in three threads, whatever the machine has."""
+    monkeypatch.setattr(_improving, "n_processors", lambda n_jobs: 3 if n_jobs == 2 else 1)
+
+
+@pytest.mark.parametrize("reach", [None, 2], ids=["matrix", "lists"])
+def test_starts_side_by_side_find_what_they_find_one_after_the_other(reach, three_threads):
+    X, y = overlapping(300, n_classes=4, seed=6)
+    for seed, n_starts in ((0, 2), (1, 3), (2, 7)):
+        one, two = np.random.RandomState(seed), np.random.RandomState(seed)
+        with nullcontext() if reach is None else without_matrix(reach):
+            alone = refine(make_space(X), y, np.arange(20), n_starts=n_starts, random_state=one)
+            together = refine(make_space(X), y, np.arange(20), n_starts=n_starts, random_state=two, n_jobs=2)
+        np.testing.assert_array_equal(alone.indices, together.indices)
+        assert {**vars(alone), "indices": None} == {**vars(together), "indices": None}
+        assert one.randint(2**31) == two.randint(2**31)
+
+
+def test_of_equally_good_sets_that_of_the_first_start_is_kept(three_threads, monkeypatch):
+    """Also where later starts end before it."""
+    X, y = overlapping(60, seed=2)
+    whole, later = _improving._Search._refine, threading.Event()
+    # The given set holds object 2; all sets without it are equally good.
+    objective = property(lambda self: 1.0 + (2 in self.members), lambda *_: None)
+    monkeypatch.setattr(RefinableSet, "objective", objective, raising=False)
+    monkeypatch.setattr(_improving._Search, "_settle", lambda *_: True)
+
+    def last_start_first(self, start):
+        assert start.number != 1 or n_jobs == 1 or later.wait(60)
+        whole(self, start)
+        if start.number == 4:
+            later.set()
+
+    monkeypatch.setattr(_improving._Search, "_refine", last_start_first)
+    sets = []
+    for n_jobs in (1, 2):
+        result = refine(make_space(X), y, np.arange(8), n_starts=5, steepness=40, n_jobs=n_jobs)
+        sets.append(result.indices.tolist())
+    assert sets[0] == sets[1] != list(range(8))
+
+
+def test_a_callback_is_called_by_one_thread_at_a_time_and_in_order(three_threads):
+    X, y = overlapping(200, seed=3)
+    seen, inside, threads = [], [], set()
+
+    def watch(progress):
+        inside.append(progress)
+        threads.add(threading.get_ident())
+        time.sleep(1e-4)
+        seen.append(progress.n_evaluations)
+        assert len(inside) == 1
+        inside.clear()
+
+    refine(make_space(X), y, np.arange(20), n_starts=6, n_jobs=2, callback=watch)
+    assert seen == sorted(seen)
+    assert seen[-1] <= 18
+    assert len(threads) > 1
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_an_error_in_one_thread_ends_all(error, three_threads):
+    X, y = overlapping(200, seed=3)
+    calls = []
+
+    def fail(progress):
+        calls.append(progress)
+        if len(calls) == 9:
+            raise error
+
+    expected = pytest.raises(error) if error is ZeroDivisionError else pytest.warns(ConvergenceWarning, match="interr")
+    with expected:
+        result = refine(make_space(X), y, np.arange(20), n_starts=10**6, n_jobs=2, callback=fail)
+        assert result.objective_after <= result.objective_before
+    n_calls = len(calls)
+    time.sleep(0.2)
+    assert len(calls) == n_calls == 9
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_more_starts_than_can_ever_be_refined(n_jobs, three_threads):
+    X, y = overlapping(200, seed=3)
+    with pytest.warns(ConvergenceWarning, match="at max_time=0.3 seconds"):
+        result = refine(make_space(X), y, np.arange(20), n_starts=2**70, max_time=0.3, n_jobs=n_jobs)
+    exact = slow_losses(cdist(X, X), y, result.indices, 40.0).mean()
+    assert result.objective_after == pytest.approx(exact, abs=1e-9)
+    assert result.objective_after < result.objective_before
+
+
 PROGRAM = """
 import numpy as np, sys
 from protoset import refine
@@ -476,15 +584,17 @@ def tell(progress):
     calls += 1
     if calls == 30:
         print("going", flush=True)
-result = refine(make_space(X), y, np.arange(150), steepness=(40,), n_starts=1000, callback=tell)
+options = {"steepness": (40,), "n_starts": 1000, "n_jobs": int(sys.argv[1]), "callback": tell}
+result = refine(make_space(X), y, np.arange(150), **options)
 print("kept", len(result.indices), result.objective_after < result.objective_before, flush=True)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_interruption_leaves_the_best_so_far():
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interruption_leaves_the_best_so_far(n_jobs):
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM, str(n_jobs)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "going\n"
     process.send_signal(signal.SIGINT)

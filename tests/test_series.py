@@ -258,6 +258,34 @@ def test_a_larger_search_and_its_counters(normalize, smooth):
     assert ragged.abandoned > 0
 
 
+@given(series_lists(), windows, st.booleans(), st.sampled_from(["dtw", "erp", "twe"]), st.integers(0, 2**32 - 1))
+def test_distances_up_to_cutoffs(series, window, squared, metric, seed):
+    parameters = {"window": window} | ({"squared": squared} if metric == "dtw" else {})
+    space, rng = make_space(series, metric, parameters), np.random.default_rng(seed)
+    for column in range(len(series)):
+        exact = space.distances_to(column)
+        cutoffs = np.where(rng.random(len(series)) < 0.5, exact, rng.permutation(exact))
+        found = space.distances_within(column, cutoffs)
+        np.testing.assert_array_equal(found[exact <= cutoffs], exact[exact <= cutoffs])
+        assert ((found == exact) | np.isinf(found)).all()
+
+
+@pytest.mark.parametrize("shape", [(200, 40), (200, 2, 40)])
+@pytest.mark.parametrize("squared", [False, True])
+def test_a_column_up_to_cutoffs_and_its_counters(shape, squared):
+    rng = np.random.default_rng(0)
+    space = make_space(rng.normal(size=shape).cumsum(axis=-1), "dtw", {"window": 4, "squared": squared})
+    for column in (0, 77):
+        exact = space.distances_to(column)
+        for cutoffs in (np.full(200, np.partition(exact, 12)[12]), exact * rng.uniform(0.5, 1.1, 200)):
+            found = np.empty(200)
+            bounded, abandoned, computed = space._write_within(column, cutoffs, found)
+            np.testing.assert_array_equal(found, np.where(exact <= cutoffs, exact, np.inf))
+            assert bounded + abandoned + computed == 200
+            assert np.isfinite(found).sum() <= computed < 200
+            assert bounded > 0
+
+
 def test_ties_beyond_the_limit():
     X = np.zeros((30, 8))
     X[:3, 4] = 1.0

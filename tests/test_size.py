@@ -48,6 +48,16 @@ def test_the_curve_is_the_mean_over_folds_with_its_standard_error():
         assert curve.standard_errors[position] == pytest.approx((variance / 5) ** 0.5)
 
 
+@pytest.mark.parametrize("n_objects", [size.SAMPLE_OBJECTS, 70])
+def test_threads_do_not_change_the_curve_of_refined_sets(n_objects, monkeypatch):
+    monkeypatch.setattr(size, "SAMPLE_OBJECTS", n_objects)
+    alone = Refined(REPS(), random_state=3).fit(X, Y)
+    monkeypatch.setattr(size, "n_processors", lambda n_jobs: 3)
+    together = Refined(REPS(), random_state=3, n_jobs=2).fit(X, Y)
+    np.testing.assert_array_equal(alone.size_curve_.errors, together.size_curve_.errors)
+    np.testing.assert_array_equal(alone.sample_indices_, together.sample_indices_)
+
+
 @pytest.mark.parametrize(
     ("selector", "sizes", "n_wrong", "chosen"),
     [

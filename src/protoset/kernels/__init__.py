@@ -34,6 +34,7 @@ __all__ = [
     "neighbor_votes",
     "refining",
     "series",
+    "series_columns",
     "series_pairs",
     "series_search",
     "single_precision",

@@ -12,14 +12,23 @@ Each object keeps its two nearest prototypes of its class and of the other class
 candidate gives the change of the loss for a swap with every prototype at once, as in FasterPAM for k-medoids. While the
 matrix of distances is small (256 MB), a candidate is compared with all objects; beyond, with the objects that have it
 in their neighbour lists. A move that seems to help is computed exactly before it is made.
+
+Several starts run side by side in threads. Each has its own orders of the candidates, drawn as if the starts came one
+after the other, and the best set is chosen in the order of the starts: the number of threads changes no result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
+from joblib import delayed
 
+from protoset._blocks import in_threads, n_processors
 from protoset._display import Brief
 from protoset.selectors._limits import SearchLimits
 from protoset.selectors._refinable_set import NEGLIGIBLE, CandidateDistances, RefinableSet
@@ -109,54 +118,197 @@ def improve(
     """Improve a set of prototypes; :func:`protoset.refine` without its checks and defaults.
 
     Each object stands for ``counts`` copies, and an error on each costs ``costs``; both are 1 by default. A copy of a
-    prototype has that prototype as its neighbour, and the prototype itself has not.
+    prototype has that prototype as its neighbour, and the prototype itself has not. Starts run in ``n_jobs`` threads.
     """
-    n, steps = len(codes), schedule.steepness
+    n = len(codes)
     counts, costs = (np.ones(n) if values is None else values for values in (counts, costs))
+    counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
+    before = counted.n_distances
+    candidates = distances_for(counted, len(start), counts, n_jobs)
+    refined = improve_among(
+        candidates, codes, start, budget, schedule, random_state, counts, costs, limits=limits, n_jobs=n_jobs
+    )
+    return replace(refined, n_distances=counted.n_distances - before)
+
+
+def distances_for(
+    space: TrainingSpace, n_prototypes: int, counts: np.ndarray, n_jobs: int | None = None
+) -> CandidateDistances:
+    """Return the distances that refinements of sets of at least ``n_prototypes`` look at."""
+    n_neighbors = -(-LIST_REACH * len(counts) // n_prototypes)
+    return CandidateDistances(space, n_neighbors=n_neighbors, n_jobs=n_jobs, repeated=np.flatnonzero(counts > 1))
+
+
+def improve_among(
+    candidates: CandidateDistances,
+    codes: np.ndarray,
+    start: np.ndarray,
+    budget: int,
+    schedule: Schedule,
+    random_state: np.random.RandomState,
+    counts: np.ndarray,
+    costs: np.ndarray,
+    *,
+    limits: SearchLimits | None = None,
+    n_jobs: int | None = None,
+) -> Refinement:
+    """As ``improve``, with distances from ``distances_for``, which are not counted."""
     repeated = np.flatnonzero(counts > 1)
     weights = np.concatenate([costs * np.minimum(counts, 1), costs[repeated] * (counts[repeated] - 1)])
     total = float(weights.sum())
     limits = SearchLimits() if limits is None else limits
-    counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
-    before = counted.n_distances
-    candidates = CandidateDistances(
-        counted, n_neighbors=-(-LIST_REACH * n // len(start)), n_jobs=n_jobs, repeated=repeated
-    )
-    search = _Search(schedule, limits, random_state)
     tolerance = min(schedule.tolerance, schedule.share / budget)
 
     def make(members: np.ndarray, steepness: float) -> RefinableSet:
         return RefinableSet(candidates, codes, members, budget, steepness, tolerance, weights)
 
-    given = make(start, steps[-1])
-    best = (given.objective, start)
+    given = make(start, schedule.steepness[-1])
+    search = _Search(make, schedule, limits, best=_Judged(given.objective, start))
     with limits.interruptible():
-        for number in range(schedule.n_starts):
-            prototypes = make(start if number == 0 else _random_set(codes, len(start), random_state), steps[0])
-            search.run(prototypes)
-            prototypes.set_steepness(steps[-1])
-            best = _better(best, prototypes)
-            search.latest = None
-            if limits.reason is not None:
-                break
-    if search.latest is not None:
-        # An interruption may come in the middle of a move: the set after the last complete move is judged again.
-        best = _better(best, make(search.latest, steps[-1]))
-    lowest, indices = best
+        search.run(_starts(start, codes, schedule, random_state), n_jobs)
+    best = search.best()
     limits.warn(search.n_done, search.n_steps)
     return Refinement(
-        np.sort(indices),
+        np.sort(best.indices),
         given.objective / total,
-        lowest / total,
+        best.objective / total,
         search.n_swaps,
         search.n_passes,
-        counted.n_distances - before,
-        n,
+        0,
+        len(codes),
     )
 
 
-def _better(best: tuple[float, np.ndarray], prototypes: RefinableSet) -> tuple[float, np.ndarray]:
-    return (prototypes.objective, prototypes.indices) if prototypes.objective < best[0] - NEGLIGIBLE else best
+def reserve_draws(random_state: np.random.RandomState, n_objects: int, schedule: Schedule) -> np.random.RandomState:
+    """Copy a generator for a refinement that runs later; the generator goes on as if the refinement had used it."""
+    reserved = deepcopy(random_state)
+    for _ in range(schedule.n_starts * (1 + len(schedule.steepness)) - 1):
+        random_state.permutation(n_objects)
+    return reserved
+
+
+class _Start(NamedTuple):
+    """A set to refine, and the order of the candidates in each step."""
+
+    number: int
+    members: np.ndarray
+    orders: list[np.ndarray]
+
+
+class _Judged(NamedTuple):
+    """A set, and its objective at the last steepness."""
+
+    objective: float
+    indices: np.ndarray
+
+
+def _starts(
+    start: np.ndarray, codes: np.ndarray, schedule: Schedule, random_state: np.random.RandomState
+) -> Iterator[_Start]:
+    """Draw the starts, each when it is asked for: there may be more than can ever be refined."""
+    for number in range(schedule.n_starts):
+        members = start if number == 0 else _random_set(codes, len(start), random_state)
+        yield _Start(number, members, [random_state.permutation(len(codes)) for _ in schedule.steepness])
+
+
+class _Search:
+    """Refines the starts, each through the steps of steepness until no move helps.
+
+    ``make(members, steepness)`` makes the set of a start. ``best`` is the best set before the search.
+    """
+
+    def __init__(
+        self, make: Callable[[np.ndarray, float], RefinableSet], schedule: Schedule, limits: SearchLimits, best: _Judged
+    ):
+        self._make, self._schedule, self._limits, self._best = make, schedule, limits, best
+        self.n_steps = schedule.n_starts * len(schedule.steepness)
+        self.n_done = self.n_swaps = self.n_passes = 0
+        self._lock, self._n_ranked = Lock(), 0
+        self._judged: dict[int, _Judged] = {}
+        """Refined sets whose turn has not come: sets of earlier starts are still in work."""
+        self._latest: dict[int, np.ndarray] = {}
+        """Sets in work, by start: the members after the last complete move."""
+
+    def run(self, starts: Iterator[_Start], n_jobs: int | None) -> None:
+        """Refine the starts in threads; the search may end early."""
+        n_workers = min(n_processors(n_jobs), self._schedule.n_starts)
+
+        def work() -> None:
+            # An error in one thread ends the others at once.
+            with self._limits.interruptible():
+                while self._limits.reason is None:
+                    with self._lock:
+                        start = next(starts, None)
+                    if start is None:
+                        return
+                    self._refine(start)
+
+        if n_workers == 1:
+            work()
+        else:
+            in_threads(n_workers)(delayed(work)() for _ in range(n_workers))
+
+    def best(self) -> _Judged:
+        """Return the best set, also of a search that was interrupted."""
+        with self._lock:
+            best, judged, latest = self._best, self._judged.copy(), self._latest.copy()
+        # An interruption may come in the middle of a move: the set after the last complete move is judged again.
+        for number, members in latest.items():
+            prototypes = self._make(members, self._schedule.steepness[-1])
+            judged[number] = _Judged(prototypes.objective, prototypes.indices)
+        for number in sorted(judged):
+            best = _better(best, judged[number])
+        return best
+
+    def _refine(self, start: _Start) -> None:
+        steps = self._schedule.steepness
+        prototypes = self._make(start.members, steps[0])
+        for steepness, order in zip(steps, start.orders, strict=True):
+            prototypes.set_steepness(steepness)
+            if not self._settle(prototypes, order, start.number):
+                break
+            with self._lock:
+                self.n_done += 1
+        prototypes.set_steepness(steps[-1])
+        with self._lock:
+            self._judged[start.number] = _Judged(prototypes.objective, prototypes.indices)
+            # In the order of the starts, as of equally good sets the first is kept.
+            while self._n_ranked in self._judged:
+                self._best = _better(self._best, self._judged[self._n_ranked])
+                del self._judged[self._n_ranked]
+                self._n_ranked += 1
+            self._latest.pop(start.number, None)
+
+    def _settle(self, prototypes: RefinableSet, order: np.ndarray, start: int) -> bool:
+        """Make moves until no candidate helps or a pass saves too little; return False if the search has to end."""
+        n = prototypes.n_objects
+        number = tried = 0
+        before = prototypes.objective
+        while tried < n:
+            position, slot = prototypes.next_move(order, number)
+            candidate = order[position] if 0 <= position < n else -1
+            is_made = position < n and prototypes.move(candidate, slot)
+            tried = 0 if is_made else tried + max(position - number, 0) + 1
+            number = number if position < 0 else position + 1
+            accuracy = prototypes.accuracy if self._limits.is_watched else np.nan
+            # One thread at a time: a callback need not be ready for more.
+            with self._lock:
+                if is_made:
+                    self._latest[start] = prototypes.indices
+                    self.n_swaps += 1
+                self.n_passes += number >= n
+                if self._limits.reached(self.n_done, self.n_steps, accuracy, prototypes.size):
+                    return False
+            if number >= n:
+                number = 0
+                saved, before = before - prototypes.objective, prototypes.objective
+                if saved < self._schedule.worthwhile * before:
+                    break
+        return True
+
+
+def _better(best: _Judged, judged: _Judged) -> _Judged:
+    return judged if judged.objective < best.objective - NEGLIGIBLE else best
 
 
 def _random_set(codes: np.ndarray, size: int, random_state: np.random.RandomState) -> np.ndarray:
@@ -164,50 +316,3 @@ def _random_set(codes: np.ndarray, size: int, random_state: np.random.RandomStat
     order = random_state.permutation(len(codes))
     _, first = np.unique(codes[order], return_index=True)
     return np.concatenate([order[first], np.delete(order, first)])[:size]
-
-
-class _Search:
-    """Runs through the steps of steepness, each until no move helps.
-
-    ``latest`` is the set after the last move, until it is judged.
-    """
-
-    def __init__(self, schedule: Schedule, limits: SearchLimits, random_state: np.random.RandomState):
-        self._schedule, self._limits, self._random_state = schedule, limits, random_state
-        self.n_steps = schedule.n_starts * len(schedule.steepness)
-        self.n_done = self.n_swaps = self.n_passes = 0
-        self.latest: np.ndarray | None = None
-
-    def run(self, prototypes: RefinableSet) -> None:
-        """Refine a set."""
-        for steepness in self._schedule.steepness:
-            prototypes.set_steepness(steepness)
-            if not self._settle(prototypes):
-                break
-            self.n_done += 1
-
-    def _settle(self, prototypes: RefinableSet) -> bool:
-        """Make moves until no candidate helps or a pass saves too little; return False if the search has to end."""
-        n = prototypes.n_objects
-        order = self._random_state.permutation(n)
-        number = tried = 0
-        before = prototypes.objective
-        while tried < n:
-            position, slot = prototypes.next_move(order, number)
-            candidate = order[position] if 0 <= position < n else -1
-            if position < n and prototypes.move(candidate, slot):
-                self.latest = prototypes.indices
-                self.n_swaps += 1
-                tried = 0
-            else:
-                tried += max(position - number, 0) + 1
-            number = number if position < 0 else position + 1
-            accuracy = prototypes.accuracy if self._limits.is_watched else np.nan
-            if self._limits.reached(self.n_done, self.n_steps, accuracy, prototypes.size):
-                return False
-            if number >= n:
-                number, self.n_passes = 0, self.n_passes + 1
-                saved, before = before - prototypes.objective, prototypes.objective
-                if saved < self._schedule.worthwhile * before:
-                    break
-        return True

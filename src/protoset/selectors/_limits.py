@@ -94,13 +94,13 @@ class SearchLimits:
         """End the search at Ctrl-C. The code inside must have the best set ready at any moment."""
         try:
             yield
-        except KeyboardInterrupt:
+        except BaseException as error:
+            # Other threads of the search end when they see a reason, also after an error in one of them.
             self.reason = INTERRUPTED
-        except SystemError as error:
-            # What Numba makes of an interruption on the way into or out of compiled code.
-            if not isinstance(_first_cause(error), KeyboardInterrupt):
+            # Numba makes a SystemError of an interruption on the way into or out of compiled code.
+            cause = _first_cause(error) if isinstance(error, SystemError) else error
+            if not isinstance(cause, KeyboardInterrupt):
                 raise
-            self.reason = INTERRUPTED
 
     def warn(self, n_evaluations: float, max_evaluations: float) -> None:
         """Take the bar off the screen; warn if the search ended early."""

@@ -11,12 +11,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from joblib import delayed
 from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._blocks import in_threads, row_slices
+from protoset._blocks import row_slices
 from protoset._storage import Storage
 from protoset.neighbors.search import approximate_search_of
 from protoset.spaces import TrainingSpace
@@ -24,9 +23,6 @@ from protoset.spaces._approximate import APPROXIMATE_FROM, approximate_library
 
 MATRIX_BYTES = 256 * 2**20
 """Memory for the matrix of all distances: up to 5,792 objects; more where lists would take as much."""
-
-MATRIX_COLUMNS = 64
-"""Columns of the matrix that are computed at a time: few enough to be transposed in the processor's cache."""
 
 LIST_ENTRIES = 2**23
 """Neighbours in all lists together."""
@@ -81,13 +77,8 @@ class CandidateDistances:
         self.n_objects, self._further = n, n + np.arange(len(repeated))
         if length == 0:
             columns = np.empty((n, n + len(repeated)))
-
-            def fill(start: int) -> None:
-                block = slice(start, min(start + MATRIX_COLUMNS, n))
-                columns[block, :n] = space.block(slice(None), block).T
-                columns[block, n:] = columns[block, repeated]
-
-            in_threads(n_jobs)(delayed(fill)(start) for start in range(0, n, MATRIX_COLUMNS))
+            space.write_matrix(columns[:, :n].T, n_jobs=n_jobs)
+            columns[:, n:] = columns[:, repeated]
             columns[repeated, self._further] = 0.0
             no_lists = np.zeros(1, np.int32), np.empty(0, np.int32), np.empty(0)
             self.arrays = kernels.refining.CandidateArrays(columns, *no_lists)
@@ -104,13 +95,15 @@ class CandidateDistances:
             lists = _with_further_copies(lists, repeated)
         self.arrays = kernels.refining.CandidateArrays(np.empty((0, 0)), lists.indptr, lists.indices, lists.data)
 
-    def distances_to(self, candidate: int) -> np.ndarray:
-        """Distances of all rows to a candidate."""
+    def distances_within(self, candidate: int, cutoffs: np.ndarray) -> np.ndarray:
+        """Distances of all rows to a candidate; those beyond the cut-off of a row may be infinite."""
         if len(self.arrays.columns):
             return self.arrays.columns[candidate]
-        distances = self._space.distances_to(candidate)
         if len(self._further) == 0:
-            return distances
+            return self._space.distances_within(candidate, cutoffs)
+        widest = cutoffs[: self.n_objects].copy()
+        np.maximum.at(widest, self.object_of_row[self._further], cutoffs[self._further])
+        distances = self._space.distances_within(candidate, widest)
         distances = distances[self.object_of_row]
         distances[self._further[self.object_of_row[self._further] == candidate]] = 0.0
         return distances
@@ -217,7 +210,11 @@ class RefinableSet:
     def move(self, candidate: int, slot: int) -> bool:
         """Put a candidate (-1: none) in a slot, if that lowers the objective; return whether it did."""
         kernel, codes, nearest = kernels.refining, self._codes, self._nearest
-        column = self._candidates.distances_to(candidate) if candidate >= 0 else np.empty(0)
+        column = np.empty(0)
+        if candidate >= 0:
+            # Prototypes beyond the bound of an object change neither its loss nor its nearest prototypes.
+            sides = (codes != codes[candidate]).astype(np.int64)
+            column = self._candidates.distances_within(candidate, nearest.bounds[self._all_rows, sides])
         loss = self._losses.per_object
         change = kernel.objective_change(slot, candidate, column, codes, nearest, loss, self._steepness)
         if change >= -self.least:

@@ -22,7 +22,14 @@ from protoset.selectors._improving import Refinement
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.selectors.base import BaseSelector, check_selector, refuse_names_of_selector, refuse_old_names
-from protoset.selectors.refinement import check_max_objects, check_schedule, refine_distinct, refining_bytes
+from protoset.selectors.refinement import (
+    check_max_objects,
+    check_schedule,
+    keeps_matrix,
+    objects_to_refine_on,
+    refine_distinct,
+    refining_bytes,
+)
 from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
@@ -60,10 +67,11 @@ class Refined(BaseSelector):
         Seconds after which the refinement ends with the best set so far and a ``SearchStoppedWarning``. The time of
         the selector and of the automatic size does not count.
     callback : callable, optional
-        Called during the refinement with a :class:`SearchProgress`. Return True to end the refinement.
+        Called during the refinement with a :class:`SearchProgress`. Return True to end the refinement. With ``n_jobs``
+        it may be called in any thread, one call at a time.
     n_jobs : int, optional
-        Number of workers that compute distances or search neighbours for the refinement. It does not change any
-        result.
+        Number of workers of the refinement and of its automatic size: they compute distances, search neighbours and
+        refine several sets at the same time. It does not change any result.
     random_state : int or RandomState, optional
         Seed of the refinement and of the folds of the automatic size; the ``random_state`` of the selector is not used
         for these. With None a fixed seed is used, so that a fit has no randomness.
@@ -191,6 +199,10 @@ class Refined(BaseSelector):
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         finish = None if finishing is None else finishing(space, objects)
         known = space
+        if self._needs_matrix(space, objects, finish):
+            # The lists of the selector, the automatic size and moves use these distances too.
+            report(self.verbose, "computing the distances of all pairs of %d objects", space.shape[0])
+            space.remember_matrix(n_jobs=self.n_jobs)
         self.memory_estimate_: MemoryEstimate | None = None
         with selector._fitting() as plain:
             if isinstance(plain, REPS):
@@ -198,7 +210,9 @@ class Refined(BaseSelector):
                 if plain.n_prototypes == "auto":
                     if space.shape[0] <= SAMPLE_OBJECTS:
                         # The automatic size and the refinement both need all distances.
-                        known = make_space(space.block(slice(None), slice(None)), "precomputed")
+                        matrix = np.empty(space.shape)
+                        space.write_matrix(matrix, n_jobs=self.n_jobs)
+                        known = make_space(matrix, "precomputed")
                     options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state, finish)
             plain._fit_distinct(space, objects, **options)
         self.selector_ = selector
@@ -223,6 +237,13 @@ class Refined(BaseSelector):
             verbose=self.verbose,
         )
         return self.refinement_.indices
+
+    def _needs_matrix(self, space: TrainingSpace, objects: DistinctObjects, finish: Finish | None) -> bool:
+        """Whether the refinement needs all distances of a space that can keep them."""
+        n_objects = space.shape[0]
+        is_refined = finish is None or not self._leaves_out_swaps(n_objects)
+        n_refined_on = objects_to_refine_on(n_objects, 1, self.max_objects)
+        return space.remembers and is_refined and n_refined_on == n_objects and keeps_matrix(objects)
 
     def _leaves_out_swaps(self, n_objects: int) -> bool:
         """Whether a set that will move is not refined."""
@@ -261,6 +282,7 @@ class Refined(BaseSelector):
             scoring=selector.scoring,
             random_state=check_random_state(0) if random_state is None else random_state,
             finish=finish,
+            n_jobs=self.n_jobs,
             progress=reporter(self.verbose, "folds of the cross-validation"),
         )
 
@@ -273,6 +295,8 @@ class Refined(BaseSelector):
         n_prototypes = selector._size(rate, objects, selector.allocation)
         estimate = selector._estimate_memory(space, given="lists" in options, sized=False)
         refining = refining_bytes(space.shape[0], n_prototypes, space.object_bytes, self.max_objects)
+        if space.remembers and keeps_matrix(objects):
+            refining += 8 * space.shape[0] ** 2
         self.memory_estimate_ = estimate = estimate.with_stage("refine", refining)
         selector._check_memory(space, estimate)
 

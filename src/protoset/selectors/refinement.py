@@ -26,7 +26,7 @@ from protoset._validation import (
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._improving import CROWDED, HASTY, LIST_REACH, PATIENT, Refinement, improve
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
-from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, plan_candidates
+from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, MATRIX_BYTES, plan_candidates
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.spaces import TrainingSpace, as_space
 from protoset.spaces._approximate import approximate_search_bytes
@@ -101,9 +101,10 @@ def refine(
         neighbours are always computed completely; after that, Ctrl-C also returns the best set so far.
     callback : callable, optional
         Called regularly with a :class:`SearchProgress` of the current set; its unit of work is a step of steepness.
-        Return True to end the search.
+        Return True to end the search. With ``n_jobs`` it may be called in any thread, one call at a time.
     n_jobs : int, optional
-        Number of workers that compute distances or search neighbours. It does not change any result.
+        Number of workers that compute distances, search neighbours and refine several starts at the same time. It does
+        not change any result.
     random_state : int or RandomState, optional
         Seed of the order of the candidates and of the random sets. With None a fixed seed is used.
     verbose : int, default=0
@@ -207,6 +208,11 @@ def refining_bytes(n_objects: int, n_prototypes: int, object_bytes: int, max_obj
     if length > 0 and m >= APPROXIMATE_LISTS_FROM:
         searched = approximate_search_bytes(length, object_bytes, m, on_disk=False)
     return max(seen, searched) + m * (3 * object_bytes + REFINED_OBJECT_BYTES)
+
+
+def keeps_matrix(objects: DistinctObjects) -> bool:
+    """Whether a refinement of these objects keeps all their distances, whatever the number of prototypes."""
+    return (len(objects) + int((objects.counts > 1).sum())) ** 2 * 8 <= MATRIX_BYTES
 
 
 def objects_to_refine_on(n_objects: int, n_prototypes: int, max_objects: int | None = None) -> int:

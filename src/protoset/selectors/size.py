@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from joblib import delayed
 
+from protoset._blocks import in_threads, n_processors
 from protoset._display import Displayed, Table, percent
 from protoset._progress import ProgressCallback
 from protoset.neighbors import NeighborLists
 from protoset.neighbors.search import LISTED_BYTES
 from protoset.selectors._distinct import DistinctObjects
-from protoset.selectors._improving import HASTY, improve
+from protoset.selectors._improving import HASTY, distances_for, improve_among, reserve_draws
 from protoset.selectors._scoring import Scoring, name_of_scoring, scored_error
 from protoset.selectors._weights import ClassWeight
 from protoset.selectors.allocation import Allocation, cut, resolve_size
@@ -42,8 +44,8 @@ LEAST_SHARE = 1e-9
 ADAPTED_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 """Selection rates that are tried with refined sets that will move: fewer prototypes are enough."""
 
-CodesAtSize = Callable[[int], np.ndarray]
-"""Maps a size to the predicted class of every held-out object, by a set of that size."""
+CodesAtSize = Callable[[int, np.random.RandomState | None], np.ndarray]
+"""Maps a size and a generator to the predicted class of every held-out object, by a set of that size."""
 
 Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Does to a selected set what is done before it predicts: maps training objects, prototypes among them and held-out
@@ -158,7 +160,7 @@ def size_curve(
         counts[train] = training.counts
         totals = np.bincount(objects.codes, counts, minlength=len(objects.classes))
 
-        def choose(size: int) -> np.ndarray:
+        def choose(size: int, random_state: np.random.RandomState | None) -> np.ndarray:
             prototypes = train[cut(ranking, training.codes, size, allocation, masses)]
             member = np.zeros(len(objects), bool)
             member[prototypes] = True
@@ -188,12 +190,14 @@ def refined_size_curve(
     scoring: Scoring = "accuracy",
     random_state: np.random.RandomState,
     finish: Finish | None = None,
+    n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
     """Measure the error of refined sets at each of the ``REFINED_RATES``, or after ``finish`` at the ``ADAPTED_RATES``.
 
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
-    ``rank`` maps the space and the objects of a training part to a ranking, best first.
+    ``rank`` maps the space and the objects of a training part to a ranking, best first. The refinements run in
+    ``n_jobs`` threads.
     """
     rates = REFINED_RATES if finish is None else ADAPTED_RATES
     sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
@@ -201,21 +205,22 @@ def refined_size_curve(
     if len(sample) > n_sampled:
         sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
-    matrix = np.array(space.block(sample, sample))
+    matrix = np.empty((len(sample), len(sample)))
+    (space if len(sample) == space.shape[0] else space.subset(sample)).write_matrix(matrix, n_jobs=n_jobs)
     # A copy that is held out may find its object among the prototypes.
     np.fill_diagonal(matrix, 0.0)
 
     def prepare(train: np.ndarray, held_out: np.ndarray, training: DistinctObjects) -> CodesAtSize:
         train_space = make_space(matrix[np.ix_(train, train)], "precomputed")
         ranking, masses = rank(train_space, training), training.class_masses(class_weight)
-        costs, totals = training.costs(refining_class_weight), training.class_counts
+        counts, costs = training.counts, training.costs(refining_class_weight)
+        n_fewest = resolve_size(min(sizes), training.class_sizes, allocation)
+        candidates, totals = distances_for(train_space, n_fewest, counts), training.class_counts
 
-        def choose(size: int) -> np.ndarray:
+        def choose(size: int, random_state: np.random.RandomState | None) -> np.ndarray:
             kept = cut(ranking, training.codes, size, allocation, masses)
-            if training.codes.any():  # with a single class left, all sets answer alike
-                refined = improve(
-                    train_space, training.codes, kept, size, HASTY, random_state, counts=training.counts, costs=costs
-                )
+            if random_state is not None:
+                refined = improve_among(candidates, training.codes, kept, size, HASTY, random_state, counts, costs)
                 kept = refined.indices
                 if finish is not None:
                     return finish(sample[train], sample[train[kept]], sample[held_out])
@@ -224,7 +229,11 @@ def refined_size_curve(
 
         return choose
 
-    return _measure(sizes, objects, prepare, allocation, rule, scoring, random_state, progress)
+    def reserve(training: DistinctObjects) -> np.random.RandomState | None:
+        # With a single class left, all sets answer alike, and none is refined.
+        return reserve_draws(random_state, len(training), HASTY) if training.codes.any() else None
+
+    return _measure(sizes, objects, prepare, allocation, rule, scoring, random_state, progress, reserve, n_jobs)
 
 
 def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Allocation) -> dict[float, int]:
@@ -233,6 +242,24 @@ def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Alloc
     for rate in rates:
         sizes.setdefault(resolve_size(rate, objects.class_sizes, allocation), rate)
     return {rate: size for size, rate in sizes.items()}
+
+
+class _Fold(NamedTuple):
+    """A fold of the cross-validation: positions, the training objects, and copies held out of each object."""
+
+    train: np.ndarray
+    held_out: np.ndarray
+    training: DistinctObjects
+    shares: np.ndarray
+
+    @classmethod
+    def of(cls, objects: DistinctObjects, shares: np.ndarray) -> Self:
+        """Make the fold that holds out the given copies of each object."""
+        counts = objects.counts
+        remaining = np.where(counts - shares < LEAST_SHARE * counts, 0.0, counts - shares)
+        train = np.flatnonzero(remaining)
+        # Classes are renumbered: a small class may be missing from the training part.
+        return cls(train, np.flatnonzero(shares), objects.take(train, remaining[train]), shares)
 
 
 def _measure(
@@ -244,25 +271,38 @@ def _measure(
     scoring: Scoring,
     random_state: np.random.RandomState | None,
     progress: ProgressCallback | None,
+    reserve: Callable[[DistinctObjects], np.random.RandomState | None] = lambda _: None,
+    n_jobs: int | None = 1,
 ) -> SizeCurve:
     """Measure the errors at each rate over the folds.
 
     ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
+    ``reserve`` returns the generator of a set. Both folds and sizes are measured in ``n_jobs`` threads; the generators
+    are reserved in the order of the folds and sizes, so that threads change no result.
     """
-    codes, counts = objects.codes, objects.counts
+    codes = objects.codes
     n_folds = int(min(N_SIZE_FOLDS, copies_of(objects).sum()))
     errors = np.empty((n_folds, len(sizes)))
-    for fold, shares in enumerate(deal_copies(objects, n_folds, random_state)):
-        remaining = np.where(counts - shares < LEAST_SHARE * counts, 0.0, counts - shares)
-        train, held_out = np.flatnonzero(remaining), np.flatnonzero(shares)
-        # Classes are renumbered: a small class may be missing from the training part.
-        training = objects.take(train, remaining[train])
-        choose = prepare(train, held_out, training)
-        for column, rate in enumerate(sizes):
-            predicted = choose(resolve_size(rate, training.class_sizes, allocation))
-            errors[fold, column] = scored_error(scoring, objects.classes, codes[held_out], predicted, shares[held_out])
-        if progress is not None:
-            progress(fold + 1, n_folds)
+    folds = [_Fold.of(objects, shares) for shares in deal_copies(objects, n_folds, random_state)]
+    # As many folds at a time as there are threads: each keeps its distances in memory.
+    n_together, workers = n_processors(n_jobs), in_threads(n_jobs)
+    for first in range(0, n_folds, n_together):
+        together = folds[first : first + n_together]
+        draws = [[reserve(fold.training) for _ in sizes] for fold in together]
+        choices = workers(delayed(prepare)(fold.train, fold.held_out, fold.training) for fold in together)
+        predictions = iter(
+            workers(
+                delayed(choose)(resolve_size(rate, fold.training.class_sizes, allocation), draw)
+                for fold, choose, fold_draws in zip(together, choices, draws, strict=True)
+                for rate, draw in zip(sizes, fold_draws, strict=True)
+            )
+        )
+        for number, fold in enumerate(together, first):
+            truth, shares = codes[fold.held_out], fold.shares[fold.held_out]
+            for column in range(len(sizes)):
+                errors[number, column] = scored_error(scoring, objects.classes, truth, next(predictions), shares)
+            if progress is not None:
+                progress(number + 1, n_folds)
     mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
     best = int(np.argmin(mean))
     chosen = best if rule == "lowest_error" else int(np.argmax(mean <= mean[best] + deviation[best]))

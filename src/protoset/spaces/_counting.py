@@ -32,7 +32,8 @@ class CountedSpace(TrainingSpace):
         self.space = space
         self.metric, self.partial, self.remote = space.metric, space.partial, space.remote
         self.n_features, self.object_bytes = space.n_features, space.object_bytes
-        self.approximate_from = space.approximate_from
+        self.approximate_from, self.symmetric = space.approximate_from, space.symmetric
+        self.remembers = space.remembers
         self.n_distances = 0
 
     @property
@@ -51,7 +52,7 @@ class CountedSpace(TrainingSpace):
             n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
         ) -> RawLists:
             lists = search(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
-            self.n_distances += len(lists.indices)
+            self._add(len(lists.indices))
             return lists
 
         return counted
@@ -72,13 +73,27 @@ class CountedSpace(TrainingSpace):
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Dissimilarities of the given rows to the given columns."""
-        self.n_distances += self._count(rows, columns)
+        self._add(self._count(rows, columns))
         return self.space.block(rows, columns)
 
     def distances_to(self, column: int) -> np.ndarray:
         """Dissimilarities of all rows to one column."""
-        self.n_distances += self.shape[0]
+        self._add(self.shape[0])
         return self.space.distances_to(column)
+
+    def distances_within(self, column: int, cutoffs: np.ndarray) -> np.ndarray:
+        """Dissimilarities of all rows to one column up to cut-offs; all count, even if the space skips some."""
+        self._add(self.shape[0])
+        return self.space.distances_within(column, cutoffs)
+
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write all dissimilarities; both of a pair count, even if the space computes one."""
+        self._add(self.shape[0] * self.shape[1])
+        self.space.write_matrix(matrix, n_jobs=n_jobs)
+
+    def remember_matrix(self, *, n_jobs: int | None = None) -> None:
+        """Keep all dissimilarities; they count when they are used."""
+        self.space.remember_matrix(n_jobs=n_jobs)
 
     def nearest(
         self,
@@ -89,7 +104,7 @@ class CountedSpace(TrainingSpace):
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row, as positions and distances."""
-        self.n_distances += self._count(rows, columns)
+        self._add(self._count(rows, columns))
         return self.space.nearest(rows, columns, choose=choose, n_jobs=n_jobs)
 
     def _kneighbors(
@@ -97,7 +112,7 @@ class CountedSpace(TrainingSpace):
     ) -> RawLists:
         """Exact nearest neighbours of every training object."""
         n = self.shape[0]
-        self.n_distances += 0 if self.partial else n * (n - 1) // 2
+        self._add(0 if self.partial else n * (n - 1) // 2)
         return self.space.kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
 
     def _subset(self, members: np.ndarray) -> CountedSpace:
@@ -115,8 +130,12 @@ class CountedSpace(TrainingSpace):
     def central_member(self, members: np.ndarray) -> int | None:
         """Return the member nearest to the mean of the members; None where objects have no coordinates."""
         centre = self.space.central_member(members)
-        self.n_distances += 0 if centre is None else len(members)
+        self._add(0 if centre is None else len(members))
         return centre
+
+    def _add(self, count: int) -> None:
+        # An addition without a call in it: threads do not come between its reading and its writing.
+        self.n_distances += count
 
     def _count(self, rows: Any, columns: Any) -> int:
         n_rows, n_columns = self.shape

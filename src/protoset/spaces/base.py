@@ -37,6 +37,9 @@ from protoset.spaces.movable import MovableObjects, Moved
 Rows = slice | np.ndarray
 """Which rows or columns: a slice or an array of positions."""
 
+MATRIX_COLUMNS = 64
+"""Columns of a matrix that are computed at a time: few enough to be transposed in the processor's cache."""
+
 Choice = Callable[[np.ndarray], np.ndarray]
 """Maps a block of distances to the position of one of the nearest columns of each row."""
 
@@ -183,6 +186,9 @@ class TrainingSpace(Dissimilarities):
     object_bytes: int = 0
     """Memory of one object in bytes; 0 where it is not known."""
 
+    remembers: bool = False
+    """Whether ``remember_matrix`` keeps all dissimilarities."""
+
     approximate_from: int | None = None
     """Objects from which on ``search="auto"`` is approximate; None for the number that holds for vectors."""
 
@@ -216,6 +222,26 @@ class TrainingSpace(Dissimilarities):
     def distances_to(self, column: int) -> np.ndarray:
         """Dissimilarities of all rows to one column; faster than ``block`` for one column after the other."""
         return self.block(slice(None), np.array([column]))[:, 0]
+
+    def distances_within(self, column: int, cutoffs: np.ndarray) -> np.ndarray:
+        """As ``distances_to``, for each row up to its cut-off; a larger dissimilarity may be infinite."""
+        return self.distances_to(column)
+
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write the dissimilarities of all rows to all columns; where they are symmetric, compute each pair once."""
+        n_columns, is_once = self.shape[1], self.symmetric and self._is_training
+
+        def write(start: int) -> None:
+            columns = slice(start, min(start + MATRIX_COLUMNS, n_columns))
+            rows = slice(start if is_once else 0, None)
+            matrix[rows, columns] = block = self.block(rows, columns)
+            if is_once:
+                matrix[columns, rows] = block.T
+
+        in_threads(n_jobs)(delayed(write)(start) for start in range(0, n_columns, MATRIX_COLUMNS))
+
+    def remember_matrix(self, *, n_jobs: int | None = None) -> None:
+        """Keep all dissimilarities for later calls, where computing them again would take long; else do nothing."""
 
     @property
     def _is_training(self) -> bool:

@@ -38,6 +38,7 @@ from protoset.spaces.elastic_search import ElasticSearch, bounds_of, double_lane
 from protoset.spaces.movable import MovableObjects, Moved
 from protoset.spaces.series import SeriesSpace, band_of, check_window, read_training
 from protoset.spaces.series_data import Series, check_stored
+from protoset.spaces.series_search import STRIPES
 
 if TYPE_CHECKING:
     from protoset.kernels.elastic import Edits, EditSeries
@@ -91,16 +92,25 @@ class ElasticSpace(SeriesSpace):
         """Distances of rows to columns, pair by pair."""
         return self._block(rows, columns, upper=False)
 
-    def _matrix(self) -> np.ndarray:
-        """Distances of all training series, many at a time where they have one channel and one length."""
-        series, n = self._column_edits, self.shape[1]
+    def _compute_matrix(self, matrix: np.ndarray, n_jobs: int | None) -> None:
+        """Compute the distances of all training series, many at a time where they have one channel and one length."""
+        series = self._column_edits
         if not fits_lanes(series):
-            return self._block(slice(None), slice(None), upper=False)
-        matrix = np.zeros((n, n))
+            Space.write_matrix(self, matrix, n_jobs=n_jobs)
+            return
+        upper, write = np.zeros(self.shape), kernels.elastic_lanes.edit_matrix
         lanes, shape = double_lanes(series, self._edits), edit_shape(series, self._edits)
-        kernels.elastic_lanes.edit_matrix(lanes, shape, 0, 1, matrix)
-        matrix += matrix.T
-        return matrix
+        in_threads(n_jobs)(delayed(write)(lanes, shape, stripe, STRIPES, upper) for stripe in range(STRIPES))
+        np.add(upper, upper.T, out=matrix)
+
+    def _can_abandon(self) -> bool:
+        """Series of any lengths are compared pair by pair."""
+        return True
+
+    def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:
+        """Write the distances of all training series to one; return the pairs bounded, abandoned and computed."""
+        n, write = self.shape[0], self._pair_distances()
+        return write(np.full(n, column), np.arange(n), cutoffs, distances)
 
     def _block(self, rows: Rows, columns: Rows, *, upper: bool) -> np.ndarray:
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
@@ -173,6 +183,8 @@ class ElasticSpace(SeriesSpace):
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
+        if self._remembered is not None:
+            return self._remembered_neighbors(n_neighbors, limit, n_jobs)
         search = ElasticSearch(self._column_edits, self._edits, n_neighbors, limit, n_jobs, progress)
         return search.lists()
 

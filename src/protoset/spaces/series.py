@@ -15,7 +15,8 @@ not compute every pair to the end, ``protoset.spaces._approximate_series`` the a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,17 +35,18 @@ from protoset.spaces._approximate_series import (
     series_search_bytes,
 )
 from protoset.spaces._contents import number_ragged
-from protoset.spaces._lists import RawLists
+from protoset.spaces._lists import RawLists, SearchCounters
 from protoset.spaces._pair_descent import PairDistances
 from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series_data import Series, check_stored, prepare_series
-from protoset.spaces.series_search import SeriesSearch, as_points, largest_value, rounding_of, single_series
+from protoset.spaces.series_search import SeriesSearch, as_points, largest_value, padded, rounding_of, single_series
 
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
+    from protoset.kernels.single_precision import Rounding, Shape, SingleSeries
 
 WIDEST_BAND = 2**31
 """Radius of the widest band; no series is as long."""
@@ -59,12 +61,13 @@ MATRIX_STRIP = 128
 class SeriesSpace(Space):
     """Elastic dissimilarities between prepared time series; ``parameters`` are all arguments of the metric, checked."""
 
-    symmetric = True
+    symmetric = remembers = True
     approximate_from = SERIES_APPROXIMATE_FROM
 
     def __init__(self, metric: str, rows: Series, columns: Series, parameters: dict[str, Any]):
         super().__init__(metric, rows, columns, parameters)
         self._parameters = parameters
+        self._remembered: np.ndarray | None = None
         self.object_bytes = columns.values.nbytes // max(1, len(columns))
 
     @classmethod
@@ -89,11 +92,13 @@ class SeriesSpace(Space):
         return np.array(each) if len({one.shape for one in each}) == 1 else each
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """Compute every pair to the end."""
+        """Compute every pair to the end, unless the distances are remembered."""
+        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
+        if self._remembered is not None:
+            return self._remembered[np.ix_(row_indices, column_indices)]
         are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)
         if are_all and self._is_training:
             return self._matrix()
-        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         return self._all_pairs(row_indices, column_indices)
 
     def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -118,12 +123,62 @@ class SeriesSpace(Space):
         back[order] = np.arange(len(order))
         return block if (order[:-1] <= order[1:]).all() else block[:, back]
 
-    def _matrix(self) -> np.ndarray:
-        """Distances of all training series, many at a time and each pair once; the same numbers as from a block."""
+    def distances_within(self, column: int, cutoffs: np.ndarray) -> np.ndarray:
+        """Distances of all series to one up to cut-offs, by lower bounds and abandoning."""
+        if not self._is_training or self._remembered is not None or not self._can_abandon():
+            return self.distances_to(column)
+        distances = np.empty(self.shape[0])
+        self._write_within(column, cutoffs, distances)
+        return distances
+
+    def _can_abandon(self) -> bool:
+        """Whether distances up to cut-offs are faster: series of many lengths are faster to the end, many at a time."""
+        return self._columns.equal_length
+
+    def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:
+        """Write the distances of all training series to one; return the pairs bounded, abandoned and computed."""
+        single, doubles, shape, rounding = self._searched_series
+        kernel = kernels.series_columns.distances_within
+        return kernel(column, single, doubles, cutoffs, shape, rounding, distances)
+
+    @cached_property
+    def _searched_series(self) -> tuple[SingleSeries, np.ndarray, Shape, Rounding]:
+        """Training series of equal length in single and in double precision, their shape and their rounding."""
+        points, radius = as_points(self._columns.arrays), self._radius()
+        shape = kernels.single_precision.Shape(points.shape[1], points.shape[2], radius)
+        rounding = rounding_of(largest_value(points), points.shape[1:], root=self._warping.root)
+        return single_series(points, radius, rounding.scale), padded(points), shape, rounding
+
+    def _matrix(self, n_jobs: int | None = None) -> np.ndarray:
+        """Distances of all training series; the same numbers as from a block."""
+        if self._remembered is not None:
+            return self._remembered
+        matrix = np.empty(self.shape)
+        self.write_matrix(matrix, n_jobs=n_jobs)
+        return matrix
+
+    def remember_matrix(self, *, n_jobs: int | None = None) -> None:
+        """Keep the distances of all training series."""
+        if self._is_training:
+            self._remembered = self._matrix(n_jobs)
+            self._remembered.flags.writeable = False
+
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write the distances of all training series, each pair once."""
+        if self._remembered is not None:
+            matrix[...] = self._remembered
+        elif self._is_training:
+            self._compute_matrix(matrix, n_jobs)
+        else:
+            super().write_matrix(matrix, n_jobs=n_jobs)
+
+    def _compute_matrix(self, matrix: np.ndarray, n_jobs: int | None) -> None:
+        """Compute the distances of all training series, many at a time."""
         series, n = self._columns, self.shape[1]
         arrays = kernels.series.SeriesArrays(series.values.reshape(len(series.values), -1), series.starts)
-        matrix, order = np.empty((n, n)), np.argsort(series.lengths, kind="stable")
-        for first in range(0, n, MATRIX_STRIP):
+        order = np.argsort(series.lengths, kind="stable")
+
+        def write(first: int) -> None:
             rows, others = order[first : first + MATRIX_STRIP], order[first:]
             strip = np.empty((len(others), len(rows)))
             starts, lengths = series.starts[others], series.lengths[others]
@@ -134,7 +189,8 @@ class SeriesSpace(Space):
                 np.sqrt(strip, out=strip)
             matrix[others[:, None], rows] = strip
             matrix[rows[:, None], others] = strip.T
-        return matrix
+
+        in_threads(n_jobs)(delayed(write)(first) for first in range(0, n, MATRIX_STRIP))
 
     def upper_block(self, rows: slice) -> np.ndarray:
         """Compute the pairs of a row with a later column."""
@@ -260,8 +316,16 @@ class SeriesSpace(Space):
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
         """Find exact neighbours by lower bounds and abandoning; the result has counters of both."""
+        if self._remembered is not None:
+            return self._remembered_neighbors(n_neighbors, limit, n_jobs)
         search = SeriesSearch(self._columns, self._warping, n_neighbors, limit, n_jobs, progress)
         return search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
+
+    def _remembered_neighbors(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
+        """Find exact neighbours from the remembered distances, all of which were computed."""
+        lists = self.kneighbors_by_block(np.arange(self.shape[0]), n_neighbors, limit=limit, n_jobs=n_jobs)
+        n_pairs = self.shape[0] * (self.shape[0] - 1) // 2
+        return replace(lists, counters=SearchCounters(n_pairs, 0, 0, n_pairs))
 
     @property
     def approximate_search(self) -> ApproximateSearch | None:
