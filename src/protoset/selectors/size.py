@@ -40,7 +40,7 @@ LEAST_SHARE = 1e-9
 """Part of an object, or of a copy, that is a rounding error."""
 
 ADAPTED_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
-"""Selection rates that are tried with refined sets that will move: fewer prototypes are enough."""
+"""Selection rates that are tried with sets that will move: fewer prototypes are enough."""
 
 CodesAtSize = Callable[[int], np.ndarray]
 """Maps a size to the predicted class of every held-out object, by a set of that size."""
@@ -188,12 +188,14 @@ def refined_size_curve(
     scoring: Scoring = "accuracy",
     random_state: np.random.RandomState,
     finish: Finish | None = None,
+    has_swaps: bool = True,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
     """Measure the error of refined sets at each of the ``REFINED_RATES``, or after ``finish`` at the ``ADAPTED_RATES``.
 
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
-    ``rank`` maps the space and the objects of a training part to a ranking, best first.
+    Without ``has_swaps`` the sets are not refined before ``finish``. ``rank`` maps the space and the objects of a
+    training part to a ranking, best first.
     """
     rates = REFINED_RATES if finish is None else ADAPTED_RATES
     sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
@@ -213,10 +215,9 @@ def refined_size_curve(
         def choose(size: int) -> np.ndarray:
             kept = cut(ranking, training.codes, size, allocation, masses)
             if training.codes.any():  # with a single class left, all sets answer alike
-                refined = improve(
-                    train_space, training.codes, kept, size, HASTY, random_state, counts=training.counts, costs=costs
-                )
-                kept = refined.indices
+                if has_swaps:
+                    known = train_space, training.codes, kept, size, HASTY, random_state
+                    kept = improve(*known, counts=training.counts, costs=costs).indices
                 if finish is not None:
                     return finish(sample[train], sample[train[kept]], sample[held_out])
             vote = MajorityVote(training.codes[kept], training.counts[kept], totals)
