@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.neighbors import kneighbors_graph
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
-from protoset.adaptation import AdaptSettings, descent
-from protoset.adaptation.adapting import starting_set
+from protoset.adaptation import AdaptSettings, adapting, descent
+from protoset.adaptation.adapting import ordered_for_moves, starting_set
 from protoset.adaptation.descent import Course, WeightedObjects
+from protoset.adaptation.selected import FoundLists, select_without
 from protoset.adaptation.validation import Trial, n_trial_passes, try_courses
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
-from protoset.selectors import refined
-from protoset.selectors._distinct import DistinctObjects
+from protoset.neighbors import NeighborLists, NeighborSearch
+from protoset.selectors import refined, size
+from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.spaces import make_space
 
 
@@ -392,6 +395,7 @@ def test_objects_pass_in_chunks_from_everywhere(monkeypatch, blobs):
 
 def test_sets_of_many_objects_are_not_refined_before_they_move(monkeypatch, blobs):
     X, y, queries, truth = blobs
+    assert PrototypeClassifier(Refined(REPS(16))).fit(X, y).selector_.refinement_ is not None
     monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 300)
     moving = PrototypeClassifier(Refined(REPS(16))).fit(X, y)
     assert moving.selector_.refinement_ is None
@@ -405,6 +409,96 @@ def test_sets_of_many_objects_are_not_refined_before_they_move(monkeypatch, blob
     for classifier in swapped:
         assert classifier.fit(X, y).selector_.refinement_.n_swaps > 0
     assert moving.score(queries, truth) > swapped[0].score(queries, truth)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_set_that_does_not_move_is_refined_after_all(monkeypatch, blobs, weighted):
+    X, y, *_ = blobs
+    weights = np.arange(len(y)) % 3 if weighted else None
+    monkeypatch.setattr(adapting, "should_move", lambda *_: False)
+    results = {}
+    for limit in (100, 1000):
+        monkeypatch.setattr(refined, "SWAPPED_OBJECTS", limit)
+        results[limit] = PrototypeClassifier(Refined(REPS(16), random_state=3)).fit(X, y, weights)
+    late, early = results.values()
+    assert not late.adaptation_.has_moved
+    assert late.selector_.n_features_in_ == X.shape[1]
+    for name in ("sample_indices_", "prototypes_", "prototype_labels_", "prototype_counts_", "exemplars_"):
+        np.testing.assert_array_equal(getattr(late, name), getattr(early, name))
+    for name in ("sample_indices_", "sample_counts_"):
+        np.testing.assert_array_equal(getattr(late.selector_, name), getattr(early.selector_, name))
+    assert late.selector_.refinement_.n_swaps == early.selector_.refinement_.n_swaps
+    assert late.adaptation_.held_out_after == early.adaptation_.held_out_after
+    np.testing.assert_array_equal(late.predict_proba(X), early.predict_proba(X))
+    monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 100)
+    monkeypatch.setattr(refined, "SWAPPED_COSTLY_OBJECTS", 200)
+    assert PrototypeClassifier(Refined(REPS(16))).fit(X, y, weights).selector_.refinement_ is None
+
+
+def test_the_time_of_moves_that_are_tried_again_is_what_was_left(monkeypatch, blobs):
+    X, y, *_ = blobs
+    monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 100)
+    with pytest.warns(SearchStoppedWarning, match="max_time"):
+        classifier = PrototypeClassifier(Refined(REPS(16)), adapt={"max_time": 1e-9}).fit(X, y)
+    assert classifier.selector_.refinement_ is not None
+    assert classifier.adaptation_.reason.startswith("stopped")
+
+
+def test_series_have_swaps_up_to_another_limit(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = np.sin(np.linspace(0, 6, 20) * (1 + y[:, None])) + rng.normal(0, 0.8, (40, 20))
+    monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 10)
+    classifier = PrototypeClassifier(Refined(REPS(4, metric="dtw")))
+    assert classifier.fit(X, y).selector_.refinement_ is not None
+    monkeypatch.setattr(refined, "SWAPPED_COSTLY_OBJECTS", 10)
+    assert classifier.fit(X, y).selector_.refinement_ is None
+
+
+def test_the_automatic_size_leaves_out_the_swaps_that_the_fit_leaves_out(monkeypatch, blobs):
+    X, y, *_ = blobs
+    refinements = []
+    improve = size.improve
+    monkeypatch.setattr(size, "improve", lambda *a, **b: refinements.append(a) or improve(*a, **b))
+    assert PrototypeClassifier(Refined(REPS())).fit(X, y).selector_.refinement_ is not None
+    assert refinements
+    refinements.clear()
+    monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 300)
+    assert PrototypeClassifier(Refined(REPS())).fit(X, y).selector_.refinement_ is None
+    assert not refinements
+    PrototypeClassifier(Refined(REPS()), adapt=False).fit(X, y)
+    assert refinements
+
+
+# selections again
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_neighbours_of_the_fit_select_as_neighbours_that_are_searched_again(blobs, weighted):
+    X, y, *_ = blobs
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 3, len(y)) if weighted else None
+    selector, found = REPS(30), FoundLists()
+    space, _ = selector._fit(X, y, sample_weight=weights, note_lists=found.note)
+    training = ordered_for_moves(TrainingSet.of(space, y, weights))
+    members = np.sort(rng.permutation(len(training.objects))[: len(training.objects) * 4 // 5])
+    counts = training.objects.counts[members]
+    kept, degradations = select_without(selector, space, training, None)(members, counts)
+    again, same = select_without(selector, space, training, None, found)(members, counts)
+    np.testing.assert_array_equal(again, kept)
+    np.testing.assert_allclose(same, degradations, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("lists", "n_searches"), [(False, 1), (True, 5)])
+def test_a_fit_searches_neighbours_once(monkeypatch, blobs, lists, n_searches):
+    """Lists that were given may be too short for the trials."""
+    X, y, *_ = blobs
+    given = NeighborLists.from_graph(kneighbors_graph(X, 5, mode="distance")) if lists else None
+    searched = []
+    find = NeighborSearch.find
+    monkeypatch.setattr(NeighborSearch, "find", lambda *a, **b: searched.append(a) or find(*a, **b))
+    PrototypeClassifier(REPS(30)).fit(X, y, lists=given)
+    assert len(searched) == n_searches
 
 
 # relevances of attributes that say nothing

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -202,6 +203,16 @@ def test_n_jobs_puts_several_threads_to_work(kind, monkeypatch):
     space = Watched("euclidean", X, X) if kind == "euclidean" else Watched.of(cdist(X, X))
     space.kneighbors_by_block(np.arange(200), 5, limit=200, n_jobs=2)
     assert len(threads) == 2
+
+
+@pytest.mark.parametrize(("n", "n_jobs", "expected"), [(50, None, 1), (50, 2, 1), (60, None, None), (60, 2, 2)])
+def test_a_search_among_few_vectors_takes_one_thread(n, n_jobs, expected, monkeypatch):
+    limits = []
+    monkeypatch.setattr(_candidates, "FEW_PAIRS", 50**2)
+    monkeypatch.setattr(_candidates, "openmp_threads", lambda limit: limits.append(limit) or nullcontext())
+    X, _ = overlapping(n)
+    make_space(X).kneighbors(3, limit=n, n_jobs=n_jobs)
+    assert set(limits) == {expected}
 
 
 def peak_of(function):

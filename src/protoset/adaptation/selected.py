@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +11,19 @@ from sklearn.base import clone
 
 from protoset._blocks import row_slices
 from protoset._progress import report
-from protoset.adaptation.adapting import Adaptation, SelectWithout, adapt_set, ordered_for_moves, starting_set
+from protoset.adaptation.adapting import (
+    Adaptation,
+    SelectWithout,
+    adapt_set,
+    has_many,
+    ordered_for_moves,
+    starting_set,
+)
 from protoset.adaptation.checks import check_movable
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings
 from protoset.adaptation.validation import Trial, TriedSet, in_memory
+from protoset.neighbors import NeighborLists
 from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
@@ -22,6 +31,9 @@ from protoset.selectors.refined import Finishing
 from protoset.selectors.size import Finish
 from protoset.spaces import PrototypeSpace, TrainingSpace, make_space
 from protoset.spaces.movable import MovableObjects, Moved
+
+LEAST_TIME = 1e-9
+"""Seconds for moves that are tried again after their time is over: they end at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +70,32 @@ def adapt_selected(
     settings: AdaptSettings,
     *,
     n_jobs: int | None,
+    found: FoundLists | None = None,
 ) -> MovedSelection:
-    """Move the prototypes of a fitted selector."""
+    """Move the prototypes of a fitted selector; ``found`` are the neighbour lists of its fit.
+
+    A set that was not refined because it was to move, and that does not move, is refined and tried again.
+    """
+    started = time.monotonic()
+    adapted = _adapt_selected(space, training, selector, settings, n_jobs, found)
+    if adapted.adaptation.has_moved or not (
+        isinstance(selector, Refined) and selector._refine_unmoved(space, training)
+    ):
+        return adapted
+    if settings.max_time is not None:
+        left = settings.max_time - (time.monotonic() - started)
+        settings = replace(settings, max_time=max(left, LEAST_TIME))
+    return _adapt_selected(space, training, selector, settings, n_jobs, found)
+
+
+def _adapt_selected(
+    space: TrainingSpace,
+    training: TrainingSet,
+    selector: BaseSelector,
+    settings: AdaptSettings,
+    n_jobs: int | None,
+    found: FoundLists | None,
+) -> MovedSelection:
     training = ordered_for_moves(training)
     objects, movable = training.objects, check_movable(space, training)
     kept = selector.sample_indices_
@@ -74,7 +110,7 @@ def adapt_selected(
         settings,
         class_weight=class_weight_of(selector),
         n_jobs=n_jobs,
-        select=select_without(selector, space, training, movable.all_distances()),
+        select=select_without(selector, space, training, movable.all_distances(), found),
     )
     moved, as_kept = adapted.prototypes, np.argsort(by_content)
     points = Moved(moved.moved.points[as_kept], moved.moved.scales)
@@ -181,16 +217,39 @@ def class_weight_of(selector: Any) -> Any:
 
 def selects_again(selector: Any) -> bool:
     """Whether a method selects again without held-out objects: REPS and refined REPS; others may take long."""
-    return isinstance(selector.selector_ if isinstance(selector, Refined) else selector, REPS)
+    return isinstance(selector._inner() if isinstance(selector, Refined) else selector, REPS)
+
+
+class FoundLists:
+    """Exact neighbour lists of a fit, for selections again without some objects; none of very many objects.
+
+    Without the objects that are held out, the lists of the others lose neighbours of small weight at their ends.
+    """
+
+    def __init__(self) -> None:
+        self._lists: NeighborLists | None = None
+
+    def note(self, lists: Any, objects: DistinctObjects) -> None:
+        """Keep the lists of a fit."""
+        if isinstance(lists, NeighborLists) and lists.recall is None and not has_many(objects):
+            self._lists, self._by_content = lists, np.argsort(objects.order)
+
+    def among(self, objects: DistinctObjects) -> NeighborLists | None:
+        """Lists of some of the objects of the fit among themselves, if lists were kept."""
+        return None if self._lists is None else self._lists.restrict(self._by_content[objects.order])
 
 
 def select_without(
-    selector: Any, space: TrainingSpace, training: TrainingSet, known: np.ndarray | None
+    selector: Any,
+    space: TrainingSpace,
+    training: TrainingSet,
+    known: np.ndarray | None,
+    found: FoundLists | None = None,
 ) -> SelectWithout | None:
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
-    ``known`` has the dissimilarities of all distinct objects, where they are known. Objects on a cluster come here.
-    None for other methods, which may take long.
+    ``known`` has the dissimilarities of all distinct objects, where they are known; ``found`` has the neighbour lists
+    of the fit. Objects on a cluster come here. None for other methods, which may take long.
     """
     objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
@@ -211,8 +270,9 @@ def select_without(
         again: Any = inner
         if isinstance(selector, Refined) and selector.refinement_ is not None:
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
+        lists = None if found is None else found.among(part)
         with again._fitting() as plain:
-            plain._fit_distinct(space.subset(rows[members]), part)
+            plain._fit_distinct(space.subset(rows[members]), part, **({} if lists is None else {"lists": lists}))
         kept = again.sample_indices_
         return members[kept], again.degradations_[kept] if again is inner else None
 

@@ -18,7 +18,7 @@ import numpy as np
 from protoset._blocks import row_slices
 from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
-from protoset.adaptation.selected import MovedSelection, select_without, selects_again
+from protoset.adaptation.selected import FoundLists, MovedSelection, select_without, selects_again
 from protoset.adaptation.validation import (
     FEW_OBJECTS,
     MOST_HELD_OUT,
@@ -122,9 +122,16 @@ class HeldOut:
 
 
 def hold_out(
-    space: TrainingSpace, training: TrainingSet, selector: BaseSelector, moved: MovedSelection | None
+    space: TrainingSpace,
+    training: TrainingSet,
+    selector: BaseSelector,
+    moved: MovedSelection | None,
+    found: FoundLists | None = None,
 ) -> HeldOut | None:
-    """Hold training objects out of sets like that of a fitted selector; None where no distances are known."""
+    """Hold training objects out of sets like that of a fitted selector; None where no distances are known.
+
+    ``found`` has the neighbour lists of the fit.
+    """
     if space.partial:
         return None
     if moved is None:
@@ -138,7 +145,7 @@ def hold_out(
     if moved is not None and moved.tried and not is_slow and not is_stayed_of_many:
         sets = [source.tried(each) for each in moved.tried if len(each.held_out)]
     else:
-        sets = source.selected_again()
+        sets = source.selected_again(found)
     if sets:
         how = FOLDS if len(sets) > 1 else PART
         if not selects_again(selector):
@@ -201,7 +208,7 @@ class _Source:
             self._part(trial.held_out, trial.held_out_shares, lambda some: tried.distances(tried.held_out[some])),
         )
 
-    def selected_again(self) -> list[JudgedSet]:
+    def selected_again(self, found: FoundLists | None) -> list[JudgedSet]:
         """Sets that are selected without some objects; none where that would take long."""
         objects, space = self.training.objects, self._space
         if space.remote or isinstance(space, CallableSpace) or has_many(objects):
@@ -216,7 +223,7 @@ class _Source:
             known = self._all_distances()
             if known is None:
                 return []
-        select = select_without(self._selector, space, self.training, known)
+        select = select_without(self._selector, space, self.training, known, found)
         if select is None:
             return []
         sets = []

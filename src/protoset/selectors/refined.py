@@ -8,6 +8,7 @@ The refinement itself is the function ``refine`` of ``protoset.selectors.refinem
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
@@ -34,8 +35,12 @@ from protoset.selectors.reps import REPS
 from protoset.selectors.size import REFINED_RATES, SAMPLE_OBJECTS, Finish, SizeCurve, refined_size_curve
 from protoset.spaces import TrainingSpace, make_space
 
-SWAPPED_OBJECTS = 2048
+SWAPPED_OBJECTS = 512
 """Number of objects above which a set that will move is not refined: moves lower the error more, in less time."""
+
+SWAPPED_COSTLY_OBJECTS = 2048
+"""The same for objects whose distances cost much, such as series. A set of up to so many objects of any kind is refined
+after all if it does not move."""
 
 Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
 """Returns the function that changes a selected set before it predicts, such as moves; None for no change."""
@@ -95,8 +100,10 @@ class Refined(BaseSelector):
 
     Notes
     -----
-    In a :class:`PrototypeClassifier` whose prototypes move, a set of more than 2,048 training objects is not refined,
-    unless ``steepness``, ``n_starts`` or ``max_objects`` is given: moves lower the error more, in less time.
+    In a :class:`PrototypeClassifier` whose prototypes move, a set of more than 512 training objects (more than 2,048
+    series) is not refined, unless ``steepness``, ``n_starts`` or ``max_objects`` is given: moves lower the error more,
+    in less time. The automatic size is then chosen by the errors of sets that moved without swaps. If moves do not
+    lower the error on held-out objects, a set of up to 2,048 objects is refined after all, and moves are tried again.
 
     Examples
     --------
@@ -198,8 +205,9 @@ class Refined(BaseSelector):
         refuse_unknown_labels(self._refining_class_weight(), objects.classes)
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         finish = None if finishing is None else finishing(space, objects)
+        has_swaps = finish is None or not self._leaves_out_swaps(space)
         known = space
-        if self._needs_matrix(space, objects, finish):
+        if has_swaps and self._needs_matrix(space, objects):
             # The lists of the selector, the automatic size and moves use these distances too.
             report(self.verbose, "computing the distances of all pairs of %d objects", space.shape[0])
             space.remember_matrix(n_jobs=self.n_jobs)
@@ -213,19 +221,31 @@ class Refined(BaseSelector):
                         matrix = np.empty(space.shape)
                         space.write_matrix(matrix, n_jobs=self.n_jobs)
                         known = make_space(matrix, "precomputed")
-                    options["measure_sizes"] = lambda: self._size_curve(plain, known, objects, random_state, finish)
+                    options["measure_sizes"] = lambda: self._size_curve(
+                        plain, known, objects, random_state, finish, has_swaps=has_swaps
+                    )
             plain._fit_distinct(space, objects, **options)
         self.selector_ = selector
         self.size_curve_ = getattr(selector, "size_curve_", None)
         self.refinement_: Refinement | None = None
-        if finish is not None and self._leaves_out_swaps(space.shape[0]):
+        if not has_swaps:
             return selector.sample_indices_
-        report(self.verbose, "refining %d prototypes", len(selector.sample_indices_))
-        self.refinement_ = refine_distinct(
-            known,
+        self.refinement_ = self._refine(known, objects, selector.sample_indices_, random_state)
+        return self.refinement_.indices
+
+    def _refine(
+        self,
+        space: TrainingSpace,
+        objects: DistinctObjects,
+        kept: np.ndarray,
+        random_state: np.random.RandomState | None,
+    ) -> Refinement:
+        report(self.verbose, "refining %d prototypes", len(kept))
+        return refine_distinct(
+            space,
             objects,
-            selector.sample_indices_,
-            len(selector.sample_indices_),
+            kept,
+            len(kept),
             class_weight=self._refining_class_weight(),
             steepness=self.steepness,
             n_starts=self.n_starts,
@@ -236,19 +256,33 @@ class Refined(BaseSelector):
             random_state=random_state,
             verbose=self.verbose,
         )
-        return self.refinement_.indices
 
-    def _needs_matrix(self, space: TrainingSpace, objects: DistinctObjects, finish: Finish | None) -> bool:
-        """Whether the refinement needs all distances of a space that can keep them."""
+    def _needs_matrix(self, space: TrainingSpace, objects: DistinctObjects) -> bool:
+        """Whether a refinement needs all distances of a space that can keep them."""
         n_objects = space.shape[0]
-        is_refined = finish is None or not self._leaves_out_swaps(n_objects)
         n_refined_on = objects_to_refine_on(n_objects, 1, self.max_objects)
-        return space.remembers and is_refined and n_refined_on == n_objects and keeps_matrix(objects)
+        return space.remembers and n_refined_on == n_objects and keeps_matrix(objects)
 
-    def _leaves_out_swaps(self, n_objects: int) -> bool:
+    def _leaves_out_swaps(self, space: TrainingSpace) -> bool:
         """Whether a set that will move is not refined."""
         given = self.steepness, self.n_starts, self.max_objects
-        return n_objects > SWAPPED_OBJECTS and all(parameter is None for parameter in given)
+        is_costly = space.movable is not None and space.movable.is_costly
+        most = SWAPPED_COSTLY_OBJECTS if is_costly else SWAPPED_OBJECTS
+        return space.shape[0] > most and all(parameter is None for parameter in given)
+
+    def _refine_unmoved(self, space: TrainingSpace, training: TrainingSet) -> bool:
+        """Refine a fitted set that was to move and did not, unless it has too many objects; return whether it was."""
+        if self.refinement_ is not None or len(training.objects) > SWAPPED_COSTLY_OBJECTS:
+            return False
+        plain = copy(self)
+        plain.__dict__.update(self._check_parameters())
+        random_state = None if plain.random_state is None else check_random_state(plain.random_state)
+        kept, distinct = training.position[self.sample_indices_], training.distinct_space(space)
+        refinement = plain._refine(distinct, training.objects, kept, random_state)
+        self.sample_indices_ = np.sort(training.rows[refinement.indices])
+        self.refinement_ = replace(refinement, indices=self.sample_indices_)
+        self._count(training)
+        return True
 
     def _spread(self, training: TrainingSet) -> None:
         super()._spread(training)
@@ -269,8 +303,10 @@ class Refined(BaseSelector):
         objects: DistinctObjects,
         random_state: np.random.RandomState | None,
         finish: Finish | None,
+        *,
+        has_swaps: bool,
     ) -> SizeCurve:
-        """Measure the error of refined sets at each size."""
+        """Measure the error of refined or moved sets at each size."""
         return refined_size_curve(
             space,
             objects,
@@ -282,6 +318,7 @@ class Refined(BaseSelector):
             scoring=selector.scoring,
             random_state=check_random_state(0) if random_state is None else random_state,
             finish=finish,
+            has_swaps=has_swaps,
             n_jobs=self.n_jobs,
             progress=reporter(self.verbose, "folds of the cross-validation"),
         )

@@ -54,6 +54,9 @@ LARGEST_C = 1e100
 MeasureSizes = Callable[[], SizeCurve]
 """Function that measures the error at each size."""
 
+NoteLists = Callable[[NeighborLists | WorkerLists, DistinctObjects], None]
+"""Function that is told the neighbour lists of a fit, and their objects."""
+
 
 class REPS(BaseSelector):
     """Prototype selection based on rank-exponential features (REPS).
@@ -316,16 +319,20 @@ class REPS(BaseSelector):
         objects: DistinctObjects,
         lists: Any = None,
         measure_sizes: MeasureSizes | None = None,
+        note_lists: NoteLists | None = None,
     ) -> np.ndarray:
         """Rank all objects and cut the ranking.
 
-        ``measure_sizes`` replaces the own size curve where the size is automatic.
+        ``measure_sizes`` replaces the own size curve where the size is automatic. ``note_lists`` is called with lists
+        that were searched.
         """
         automatic = self.n_prototypes == "auto"
         self._check_fit(space, objects, lists)
         estimate = self._estimate_memory(space, given=lists is not None, sized=automatic and measure_sizes is None)
         self._check_memory(space, estimate)
         neighbor_lists = self._find_lists(space, lists)
+        if note_lists is not None and lists is None:
+            note_lists(neighbor_lists, objects)
         report(self.verbose, "solving for the weights of %d objects", space.shape[0])
         self._store(self._rank(neighbor_lists, objects), objects)
         self.size_curve_ = None

@@ -42,7 +42,7 @@ LEAST_SHARE = 1e-9
 """Part of an object, or of a copy, that is a rounding error."""
 
 ADAPTED_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
-"""Selection rates that are tried with refined sets that will move: fewer prototypes are enough."""
+"""Selection rates that are tried with sets that will move: fewer prototypes are enough."""
 
 CodesAtSize = Callable[[int, np.random.RandomState | None], np.ndarray]
 """Maps a size and a generator to the predicted class of every held-out object, by a set of that size."""
@@ -190,14 +190,15 @@ def refined_size_curve(
     scoring: Scoring = "accuracy",
     random_state: np.random.RandomState,
     finish: Finish | None = None,
+    has_swaps: bool = True,
     n_jobs: int | None = None,
     progress: ProgressCallback | None = None,
 ) -> SizeCurve:
     """Measure the error of refined sets at each of the ``REFINED_RATES``, or after ``finish`` at the ``ADAPTED_RATES``.
 
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
-    ``rank`` maps the space and the objects of a training part to a ranking, best first. The refinements run in
-    ``n_jobs`` threads.
+    Without ``has_swaps`` the sets are not refined before ``finish``. ``rank`` maps the space and the objects of a
+    training part to a ranking, best first. The refinements run in ``n_jobs`` threads.
     """
     rates = REFINED_RATES if finish is None else ADAPTED_RATES
     sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
@@ -215,13 +216,15 @@ def refined_size_curve(
         ranking, masses = rank(train_space, training), training.class_masses(class_weight)
         counts, costs = training.counts, training.costs(refining_class_weight)
         n_fewest = resolve_size(min(sizes), training.class_sizes, allocation)
-        candidates, totals = distances_for(train_space, n_fewest, counts), training.class_counts
+        candidates = distances_for(train_space, n_fewest, counts) if has_swaps else None
+        totals = training.class_counts
 
         def choose(size: int, random_state: np.random.RandomState | None) -> np.ndarray:
             kept = cut(ranking, training.codes, size, allocation, masses)
             if random_state is not None:
-                refined = improve_among(candidates, training.codes, kept, size, HASTY, random_state, counts, costs)
-                kept = refined.indices
+                if candidates is not None:
+                    refined = improve_among(candidates, training.codes, kept, size, HASTY, random_state, counts, costs)
+                    kept = refined.indices
                 if finish is not None:
                     return finish(sample[train], sample[train[kept]], sample[held_out])
             vote = MajorityVote(training.codes[kept], training.counts[kept], totals)

@@ -31,6 +31,9 @@ TREE_FEATURES = 7
 """Features up to which a tree is used. scikit-learn uses trees up to 15 features, where they take seven times as long
 as comparing all pairs (40,000 objects, 14 features)."""
 
+FEW_PAIRS = 2048**2
+"""Pairs up to which a search takes one thread: others would wait for work longer than they work."""
+
 
 def make_candidates(centred: np.ndarray, n_jobs: int | None) -> SklearnCandidates | FaissCandidates:
     """Choose the library: faiss for many features, where it is installed; else scikit-learn."""
@@ -67,7 +70,8 @@ class SklearnCandidates:
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Search in double precision."""
-        with openmp_threads(self._n_jobs):
+        is_small = len(rows) * len(self._centred) <= FEW_PAIRS
+        with openmp_threads(1 if is_small else self._n_jobs):
             return self._search.kneighbors(self._centred[rows], n_neighbors=width)
 
 
