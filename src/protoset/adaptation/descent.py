@@ -233,7 +233,8 @@ def move_to_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndar
         sizes = members.sum(axis=1)
         sums = members @ np.where(np.isnan(images), points[nearest], images)
         points[sizes > 0] = sums[sizes > 0] / sizes[sizes > 0, None]
-        kernels.moving.put_back(points, movable.surface)
+        if movable.surface != kernels.moving.FREE:
+            kernels.moving.put_back(points, movable.surface)
 
 
 def batch_size(n_objects: int, n_prototypes: int) -> int:
@@ -378,10 +379,15 @@ def _step(
     if steps.is_softmax:
         _, sharpness_slope = kernels.adapting.softmax_loss(*batch, float(np.exp(moving.sharpness[0])), slopes)
     else:
-        kernels.adapting.relative_loss(*batch, kernels.moving.steepness_now(moving, steps), slopes)
+        kernels.adapting.relative_loss(*batch, kernels.moving.steepness_now.py_func(moving, steps), slopes)
     gradient = Moved(np.zeros_like(moving.points), np.zeros_like(moving.scales))
     objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
-    kernels.moving.take_step(moving, gradient.points, gradient.scales, np.array([sharpness_slope]), steps)
+    # Plain Python: around the step of Adam there is too little work to be worth compiling.
+    by_scales = gradient.scales if steps.scale_length > 0.0 else None
+    points, by_points = moving.points.reshape(-1), gradient.points.reshape(-1)
+    kernels.moving.take_step.py_func(moving, points, by_points, by_scales, steps)
+    if steps.is_softmax:
+        kernels.moving.change_sharpness.py_func(moving, np.array([sharpness_slope]), steps)
 
 
 def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:

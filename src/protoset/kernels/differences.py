@@ -16,121 +16,139 @@ REORDERED_SUMS = {"reassoc", "contract", "nsz"}
 """Sums in an order that suits vector instructions; NaN stays NaN."""
 
 
+class Absolute(NamedTuple):
+    """How absolute differences are summed: weight of each object, and the largest difference of a coordinate."""
+
+    weights: np.ndarray
+    limit: float
+
+
 class Coordinates(NamedTuple):
     """Objects as vectors, and how differences of coordinates make up a distance.
+
+    One of ``gaps`` and ``absolute`` is None. Kernels take both as arguments, because Numba then leaves out the branches
+    ``if ... is not None`` for the one that is None: they need not be compiled.
 
     Attributes
     ----------
     images : ndarray of float, shape (n_objects, n_coordinates)
-    gaps : ndarray of float
-        Squared difference of each coordinate where it is missing.
-    weights : ndarray of float
-        Weight of each object, where absolute differences are summed; else empty.
-    limit : float
-        Largest absolute difference of a coordinate.
-    is_absolute : bool
-        Whether absolute differences are summed, else squared ones.
+    gaps : ndarray of float or None
+        Squared difference of each coordinate where it is missing, if squared differences are summed.
+    absolute : Absolute or None
+        How absolute differences are summed, if they are.
     """
 
     images: np.ndarray
-    gaps: np.ndarray
-    weights: np.ndarray
-    limit: float
-    is_absolute: bool
+    gaps: np.ndarray | None
+    absolute: Absolute | None
 
 
 @part
-def distances_to_all(coordinates, row, transposed, factors, out):
+def distances_to_all(images, gaps, absolute, row, transposed, factors, out):
     """Distances of one object to the columns of ``transposed`` (coordinates x points)."""
-    x, gaps, out[:] = coordinates.images[row], coordinates.gaps, 0.0
-    if coordinates.is_absolute:
-        weight, limit = coordinates.weights[row], coordinates.limit
-        for j in range(x.shape[0]):
-            value, factor, values = np.float64(x[j]), factors[j], transposed[j]
+    out[:] = 0.0
+    if absolute is not None:
+        weight, limit = absolute.weights[row], absolute.limit
+        for j in range(images.shape[1]):
+            value, factor, values = np.float64(images[row, j]), factors[j], transposed[j]
             if not np.isnan(value):
                 for column in range(out.shape[0]):
                     out[column] += factor * min(abs(value - values[column]), limit)
         for column in range(out.shape[0]):
             out[column] = out[column] * weight if weight > 0.0 else 1.0
-        return
-    missing = 0.0
-    for j in range(x.shape[0]):
-        value, square, values = np.float64(x[j]), factors[j] * factors[j], transposed[j]
-        if np.isnan(value):
-            missing += square * gaps[j]
-            continue
+    if gaps is not None:
+        missing = 0.0
+        for j in range(images.shape[1]):
+            value, square, values = np.float64(images[row, j]), factors[j] * factors[j], transposed[j]
+            if np.isnan(value):
+                missing += square * gaps[j]
+                continue
+            for column in range(out.shape[0]):
+                difference = value - values[column]
+                out[column] += square * difference * difference
         for column in range(out.shape[0]):
-            difference = value - values[column]
-            out[column] += square * difference * difference
-    for column in range(out.shape[0]):
-        out[column] = np.sqrt(out[column] + missing)
+            out[column] = np.sqrt(out[column] + missing)
 
 
 @part(fastmath=REORDERED_SUMS)
-def _squared_distance(x, point, factors, gaps):
+def _squared_distance(images, gaps, row, points, column, factors):
     total = 0.0
-    for j in range(point.shape[0]):
-        difference = np.float64(x[j]) - point[j]
+    for j in range(points.shape[1]):
+        difference = np.float64(images[row, j]) - points[column, j]
         total += factors[j] * factors[j] * (gaps[j] if np.isnan(difference) else difference * difference)
     return total
 
 
 @part
-def distance_to_one(coordinates, row, point, factors):
+def distance_to_one(images, gaps, absolute, row, points, column, factors):
     """Distance of one object to one prototype."""
-    x = coordinates.images[row]
-    if not coordinates.is_absolute:
-        return np.sqrt(_squared_distance(x, point, factors, coordinates.gaps))
-    weight, total = coordinates.weights[row], 0.0
-    for j in range(point.shape[0]):
-        difference = abs(np.float64(x[j]) - point[j])
-        if not np.isnan(difference):
-            total += factors[j] * min(difference, coordinates.limit)
-    return total * weight if weight > 0.0 else 1.0
+    distance = 0.0
+    if gaps is not None:
+        distance = np.sqrt(_squared_distance(images, gaps, row, points, column, factors))
+    if absolute is not None:
+        weight, limit = absolute.weights[row], absolute.limit
+        for j in range(points.shape[1]):
+            difference = abs(np.float64(images[row, j]) - points[column, j])
+            if not np.isnan(difference):
+                distance += factors[j] * min(difference, limit)
+        distance = distance * weight if weight > 0.0 else 1.0
+    return distance
 
 
 @part
-def square_to_one(coordinates, row, point, factors):
+def square_to_one(images, gaps, absolute, row, points, column, factors):
     """Squared distance of one object to one prototype."""
-    if not coordinates.is_absolute:
-        return _squared_distance(coordinates.images[row], point, factors, coordinates.gaps)
-    return distance_to_one(coordinates, row, point, factors) ** 2
+    square = 0.0
+    if gaps is not None:
+        square = _squared_distance(images, gaps, row, points, column, factors)
+    if absolute is not None:
+        square = distance_to_one(images, gaps, absolute, row, points, column, factors) ** 2
+    return square
 
 
 @part
-def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slopes):
-    """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors."""
+def pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes):
+    """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors.
+
+    The gradient by the logarithms is left out if ``scale_slopes`` is None; so it is in ``pull_all``.
+    """
     if slope == 0.0 or distance == 0.0:
         return
-    x, gaps = coordinates.images[row], coordinates.gaps
-    if coordinates.is_absolute:
-        strength, limit = slope * coordinates.weights[row], coordinates.limit
-        for j in range(point.shape[0]):
-            difference = point[j] - np.float64(x[j])
+    if absolute is not None:
+        strength, limit = slope * absolute.weights[row], absolute.limit
+        for j in range(points.shape[1]):
+            difference = points[column, j] - np.float64(images[row, j])
             if np.isnan(difference):
                 continue
             if abs(difference) < limit:
-                gradient[j] += strength * factors[j] * np.sign(difference)
-            scale_slopes[j] += 0.5 * strength * factors[j] * min(abs(difference), limit)
-        return
-    strength = slope / distance
-    for j in range(point.shape[0]):
-        difference, force = point[j] - np.float64(x[j]), strength * factors[j] * factors[j]
-        # Choices between two values, not branches, so that vector instructions can be used.
-        is_missing = np.isnan(difference)
-        gradient[j] += 0.0 if is_missing else force * difference
-        scale_slopes[j] += 0.5 * force * (gaps[j] if is_missing else difference * difference)
+                gradient[column, j] += strength * factors[j] * np.sign(difference)
+            if scale_slopes is not None:
+                scale_slopes[j] += 0.5 * strength * factors[j] * min(abs(difference), limit)
+    if gaps is not None:
+        strength, point, pulled = slope / distance, points[column], gradient[column]
+        for j in range(point.shape[0]):
+            difference, force = point[j] - np.float64(images[row, j]), strength * factors[j] * factors[j]
+            # Choices between two values, not branches, so that vector instructions can be used.
+            is_missing = np.isnan(difference)
+            pulled[j] += 0.0 if is_missing else force * difference
+            if scale_slopes is not None:
+                scale_slopes[j] += 0.5 * force * (gaps[j] if is_missing else difference * difference)
 
 
 @part(fastmath=REORDERED_SUMS)
-def squares_to_all(coordinates, row, transposed, factors, out):
+def squares_to_all(images, gaps, absolute, row, transposed, factors, out):
     """Squared distances of one object to the columns of ``transposed``, for steps: sums in another order."""
-    if coordinates.is_absolute:
-        distances_to_all(coordinates, row, transposed, factors, out)
+    if absolute is not None:
+        distances_to_all(images, gaps, absolute, row, transposed, factors, out)
         for column in range(out.shape[0]):
             out[column] *= out[column]
-        return
-    x, gaps, width, missing = coordinates.images[row], coordinates.gaps, coordinates.images.shape[1], 0.0
+    if gaps is not None:
+        _reordered_squares(images[row], gaps, transposed, factors, out)
+
+
+@part
+def _reordered_squares(x, gaps, transposed, factors, out):
+    width, missing = x.shape[0], 0.0
     for j in range(width):
         missing += factors[j] * factors[j] * gaps[j] if np.isnan(x[j]) else 0.0
     out[:] = missing
@@ -164,25 +182,27 @@ def _known(value):
 
 
 @part(fastmath=REORDERED_SUMS)
-def pull_all(coordinates, rows, transposed, factors, slopes, gradient, scale_slopes):
+def pull_all(images, gaps, absolute, rows, transposed, factors, slopes, gradient, scale_slopes):
     """Do the same as ``pull`` for all prototypes and four objects: columns of ``transposed`` and ``gradient``.
 
-    ``slopes`` has a row for each object: slopes by the squared distances, or by absolute distances. The gradient by the
-    logarithms of the squared factors is left out if ``scale_slopes`` is empty.
+    ``slopes`` has a row for each object: slopes by the squared distances, or by absolute distances.
     """
-    if coordinates.is_absolute:
+    if absolute is not None:
         for number in range(4):
-            _pull_all_absolute(coordinates, rows[number], transposed, factors, slopes[number], gradient, scale_slopes)
-        return
+            _pull_all_absolute(
+                images, absolute, rows[number], transposed, factors, slopes[number], gradient, scale_slopes
+            )
+    if gaps is not None:
+        _pull_all_squared(images, gaps, rows, transposed, factors, slopes, gradient, scale_slopes)
+
+
+@part
+def _pull_all_squared(images, gaps, rows, transposed, factors, slopes, gradient, scale_slopes):
     s0, s1, s2, s3 = slopes[0], slopes[1], slopes[2], slopes[3]
-    x0, x1, x2, x3 = (
-        coordinates.images[rows[0]],
-        coordinates.images[rows[1]],
-        coordinates.images[rows[2]],
-        coordinates.images[rows[3]],
-    )
+    r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
     for j in range(gradient.shape[0]):
-        v0, v1, v2, v3 = np.float64(x0[j]), np.float64(x1[j]), np.float64(x2[j]), np.float64(x3[j])
+        v0, v1 = np.float64(images[r0, j]), np.float64(images[r1, j])
+        v2, v3 = np.float64(images[r2, j]), np.float64(images[r3, j])
         values, pulled, square = transposed[j], gradient[j], 2.0 * factors[j] * factors[j]
         if not np.isnan(v0 + v1 + v2 + v3):
             for column in range(values.shape[0]):
@@ -195,31 +215,30 @@ def pull_all(coordinates, rows, transposed, factors, slopes, gradient, scale_slo
                 )
             continue
         for number in range(4):
-            value, of_object = np.float64(coordinates.images[rows[number], j]), slopes[number]
+            value, of_object = np.float64(images[rows[number], j]), slopes[number]
             if not np.isnan(value):
                 for column in range(values.shape[0]):
                     pulled[column] += square * of_object[column] * (values[column] - value)
-    if scale_slopes.shape[0] == 0:
-        return
-    for number in range(4):
-        x, of_object = coordinates.images[rows[number]], slopes[number]
-        for j in range(gradient.shape[0]):
-            value, values, total = np.float64(x[j]), transposed[j], 0.0
-            if np.isnan(value):
-                for column in range(values.shape[0]):
-                    total += of_object[column] * coordinates.gaps[j]
-            else:
-                for column in range(values.shape[0]):
-                    difference = values[column] - value
-                    total += of_object[column] * difference * difference
-            scale_slopes[j] += factors[j] * factors[j] * total
+    if scale_slopes is not None:
+        for number in range(4):
+            of_object = slopes[number]
+            for j in range(gradient.shape[0]):
+                value, values, total = np.float64(images[rows[number], j]), transposed[j], 0.0
+                if np.isnan(value):
+                    for column in range(values.shape[0]):
+                        total += of_object[column] * gaps[j]
+                else:
+                    for column in range(values.shape[0]):
+                        difference = values[column] - value
+                        total += of_object[column] * difference * difference
+                scale_slopes[j] += factors[j] * factors[j] * total
 
 
 @part
-def _pull_all_absolute(coordinates, row, transposed, factors, slopes, gradient, scale_slopes):
-    x, weight, limit = coordinates.images[row], coordinates.weights[row], coordinates.limit
-    for j in range(x.shape[0]):
-        value, values, pulled, total = np.float64(x[j]), transposed[j], gradient[j], 0.0
+def _pull_all_absolute(images, absolute, row, transposed, factors, slopes, gradient, scale_slopes):
+    weight, limit = absolute.weights[row], absolute.limit
+    for j in range(images.shape[1]):
+        value, values, pulled, total = np.float64(images[row, j]), transposed[j], gradient[j], 0.0
         if np.isnan(value):
             continue
         strength = weight * factors[j]
@@ -227,43 +246,36 @@ def _pull_all_absolute(coordinates, row, transposed, factors, slopes, gradient, 
             difference = values[column] - value
             if abs(difference) < limit:
                 pulled[column] += strength * slopes[column] * np.sign(difference)
-            total += slopes[column] * min(abs(difference), limit)
-        if scale_slopes.shape[0] > 0:
+            if scale_slopes is not None:
+                total += slopes[column] * min(abs(difference), limit)
+        if scale_slopes is not None:
             scale_slopes[j] += 0.5 * strength * total
 
 
 @compiled
-def distance_block(coordinates, transposed, factors):
+def distance_block(images, gaps, absolute, transposed, factors):
     """Distances of all objects to the columns of ``transposed`` (coordinates x points)."""
-    block = np.empty((coordinates.images.shape[0], transposed.shape[1]))
+    block = np.empty((images.shape[0], transposed.shape[1]))
     for row in range(block.shape[0]):
-        distances_to_all(coordinates, row, transposed, factors, block[row])
+        distances_to_all(images, gaps, absolute, row, transposed, factors, block[row])
     return block
 
 
 @compiled
-def listed_distances(coordinates, points, columns, factors):
+def listed_distances(images, gaps, absolute, points, columns, factors):
     """Distances of each object to the points that its row of ``columns`` lists."""
     distances = np.empty(columns.shape)
     for row in range(columns.shape[0]):
         for entry in range(columns.shape[1]):
-            distances[row, entry] = distance_to_one(coordinates, row, points[columns[row, entry]], factors)
+            column = columns[row, entry]
+            distances[row, entry] = distance_to_one(images, gaps, absolute, row, points, column, factors)
     return distances
 
 
 @compiled
-def add_gradients(coordinates, points, columns, factors, distances, slopes, gradient, scale_slopes):
+def add_gradients(images, gaps, absolute, points, columns, factors, distances, slopes, gradient, scale_slopes):
     """Add the gradients of listed distances, times their slopes."""
     for row in range(columns.shape[0]):
         for entry in range(columns.shape[1]):
-            column = columns[row, entry]
-            pull(
-                coordinates,
-                row,
-                points[column],
-                factors,
-                distances[row, entry],
-                slopes[row, entry],
-                gradient[column],
-                scale_slopes,
-            )
+            distance, slope, column = distances[row, entry], slopes[row, entry], columns[row, entry]
+            pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes)

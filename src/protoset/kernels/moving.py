@@ -125,30 +125,34 @@ def steepness_now(moving, steps):
 
 
 @compiled(inline="always")
-def take_step(moving, by_points, slopes_of_logarithms, sharpness_slope, steps):
-    """Take a step of Adam against the gradients by the points, the logarithms of the scales and that of the sharpness.
+def take_step(moving, points, by_points, by_logarithms, steps):
+    """Take a step of Adam against the gradients by the points and by the logarithms of the scales; these may be None.
 
-    The gradients may be changed.
+    The points and their gradient are flat. The gradients may be changed.
     """
     moving.n_steps[0] += 1.0
     number, means = moving.n_steps[0], moving.point_means
     rest = 1.0 - number / steps.n_steps
-    points = moving.points.reshape(-1)
-    adam_step(points, by_points.reshape(-1), means[0], means[1], steps.length * rest, number, steps.faint)
-    if steps.scale_length > 0.0:
-        change_scales(moving, slopes_of_logarithms, steps.scale_length * rest, steps)
-    if steps.is_softmax:
-        means, length = moving.sharpness_means, steps.sharpness_length * rest
-        adam_step(moving.sharpness, sharpness_slope, means[0], means[1], length, number, steps.faint_logarithm)
+    adam_step(points, by_points, means[0], means[1], steps.length * rest, number, steps.faint)
+    if by_logarithms is not None:
+        change_scales(moving, by_logarithms, steps.scale_length * rest, steps)
 
 
-@part
-def change_scales(moving, slopes_of_logarithms, length, steps):
+@compiled(inline="always")
+def change_sharpness(moving, slope, steps):
+    """Take a step of the logarithm of the sharpness; ``take_step`` comes before it."""
+    number, means = moving.n_steps[0], moving.sharpness_means
+    length = steps.sharpness_length * (1.0 - number / steps.n_steps)
+    adam_step(moving.sharpness, slope, means[0], means[1], length, number, steps.faint_logarithm)
+
+
+@compiled(inline="always")
+def change_scales(moving, by_logarithms, length, steps):
     """Take a step of the logarithms of the scales; the mean of the scales stays 1."""
     logarithms, scales, means = moving.logarithms, moving.scales, moving.scale_means
     for attribute in range(scales.shape[0]):
-        slopes_of_logarithms[attribute] += steps.scale_penalty * logarithms[attribute] / scales.shape[0]
-    adam_step(logarithms, slopes_of_logarithms, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
+        by_logarithms[attribute] += steps.scale_penalty * logarithms[attribute] / scales.shape[0]
+    adam_step(logarithms, by_logarithms, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
     total = 0.0
     for attribute in range(scales.shape[0]):
         scales[attribute] = np.exp(logarithms[attribute])
@@ -158,86 +162,206 @@ def change_scales(moving, slopes_of_logarithms, length, steps):
         logarithms[attribute] = np.log(scales[attribute])
 
 
-@compiled
+class Work(NamedTuple):
+    """Memory that the kernels work in; Python makes it, because code for new arrays and views takes long to compile.
+
+    Attributes
+    ----------
+    factors : ndarray of shape (n_coordinates,)
+        Factor of each coordinate: the root of its scale.
+    points : ndarray
+        The points of the prototypes as one row.
+    gradient, flat_gradient : ndarray
+        Gradient of a batch by the points, with a row for each prototype, and the same memory as one row.
+    transposed : ndarray of shape (n_coordinates, n_prototypes)
+        The points by coordinates; without columns where objects look at listed prototypes.
+    squares, labels : ndarray
+        Squared distances and classes of the prototypes that an object looks at.
+    """
+
+    factors: np.ndarray
+    points: np.ndarray
+    gradient: np.ndarray
+    flat_gradient: np.ndarray
+    transposed: np.ndarray
+    squares: np.ndarray
+    labels: np.ndarray
+
+
+class SoftmaxWork(NamedTuple):
+    """Further memory of the softmax.
+
+    Attributes
+    ----------
+    bits, powers : ndarray
+        See ``adapting.write_shares``.
+    slopes, rows : ndarray
+        Slopes of four objects, and their rows: they pull at once, so that gradients are read and written less often.
+    gradient : ndarray of shape (n_coordinates, n_prototypes)
+        Gradient of a batch by coordinates.
+    sharpness_slope : ndarray of shape (1,)
+        Gradient of a batch by the logarithm of the sharpness.
+    """
+
+    bits: np.ndarray
+    powers: np.ndarray
+    slopes: np.ndarray
+    rows: np.ndarray
+    gradient: np.ndarray
+    sharpness_slope: np.ndarray
+
+
 def pass_over(coordinates, labelled, order, lists, moving, steps):
     """Take a step for each batch of the objects in ``order``.
 
     ``lists`` has a row for each object: the prototypes that it looks at. Without columns it looks at all.
+    The kernels get None for what a course does not use. Numba leaves out the branches for it, which would take long to
+    compile.
     """
-    points, attribute_of = moving.points, moving.attribute_of
-    n_prototypes, width = points.shape
+    n_prototypes, width = moving.points.shape
     is_listed = lists.shape[1] > 0
     n_entries = lists.shape[1] if is_listed else n_prototypes
-    columns, labels = np.arange(n_prototypes).astype(lists.dtype), moving.labels.copy()
-    squares, bits = np.empty(n_entries), np.empty(n_entries, np.int64)
-    # Four objects pull at once, so that gradients are read and written less often.
-    slopes_of_four, four = np.zeros((4, n_entries)), np.zeros(4, np.int64)
-    powers = bits.view(np.float64)
-    transposed = np.empty((width, 0 if is_listed else n_prototypes))
-    # The softmax pulls all prototypes, the relative loss two.
-    pulls_all = steps.is_softmax and not is_listed
-    gradients = np.empty((width, n_prototypes if pulls_all else 0))
-    gradient, factors = np.empty((n_prototypes, width)), np.empty(width)
-    slopes_of_logarithms, sharpness_slope = np.empty(moving.scales.shape[0]), np.empty(1)
-    scale_slopes, no_scales = np.zeros(width), np.empty(0)
-    scale_slopes_or_none = scale_slopes if steps.scale_length > 0.0 else no_scales
-    for first in range(0, order.shape[0], steps.batch):
-        batch = order[first : first + steps.batch]
-        steepness, sharpness = steepness_now(moving, steps), np.exp(moving.sharpness[0])
-        for j in range(width):
+    gradient, transposed = np.empty((n_prototypes, width)), np.empty((width, 0 if is_listed else n_prototypes))
+    work = Work(
+        factors=np.sqrt(moving.scales)[moving.attribute_of],
+        points=moving.points.reshape(-1),
+        gradient=gradient,
+        flat_gradient=gradient.reshape(-1),
+        transposed=transposed,
+        squares=np.empty(n_entries),
+        labels=np.empty_like(moving.labels, shape=n_entries) if is_listed else moving.labels,
+    )
+    lists, surface = lists if is_listed else None, None if steps.surface == FREE else steps.surface
+    scale_slopes = np.zeros(width) if steps.scale_length > 0.0 else None
+    arguments = *coordinates, labelled, order, lists, surface, scale_slopes, moving, steps, work
+    if not steps.is_softmax:
+        relative_pass(*arguments)
+        return
+    bits = np.empty(n_entries, np.int64)
+    slopes, rows, sharpness_slope = np.zeros((4, n_entries)), np.zeros(4, np.int64), np.zeros(1)
+    powers, by_coordinates = bits.view(np.float64), np.empty_like(transposed)
+    softmax_pass(*arguments, SoftmaxWork(bits, powers, slopes, rows, by_coordinates, sharpness_slope))
+
+
+@part
+def _begin_batch(moving, work):
+    """Write the points by coordinates, and clear the gradient."""
+    points, transposed, gradient = moving.points, work.transposed, work.flat_gradient
+    for j in range(transposed.shape[0]):
+        for column in range(transposed.shape[1]):
+            transposed[j, column] = points[column, j]
+    for entry in range(gradient.shape[0]):
+        gradient[entry] = 0.0
+
+
+@part
+def _end_batch(surface, scale_slopes, moving, steps, work):
+    """Take a step against the gradients, and put the points back to where objects can be."""
+    if scale_slopes is None:
+        take_step(moving, work.points, work.flat_gradient, None, steps)
+    if scale_slopes is not None:
+        attribute_of, factors = moving.attribute_of, work.factors
+        by_logarithms = np.zeros(moving.scales.shape[0])
+        for j in range(attribute_of.shape[0]):
+            by_logarithms[attribute_of[j]] += scale_slopes[j]
+            scale_slopes[j] = 0.0
+        take_step(moving, work.points, work.flat_gradient, by_logarithms, steps)
+        for j in range(attribute_of.shape[0]):
             factors[j] = np.sqrt(moving.scales[attribute_of[j]])
-            for column in range(transposed.shape[1]):
-                transposed[j, column] = points[column, j]
-        gradient[:], gradients[:] = 0.0, 0.0
-        scale_slopes[:] = 0.0
-        sharpness_slope[0] = 0.0
-        for number in range(batch.shape[0]):
-            row = batch[number]
-            code, weight, own = labelled.codes[row], labelled.weights[row] / batch.shape[0], labelled.own[row]
-            if is_listed:
-                columns = lists[row]
-                for entry in range(n_entries):
-                    column = columns[entry]
-                    labels[entry] = moving.labels[column]
-                    square = square_to_one(coordinates, row, points[column], factors)
-                    squares[entry] = np.inf if column == own else square
-            else:
-                squares_to_all(coordinates, row, transposed, factors, squares)
-                if own >= 0:
-                    squares[own] = np.inf
-            if not steps.is_softmax:
-                same_square, other_square = smallest_two(squares, labels[:n_entries], code)
-                same, other = np.sqrt(same_square), np.sqrt(other_square)
-                _, same_slope, other_slope = relative_slopes(same, other, weight, steepness)
-                if same_slope != 0.0 or other_slope != 0.0:
-                    column = columns[position_of(same_square, squares, labels, code, True)]
-                    pull(coordinates, row, points[column], factors, same, same_slope, gradient[column], scale_slopes)
-                    column = columns[position_of(other_square, squares, labels, code, False)]
-                    pull(coordinates, row, points[column], factors, other, other_slope, gradient[column], scale_slopes)
+    if surface is not None:
+        put_back(moving.points, surface)
+
+
+@part
+def _measure(images, gaps, absolute, row, own, lists, moving, work):
+    """Write the squared distances of an object to the prototypes that it looks at; its own is infinitely far.
+
+    With lists also writes the classes of these prototypes.
+    """
+    squares, factors = work.squares, work.factors
+    if lists is None:
+        squares_to_all(images, gaps, absolute, row, work.transposed, factors, squares)
+        if own >= 0:
+            squares[own] = np.inf
+    if lists is not None:
+        for entry in range(lists.shape[1]):
+            column = lists[row, entry]
+            square = square_to_one(images, gaps, absolute, row, moving.points, column, factors)
+            squares[entry] = np.inf if column == own else square
+            work.labels[entry] = moving.labels[column]
+
+
+@compiled
+def relative_pass(images, gaps, absolute, labelled, order, lists, surface, scale_slopes, moving, steps, work):
+    """Take steps against the relative loss, see ``pass_over``."""
+    codes, weights, own = labelled.codes, labelled.weights, labelled.own
+    points, squares, labels, factors, gradient = moving.points, work.squares, work.labels, work.factors, work.gradient
+    for first in range(0, order.shape[0], steps.batch):
+        n_rows, steepness = min(steps.batch, order.shape[0] - first), steepness_now(moving, steps)
+        _begin_batch(moving, work)
+        for position in range(first, first + n_rows):
+            row = order[position]
+            code = codes[row]
+            _measure(images, gaps, absolute, row, own[row], lists, moving, work)
+            same_square, other_square = smallest_two(squares, labels, code)
+            same, other = np.sqrt(same_square), np.sqrt(other_square)
+            _, same_slope, other_slope = relative_slopes(same, other, weights[row] / n_rows, steepness)
+            if same_slope == 0.0 and other_slope == 0.0:
                 continue
-            slopes = slopes_of_four[number % 4]
-            loss_slope = softmax_row(squares, labels[:n_entries], code, weight, sharpness, bits, powers, slopes)[1]
-            sharpness_slope[0] += loss_slope
-            if pulls_all:
-                four[number % 4] = row
-                if coordinates.is_absolute:
+            # A loop, because what is written twice takes twice as long to compile.
+            for is_other in range(2):
+                square, distance, slope = same_square, same, same_slope
+                if is_other:
+                    square, distance, slope = other_square, other, other_slope
+                column = position_of(square, squares, labels, code, not is_other)
+                if lists is not None:
+                    column = lists[row, column]
+                pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes)
+        _end_batch(surface, scale_slopes, moving, steps, work)
+
+
+@compiled
+def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_slopes, moving, steps, work, softmax):
+    """Take steps against the softmax loss, see ``pass_over``."""
+    codes, weights, own = labelled.codes, labelled.weights, labelled.own
+    points, squares, labels, factors, gradient = moving.points, work.squares, work.labels, work.factors, work.gradient
+    bits, powers, sharpness_slope, by_coordinates = (
+        softmax.bits,
+        softmax.powers,
+        softmax.sharpness_slope,
+        softmax.gradient,
+    )
+    n_entries = squares.shape[0]
+    for first in range(0, order.shape[0], steps.batch):
+        n_rows, sharpness = min(steps.batch, order.shape[0] - first), np.exp(moving.sharpness[0])
+        _begin_batch(moving, work)
+        sharpness_slope[0] = 0.0
+        by_coordinates[:] = 0.0
+        for number in range(n_rows):
+            row, place = order[first + number], number % 4
+            slopes = softmax.slopes[place]
+            _measure(images, gaps, absolute, row, own[row], lists, moving, work)
+            weight = weights[row] / n_rows
+            loss_slopes = softmax_row(squares, labels, codes[row], weight, sharpness, bits, powers, slopes)
+            sharpness_slope[0] += loss_slopes[1]
+            if lists is None:
+                softmax.rows[place] = row
+                if absolute is not None:
                     for column in range(n_entries):
                         slopes[column] *= 2.0 * np.sqrt(squares[column]) if slopes[column] != 0.0 else 0.0
-                if number % 4 == 3 or number == batch.shape[0] - 1:
-                    slopes_of_four[number % 4 + 1 :] = 0.0
-                    pull_all(coordinates, four, transposed, factors, slopes_of_four, gradients, scale_slopes_or_none)
-                continue
-            for entry in range(n_entries):
-                if slopes[entry] != 0.0:
-                    column, distance = columns[entry], np.sqrt(squares[entry])
-                    slope = 2.0 * slopes[entry] * distance
-                    pull(coordinates, row, points[column], factors, distance, slope, gradient[column], scale_slopes)
-        if pulls_all:
-            for column in range(n_prototypes):
-                for j in range(width):
-                    gradient[column, j] = gradients[j, column]
-        slopes_of_logarithms[:] = 0.0
-        for j in range(width):
-            slopes_of_logarithms[attribute_of[j]] += scale_slopes[j]
-        take_step(moving, gradient, slopes_of_logarithms, sharpness_slope, steps)
-        put_back(points, steps.surface)
+                if place == 3 or number == n_rows - 1:
+                    softmax.slopes[place + 1 :] = 0.0
+                    rows, transposed, of_four = softmax.rows, work.transposed, softmax.slopes
+                    pull_all(images, gaps, absolute, rows, transposed, factors, of_four, by_coordinates, scale_slopes)
+            if lists is not None:
+                for entry in range(n_entries):
+                    column, distance = lists[row, entry], np.sqrt(squares[entry])
+                    # Prototypes that are infinitely far have the slope 0.
+                    slope = 2.0 * slopes[entry] * distance if slopes[entry] != 0.0 else 0.0
+                    pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes)
+        if lists is None:
+            for column in range(n_entries):
+                for j in range(by_coordinates.shape[0]):
+                    gradient[column, j] = by_coordinates[j, column]
+        _end_batch(surface, scale_slopes, moving, steps, work)
+        change_sharpness(moving, sharpness_slope, steps)

@@ -100,23 +100,29 @@ class Differences:
 
     def coordinates(self, images: np.ndarray) -> Coordinates:
         """Objects as the kernels take them."""
-        weights = np.ones(len(images) if self.is_absolute else 0)
-        if self.is_mean:
-            known = (~np.isnan(images[:, self._first])).sum(axis=1)
-            weights = np.where(known > 0, 1.0 / np.maximum(known, 1), 0.0)
-        return kernels.differences.Coordinates(images, self.gaps, weights, self.limit, self.is_absolute)
+        if not self.is_absolute:
+            return kernels.differences.Coordinates(images, self.gaps, None)
+        absolute = kernels.differences.Absolute(self._weights(images), self.limit)
+        return kernels.differences.Coordinates(images, None, absolute)
+
+    def _weights(self, images: np.ndarray) -> np.ndarray:
+        """Weight of each object where absolute differences are summed."""
+        if not self.is_mean:
+            return np.ones(len(images))
+        known = (~np.isnan(images[:, self._first])).sum(axis=1)
+        return np.where(known > 0, 1.0 / np.maximum(known, 1), 0.0)
 
     def block(self, images: np.ndarray, points: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Distances of all objects to all prototypes."""
         transposed = np.ascontiguousarray(points.T)
-        return kernels.differences.distance_block(self.coordinates(images), transposed, factors[self.attribute_of])
+        return kernels.differences.distance_block(*self.coordinates(images), transposed, factors[self.attribute_of])
 
     def terms(self, image: np.ndarray, point: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """What each attribute adds to the distance, or to its square."""
         differences, factors = np.abs(image - point), factors[self.attribute_of]
         if self.is_absolute:
             known = np.where(np.isnan(differences), 0.0, np.minimum(differences, self.limit))
-            return np.bincount(self.attribute_of, self.coordinates(image[None]).weights[0] * factors * known)
+            return np.bincount(self.attribute_of, self._weights(image[None])[0] * factors * known)
         squares = np.where(np.isnan(differences), self.gaps, differences**2)
         return np.bincount(self.attribute_of, factors**2 * squares)
 
@@ -231,7 +237,7 @@ class MovableVectors(MovableObjects):
             return self._differences.block(images, prototypes.points, factors)
         factors = factors[self.attribute_of]
         return kernels.differences.listed_distances(
-            self._differences.coordinates(images), prototypes.points, columns, factors
+            *self._differences.coordinates(images), prototypes.points, columns, factors
         )
 
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
@@ -261,7 +267,7 @@ class MovableVectors(MovableObjects):
         """Pull prototypes along the differences to the objects, or along their signs."""
         factors, turns = np.sqrt(prototypes.scales)[self.attribute_of], np.zeros(prototypes.points.shape[1])
         kernels.differences.add_gradients(
-            self._differences.coordinates(self._images[rows]),
+            *self._differences.coordinates(self._images[rows]),
             prototypes.points,
             columns,
             factors,
