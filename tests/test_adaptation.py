@@ -458,8 +458,8 @@ def test_series_have_swaps_up_to_another_limit(monkeypatch):
 def test_the_automatic_size_leaves_out_the_swaps_that_the_fit_leaves_out(monkeypatch, blobs):
     X, y, *_ = blobs
     refinements = []
-    improve = size.improve
-    monkeypatch.setattr(size, "improve", lambda *a, **b: refinements.append(a) or improve(*a, **b))
+    improve = size.improve_among
+    monkeypatch.setattr(size, "improve_among", lambda *a, **b: refinements.append(a) or improve(*a, **b))
     assert PrototypeClassifier(Refined(REPS())).fit(X, y).selector_.refinement_ is not None
     assert refinements
     refinements.clear()
