@@ -307,6 +307,8 @@ def test_a_missing_column_of_a_frame_is_named(metric, method):
         getattr(classifier, method)(frame.assign(extra=1))
     with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
         getattr(classifier, method)(frame[["width", "length", "height", "weight"]])
+    with pytest.raises(ValueError, match="X has several columns with the name 'height'"):
+        getattr(classifier, method)(frame.rename(columns={"width": "height"}))
 
 
 @pytest.mark.parametrize("estimator", [PrototypeClassifier, Refined])

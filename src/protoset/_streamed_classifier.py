@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protoset._cluster import is_dask
 from protoset._estimators import CheckedEstimator
-from protoset._frames import is_frame, refuse_other_frames
-from protoset._validation import check_choice
+from protoset._frames import is_frame
+from protoset._validation import check_choice, refuse_ambiguous
 from protoset.adaptation import Adaptation, AdaptSettings
 from protoset.adaptation.selected import class_weight_of
 from protoset.adaptation.streaming import (
@@ -82,7 +82,7 @@ class StreamedClassifier(CheckedEstimator):
         check_choice("rule", self.rule, RULES)
         if isinstance(X, Dissimilarities):
             raise TypeError("X is a space, but predictions need the objects themselves; pass them as in fit")
-        refuse_other_frames(X)
+        refuse_ambiguous(X)
         has_features = self._prototypes.n_features is not None and self._prototypes.metric != "precomputed"
         if has_features and is_frame(X):
             # Before the space reads the frame, because the error of scikit-learn names the missing columns.
