@@ -20,6 +20,7 @@ WITHOUT_DATA = (
 )
 WITH_DATA = (
     "series",
+    "series_bounds",
     "strings",
     "paper_fsr",
     "baselines_speed",

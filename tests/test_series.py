@@ -99,7 +99,7 @@ def test_literal_distances():
 
 @given(series_lists(equal=True), st.integers(0, 9), st.integers(0, 2**32 - 1))
 def test_every_bound_is_below_the_distance(series, radius, seed):
-    """LB_Kim, LB_Keogh, LB_Improved, and the early end never above the cut-off."""
+    """LB_Kim, LB_Keogh, and the early end never above the cut-off."""
     prepared = make_space(series, "dtw", {"window": radius})._rows
     points = as_points(prepared.arrays)
     _, length, channels = points.shape
@@ -119,11 +119,6 @@ def test_every_bound_is_below_the_distance(series, radius, seed):
     assert keogh == pytest.approx((outside**2).sum(), rel=1e-5)
     limit = kernels.single_precision.limit_of(distance, rounding)
     assert keogh <= limit
-    if channels == 1:
-        room = [np.empty(length + 2 * radius, np.float32) for _ in range(4)]
-        rows = (single.values[0], single.values[1], single.upper[1], single.lower[1])
-        improved = kernels.series_search.improved(*(row[:length] for row in rows), radius, keogh, *room)
-        assert keogh <= improved <= limit
     cutoff = distance * np.random.default_rng(seed).choice([0.5, 1.0, 2.0])
     found = kernels.series.dtw_within(a, b, radius, cutoff, np.empty(0), np.empty(length + 2), np.empty(length + 2))
     whole = kernels.series.dtw(a, b, radius, np.empty(length + 2), np.empty(length + 2))

@@ -11,7 +11,7 @@ from protoset.kernels._compile import compiled, part
 from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import kth_smallest_of, push
-from protoset.kernels.series import FINITE_MATH, band_radius, dtw, dtw_within, longest_length, point_cost
+from protoset.kernels.series import band_radius, dtw, dtw_within, longest_length, point_cost
 from protoset.kernels.single_precision import Batch, keogh, largest_distance, limit_of, make_batch, warp_batch
 
 SLACK = 1.0 - 1e-10
@@ -26,60 +26,6 @@ ROWS_PER_BLOCK = 8
 
 N_BINS = 64
 """Bins of bounds: the pairs of a row are compared bin by bin."""
-
-IMPROVED_BAND = 24
-"""Radius up to which LB_Improved is not used: to compute the distance costs little more."""
-
-
-@part(fastmath=FINITE_MATH)
-def _merge(high, low, shift, n_windows, new_high, new_low):
-    """Extremes of the union of each window with the window ``shift`` points later."""
-    later_high, later_low = high[shift:], low[shift:]
-    for t in range(n_windows):
-        new_high[t] = max(high[t], later_high[t])
-    for t in range(n_windows):
-        new_low[t] = min(low[t], later_low[t])
-
-
-@part(fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _outside(a, upper, lower):
-    """Sum of the squared distances of values from their envelopes."""
-    zero = a.dtype.type(0.0)
-    total = zero
-    for t in range(a.shape[0]):
-        beyond = max(max(a[t] - upper[t], lower[t] - a[t]), zero)
-        total += beyond * beyond
-    return total
-
-
-@compiled(fastmath={"nnan", "nsz", "reassoc", "contract"})
-def improved(a, b, b_upper, b_lower, radius, bound, high, low, other_high, other_low):
-    """LB_Improved: ``bound``, the LB_Keogh of a, plus LB_Keogh of b to the projection of a onto the envelope of b.
-
-    The last four arguments are work space of ``n + 2 * radius`` values. The extremes of a window of 1, 2, 4, ... values
-    come from two windows of half the size; the last two windows overlap. One channel only.
-    """
-    n, width = a.shape[0], 2 * radius + 1
-    middle = high[radius:]
-    for t in range(n):
-        middle[t] = min(max(a[t], b_lower[t]), b_upper[t])
-    for t in range(radius):
-        high[t], high[radius + n + t] = high[radius], high[radius + n - 1]
-    for t in range(n + width - 1):
-        low[t] = high[t]
-    size, n_windows, swapped = 1, n + width - 1, False
-    while size < width:
-        shift = min(size, width - size)
-        n_windows -= shift
-        if swapped:
-            _merge(other_high, other_low, shift, n_windows, high, low)
-        else:
-            _merge(high, low, shift, n_windows, other_high, other_low)
-        swapped = not swapped
-        size += shift
-    if swapped:
-        return bound + _outside(b, other_high, other_low)
-    return bound + _outside(b, high, low)
 
 
 @compiled
@@ -173,8 +119,6 @@ class Left(NamedTuple):
     columns: np.ndarray
     bounds: np.ndarray
     """Larger LB_Keogh of both directions."""
-    forth: np.ndarray
-    """LB_Keogh of the points of the row."""
 
 
 @part
@@ -188,13 +132,13 @@ def _bound_rows(first_row, step, stop, single, limits, left):
     for j in range(first_row + 1, values.shape[0]):
         for row, i in enumerate(range(first_row, min(stop, j), step)):
             limit = max(limits[i], limits[j])
-            forth = keogh(values, i, upper, lower, j, limit)
-            if forth > limit:
+            bound = keogh(values, i, upper, lower, j, limit)
+            if bound > limit:
                 continue
-            bound = max(forth, keogh(values, j, upper, lower, i, limit))
+            bound = max(bound, keogh(values, j, upper, lower, i, limit))
             if bound <= limit:
                 count = left.counts[row]
-                left.columns[row, count], left.bounds[row, count], left.forth[row, count] = j, bound, forth
+                left.columns[row, count], left.bounds[row, count] = j, bound
                 left.counts[row] = count + 1
 
 
@@ -213,15 +157,6 @@ def _roughly_ascending(values, largest, order):
         starts[bin] += 1
 
 
-@part
-def _improved_bound(i, j, single, shape, bound, work):
-    """LB_Improved of a pair; ``bound`` is the LB_Keogh of the points of series i."""
-    values, upper, lower = single
-    points = slice(0, shape.points)
-    a, b, b_upper, b_lower = values[i, points], values[j, points], upper[j, points], lower[j, points]
-    return improved(a, b, b_upper, b_lower, shape.radius, bound, work[0], work[1], work[2], work[3])
-
-
 @compiled
 def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
     """Search the pairs of every ``step``-th row with later series; equal lengths only.
@@ -232,12 +167,10 @@ def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
     """
     thresholds, n = nearest.thresholds, doubles.shape[0]
     batches = Batches(make_batch(shape, single.values), make_batch(shape, doubles), np.empty(LANES, np.int64))
-    work = np.empty((4, shape.points + 2 * shape.radius), np.float32)
     limits, order = np.empty(n, np.float32), np.empty(n, np.int64)
     left = Left(
         np.empty(ROWS_PER_BLOCK, np.int64),
         np.empty((ROWS_PER_BLOCK, n), np.int64),
-        np.empty((ROWS_PER_BLOCK, n), np.float32),
         np.empty((ROWS_PER_BLOCK, n), np.float32),
     )
     compared, computed, n_pairs = 0, 0, 0
@@ -252,23 +185,20 @@ def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
             for bound in bounds:
                 largest = max(largest, bound)
             _roughly_ascending(bounds, largest, order)
-            counts = _search_row(i, row, left, order, single, doubles, shape, rounding, batches, work, nearest)
+            counts = _search_row(i, row, left, order, single, doubles, shape, rounding, batches, nearest)
             n_pairs, compared, computed = n_pairs + n - 1 - i, compared + counts[0], computed + counts[1]
     return n_pairs - compared, compared - computed, computed
 
 
 @part
-def _search_row(i, row, left, order, single, doubles, shape, rounding, batches, work, nearest):
+def _search_row(i, row, left, order, single, doubles, shape, rounding, batches, nearest):
     """Compare series i with the series that the bounds left to it; return the pairs compared and computed."""
     batch, waiting, thresholds, values = batches.single, batches.waiting, nearest.thresholds, single.values
-    use_improved = shape.channels == 1 and IMPROVED_BAND < shape.radius < shape.points // 2
     compared, computed, count, n_waiting, n_left = 0, 0, 0, 0, left.counts[row]
     for position in range(n_left):
         entry = order[position]
         j, bound = left.columns[row, entry], left.bounds[row, entry]
         limit = limit_of(max(thresholds[i], thresholds[j]), rounding)
-        if use_improved and bound <= limit:
-            bound = _improved_bound(i, j, single, shape, left.forth[row, entry], work)
         if bound <= limit:
             batch.columns[count], batch.cutoffs[count] = j, limit
             count += 1

@@ -1,11 +1,11 @@
 """Exact neighbours under dynamic time warping without computing every pair to the end.
 
 Series of equal length: each series is first compared with its seeds, series with similar means of segments; they give
-a threshold on the distance of its last neighbour. Then lower bounds discard pairs: LB_Keogh in both directions, and
-LB_Improved where the band is wide. The remaining pairs are compared with the thresholds of both series in the order of
-their bounds, many at once; the comparison ends as soon as all of these exceed the thresholds. All of this is done in
-single precision, with bounds on the rounding errors (see ``kernels.single_precision``). The distances of the pairs that
-may be within a threshold are then computed.
+a threshold on the distance of its last neighbour. Then LB_Keogh in both directions discards pairs. The remaining pairs
+are compared with the thresholds of both series in the order of their bounds, many at once; the comparison ends as soon
+as all of these exceed the thresholds. All of this is done in single precision, with bounds on the rounding errors (see
+``kernels.single_precision``). The distances of the pairs that may be within a threshold are then computed. Tighter
+bounds take longer than they save (see docs/benchmarks.md).
 
 Series of unequal lengths are searched with LB_Kim and abandoning alone.
 """
