@@ -90,14 +90,6 @@ def distance_to_one(coordinates, row, point, factors):
 
 
 @part
-def square_to_one(coordinates, row, point, factors):
-    """Squared distance of one object to one prototype."""
-    if not coordinates.is_absolute:
-        return _squared_distance(coordinates.images[row], point, factors, coordinates.gaps)
-    return distance_to_one(coordinates, row, point, factors) ** 2
-
-
-@part
 def pull(coordinates, row, point, factors, distance, slope, gradient, scale_slopes):
     """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors."""
     if slope == 0.0 or distance == 0.0:
@@ -161,6 +153,61 @@ def _square_or_none(value, factor):
 @part
 def _known(value):
     return 0.0 if np.isnan(value) else value
+
+
+@part(fastmath=REORDERED_SUMS)
+def squares_to_listed(coordinates, row, points, lists, factors, known, forces, out):
+    """Squared distances of one object to the prototypes in its row of ``lists``.
+
+    Writes for ``pull_listed``: the object with 0 for missing coordinates to ``known``, and the squared factors with 0
+    for these coordinates to ``forces``. Arrays are not sliced for each prototype, which would take longer than a sum.
+    """
+    if coordinates.is_absolute:
+        for entry in range(out.shape[0]):
+            out[entry] = distance_to_one(coordinates, row, points[lists[row, entry]], factors) ** 2
+        return
+    missing = 0.0
+    for j in range(known.shape[0]):
+        value = np.float64(coordinates.images[row, j])
+        missing += factors[j] * factors[j] * coordinates.gaps[j] if np.isnan(value) else 0.0
+        known[j], forces[j] = _known(value), _square_or_none(value, factors[j])
+    for entry in range(out.shape[0]):
+        column, total = lists[row, entry], missing
+        for j in range(known.shape[0]):
+            difference = points[column, j] - known[j]
+            total += forces[j] * difference * difference
+        out[entry] = total
+
+
+@part(fastmath=REORDERED_SUMS)
+def pull_listed(
+    coordinates, row, points, lists, factors, known, forces, squares, slopes, gradient, scale_slopes, has_scales
+):
+    """Do the same as ``pull`` for the prototypes in a row of ``lists``; ``slopes`` are those by the squared distances.
+
+    The gradient by the logarithms of the squared factors may be left out without ``has_scales``.
+    """
+    if coordinates.is_absolute:
+        for entry in range(slopes.shape[0]):
+            column, distance = lists[row, entry], np.sqrt(squares[entry])
+            slope = 2.0 * slopes[entry] * distance if slopes[entry] != 0.0 else 0.0
+            pull(coordinates, row, points[column], factors, distance, slope, gradient[column], scale_slopes)
+        return
+    for entry in range(slopes.shape[0]):
+        column, slope = lists[row, entry], 2.0 * slopes[entry]
+        if slope != 0.0:
+            for j in range(known.shape[0]):
+                gradient[column, j] += slope * forces[j] * (points[column, j] - known[j])
+    if not has_scales:
+        return
+    for entry in range(slopes.shape[0]):
+        column, slope = lists[row, entry], slopes[entry]
+        if slope != 0.0:
+            for j in range(known.shape[0]):
+                difference = points[column, j] - known[j]
+                is_missing = np.isnan(coordinates.images[row, j])
+                missing = factors[j] * factors[j] * coordinates.gaps[j] if is_missing else 0.0
+                scale_slopes[j] += slope * (forces[j] * difference * difference + missing)
 
 
 @part(fastmath=REORDERED_SUMS)

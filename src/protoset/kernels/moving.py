@@ -11,7 +11,7 @@ import numpy as np
 
 from protoset.kernels._compile import compiled, part
 from protoset.kernels.adapting import adam_step, position_of, relative_slopes, smallest_two, softmax_row
-from protoset.kernels.differences import pull, pull_all, square_to_one, squares_to_all
+from protoset.kernels.differences import pull, pull_all, pull_listed, squares_to_all, squares_to_listed
 
 FREE, ON_SPHERE, ON_CENTRED_SPHERE = 0, 1, 2
 """Where prototypes can be: anywhere; at length 1; at length 1 with mean 0."""
@@ -179,6 +179,7 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
     gradients = np.empty((width, n_prototypes if pulls_all else 0))
     gradient, factors = np.empty((n_prototypes, width)), np.empty(width)
     slopes_of_logarithms, sharpness_slope = np.empty(moving.scales.shape[0]), np.empty(1)
+    known, forces = np.empty(width), np.empty(width)
     scale_slopes, no_scales = np.zeros(width), np.empty(0)
     scale_slopes_or_none = scale_slopes if steps.scale_length > 0.0 else no_scales
     for first in range(0, order.shape[0], steps.batch):
@@ -195,12 +196,13 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
             row = batch[number]
             code, weight, own = labelled.codes[row], labelled.weights[row] / batch.shape[0], labelled.own[row]
             if is_listed:
+                squares_to_listed(coordinates, row, points, lists, factors, known, forces, squares)
                 columns = lists[row]
                 for entry in range(n_entries):
                     column = columns[entry]
                     labels[entry] = moving.labels[column]
-                    square = square_to_one(coordinates, row, points[column], factors)
-                    squares[entry] = np.inf if column == own else square
+                    if column == own:
+                        squares[entry] = np.inf
             else:
                 squares_to_all(coordinates, row, transposed, factors, squares)
                 if own >= 0:
@@ -227,11 +229,20 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
                     slopes_of_four[number % 4 + 1 :] = 0.0
                     pull_all(coordinates, four, transposed, factors, slopes_of_four, gradients, scale_slopes_or_none)
                 continue
-            for entry in range(n_entries):
-                if slopes[entry] != 0.0:
-                    column, distance = columns[entry], np.sqrt(squares[entry])
-                    slope = 2.0 * slopes[entry] * distance
-                    pull(coordinates, row, points[column], factors, distance, slope, gradient[column], scale_slopes)
+            pull_listed(
+                coordinates,
+                row,
+                points,
+                lists,
+                factors,
+                known,
+                forces,
+                squares,
+                slopes,
+                gradient,
+                scale_slopes,
+                steps.scale_length > 0.0,
+            )
         if pulls_all:
             for column in range(n_prototypes):
                 for j in range(width):
