@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,6 +103,8 @@ class Course:
     from_means : bool
         Whether the prototypes first move to the means of objects of their class, see ``move_to_means``. For vectors
         only.
+    tried_passes : int or None
+        Passes of a trial on held-out objects, if there are fewer.
     """
 
     loss: str = "relative"
@@ -112,6 +114,12 @@ class Course:
     noise: float = 0.0
     relevances: bool = False
     from_means: bool = False
+    tried_passes: int | None = None
+
+    @property
+    def tried(self) -> Course:
+        """The course of a trial."""
+        return self if self.tried_passes is None else replace(self, n_passes=self.tried_passes)
 
 
 @dataclass(eq=False)
