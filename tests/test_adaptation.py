@@ -291,6 +291,22 @@ def test_many_prototypes_move_by_lists_as_without(monkeypatch):
     )
 
 
+def test_the_softmax_looks_at_near_prototypes_from_fewer_on(monkeypatch):
+    """With long lists the moves are the same; with short ones the error is about the same."""
+    X, y = make_blobs(1200, n_features=4, centers=20, cluster_std=1.5, random_state=1)
+    start = np.arange(200)
+    results = []
+    for many, length in ((200, 32), (192, 200), (192, 32)):
+        monkeypatch.setattr(descent, "MANY_IN_SOFTMAX", many)
+        monkeypatch.setattr(descent, "LISTED_PROTOTYPES", length)
+        results.append(adapt(X, y, X[start], y[start], n_passes=4, loss="softmax").prototypes)
+    without, whole, listed = results
+    np.testing.assert_allclose(whole, without, atol=1e-3)
+    assert (listed != without).any()
+    error_without, error_listed = (np.mean(nearest_labels(each, y[start], X) != y) for each in (without, listed))
+    assert error_listed <= 0.02 + error_without
+
+
 def test_the_automatic_size_is_that_of_moved_sets(blobs):
     X, y, queries, truth = blobs
     stays, moves = (PrototypeClassifier(Refined(REPS()), adapt=adapt).fit(X, y) for adapt in (False, True))
@@ -374,6 +390,7 @@ def test_the_softmax_takes_longer_among_many_objects():
     movable = make_space(np.zeros((4, 2))).movable
     relative, softmax = AdaptSettings().courses(movable, 5_000)
     assert softmax.n_passes > relative.n_passes
+    assert softmax.tried.n_passes == relative.tried.n_passes == relative.n_passes
     assert {course.n_passes for course in AdaptSettings(n_passes=7).courses(movable, 5_000)} == {7}
 
 

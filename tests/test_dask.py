@@ -813,7 +813,7 @@ def same_moves(there, here):
 def test_prototypes_move_among_objects_on_workers_as_among_objects_here(client, monkeypatch, metric, loss):
     """From the same start with the same seed, in several chunks, with lists of nearby prototypes."""
     monkeypatch.setattr(descent, "CHUNK_OBJECTS", 256)
-    monkeypatch.setattr(descent, "MANY_PROTOTYPES", 50)
+    monkeypatch.setattr(descent, "MANY_IN_SOFTMAX" if loss == "softmax" else "MANY_PROTOTYPES", 50)
     X, y = overlapping(900, d=4)
     here, start = starting(X, y, 60, metric)
     rows = da.from_array(X, chunks=(170, 3))

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.neighbors import kneighbors_graph
 
-from protoset import _blocks
+from protoset import _blocks, kernels
 from protoset.spaces import CountedSpace, _candidates, make_space, vectors
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.precomputed import PrecomputedSpace
@@ -345,6 +345,34 @@ def test_state_round_trip(kind):
         again.cross(given_queries).block(slice(None), slice(None)),
         space.cross(given_queries).block(slice(None), slice(None)),
     )
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_candidates_from_products_give_the_same_neighbours(offset, n_jobs, monkeypatch):
+    """Single precision proposes, double precision decides; what it cannot prove is searched again."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12)).round(1)
+    X[::50] = X[0]  # duplicates
+    X[5] *= 1e-30
+    X[7] *= 1e4
+    X += offset
+    expected = make_space(X).kneighbors(9, limit=300)
+    monkeypatch.setattr(_candidates, "PRODUCT_OBJECTS", 300)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 2**18)  # several blocks
+    assert isinstance(_candidates.make_candidates(X, n_jobs), _candidates.ProductCandidates)
+    got = make_space(X).kneighbors(9, limit=300, n_jobs=n_jobs)
+    for name in ("counts", "indices", "distances", "closed"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))
+
+
+@given(seed=st.integers(0, 2**16), n_columns=st.integers(3, 40), n_values=st.sampled_from([3, 10**6]))
+def test_smallest_columns_are_sorted(seed, n_columns, n_values):
+    block = np.random.default_rng(seed).integers(0, n_values, (4, n_columns)).astype(np.float32)
+    indices, values = np.empty((4, 3), np.int32), np.empty((4, 3), np.float32)
+    kernels.euclidean.smallest_columns(block, indices, values)
+    np.testing.assert_array_equal(indices, np.argsort(block, axis=1, kind="stable")[:, :3])
+    np.testing.assert_array_equal(values, np.take_along_axis(block, indices, axis=1))
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,6 +60,9 @@ TYPICAL_OBJECTS = 4096
 MANY_PROTOTYPES = 512
 """Prototypes beyond which an object looks at those near it only."""
 
+MANY_IN_SOFTMAX = 192
+"""The same for the softmax, where an object pulls all prototypes that it looks at."""
+
 LISTED_PROTOTYPES = 32
 """Prototypes that an object looks at then."""
 
@@ -100,6 +103,8 @@ class Course:
     from_means : bool
         Whether the prototypes first move to the means of objects of their class, see ``move_to_means``. For vectors
         only.
+    tried_passes : int or None
+        Passes of a trial on held-out objects, if there are fewer.
     """
 
     loss: str = "relative"
@@ -109,6 +114,12 @@ class Course:
     noise: float = 0.0
     relevances: bool = False
     from_means: bool = False
+    tried_passes: int | None = None
+
+    @property
+    def tried(self) -> Course:
+        """The course of a trial."""
+        return self if self.tried_passes is None else replace(self, n_passes=self.tried_passes)
 
 
 @dataclass(eq=False)
@@ -183,9 +194,9 @@ def row_bytes(movable: MovableObjects, n_prototypes: int) -> int:
     return 8 * (n_prototypes + math.ceil(movable.n_coordinates))
 
 
-def list_length(movable: MovableObjects, n_prototypes: int) -> int:
+def list_length(movable: MovableObjects, n_prototypes: int, loss: str) -> int:
     """Prototypes that an object looks at; 0 where it looks at all."""
-    has_many = n_prototypes > (movable.n_listed or MANY_PROTOTYPES)
+    has_many = n_prototypes > (movable.n_listed or (MANY_IN_SOFTMAX if loss == "softmax" else MANY_PROTOTYPES))
     return (movable.n_listed or LISTED_PROTOTYPES) if has_many else 0
 
 
@@ -300,8 +311,9 @@ class _Descent:
         self._steps = steps_of(course, typical, movable, batch, n_steps)
         self._moving = begin_moving(prototypes, typical, movable.attribute_of)
         self._noise = course.noise * typical / np.sqrt(movable.n_coordinates)
+        self._lengths: np.ndarray | None = None
         self._noises = np.random.Generator(np.random.SFC64(generator.randint(2**31)))
-        self._lists = np.empty((len(rows), list_length(movable, len(prototypes.labels))), np.int32)
+        self._lists = np.empty((len(rows), list_length(movable, len(prototypes.labels), course.loss)), np.int32)
         self._whole = self._take(np.arange(len(rows))) if len(sizes) == 1 else None
 
     def _take(self, positions: np.ndarray) -> tuple[WeightedObjects, np.ndarray, np.ndarray]:
@@ -323,7 +335,8 @@ class _Descent:
                 if is_listing:
                     self._lists[positions] = nearby_prototypes(objects, prototypes, rows, self._n_jobs)
                 order = self._generator.permutation(len(positions))
-                self._pass_over(objects, prototypes, rows, order, self._lists[positions])
+                lists = self._lists if self._whole is not None else self._lists[positions]
+                self._pass_over(objects, prototypes, rows, order, lists)
                 del objects  # before the next chunk comes into memory
                 if watch is not None and watch(self._prototypes, len(positions) / len(self._rows)):
                     return
@@ -335,10 +348,12 @@ class _Descent:
         coordinates = objects.movable.coordinates
         if coordinates is not None and self._noise > 0.0:
             images = coordinates.images.astype(np.float64)
-            # No noise on constant coordinates.
-            lengths = self._noise * (np.fmax.reduce(images) > np.fmin.reduce(images))
+            if self._lengths is None or self._whole is None:
+                # No noise on constant coordinates.
+                varies = np.fmax.reduce(coordinates.images) > np.fmin.reduce(coordinates.images)
+                self._lengths = (self._noise * varies).astype(np.float32)
             for part in row_slices(len(images), images.shape[1] * 64):
-                images[part] += lengths * self._noises.standard_normal(images[part].shape)
+                images[part] += self._lengths * self._noises.standard_normal(images[part].shape, np.float32)
             coordinates = coordinates._replace(images=images)
         take_steps(objects, prototypes, rows, order, lists, self._moving, self._steps, coordinates)
 

@@ -36,7 +36,8 @@ SHORT_PASSES, SHORT_STEP = 0.25, 0.5
 """Passes and first step of a short course, as a part of those of a long one."""
 
 LONG_SOFTMAX = 2.5
-"""Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
+"""Passes of the softmax among many objects, as a multiple of those of the relative loss and of its trial: it goes on to
+gain."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class AdaptSettings:
             longer = max(step, MANY_STEP) if self.step is None else step
             relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
             longer_course = passes if self.n_passes is not None else round(LONG_SOFTMAX * passes)
-            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course)
+            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, tried_passes=passes)
         if movable.is_costly:
             return [replace(softmax if self.loss == "softmax" else relative, noise=0.0)]
         courses = [relative, softmax]

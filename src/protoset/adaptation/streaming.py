@@ -311,7 +311,7 @@ class Stream:
         n_jobs: int | None,
     ) -> None:
         """Take steps on the objects, in the order of ``rows``; the prototypes move in place."""
-        has_lists = list_length(objects.movable, len(self.moving.labels)) > 0
+        has_lists = list_length(objects.movable, len(self.moving.labels), loss_of(settings)) > 0
         for first in range(0, len(rows), CHUNK):
             some = rows[first : first + CHUNK]
             taken = objects.take(some)

@@ -198,7 +198,7 @@ def try_courses(
     def attempt(course: Course, number: int) -> MovingSet:
         trial = trials[number]
         seen = _with_shares(objects, trial.seen, trial.seen_shares)
-        return descend(seen, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
+        return descend(seen, trial.start, trial.seen, course.tried, np.random.RandomState(seeds[number]), watch)
 
     def judge(prototypes: list[MovingSet]) -> Attempts:
         errors, sets = [], []
@@ -219,7 +219,7 @@ def try_courses(
 
 def n_trial_passes(courses: list[Course], n_trials: int) -> int:
     """Return the passes of all trials at most."""
-    n_raced, passes = min(N_RACED, n_trials), [course.n_passes for course in courses]
+    n_raced, passes = min(N_RACED, n_trials), [course.tried.n_passes for course in courses]
     return n_raced * sum(passes) + (n_trials - n_raced) * max(passes)
 
 

@@ -96,21 +96,10 @@ def distance_to_one(images, gaps, absolute, row, points, column, factors):
 
 
 @part
-def square_to_one(images, gaps, absolute, row, points, column, factors):
-    """Squared distance of one object to one prototype."""
-    square = 0.0
-    if gaps is not None:
-        square = _squared_distance(images, gaps, row, points, column, factors)
-    if absolute is not None:
-        square = distance_to_one(images, gaps, absolute, row, points, column, factors) ** 2
-    return square
-
-
-@part
 def pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes):
     """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors.
 
-    The gradient by the logarithms is left out if ``scale_slopes`` is None; so it is in ``pull_all``.
+    The gradient by the logarithms is left out if ``scale_slopes`` is None, as in ``pull_listed`` and ``pull_all``.
     """
     if slope == 0.0 or distance == 0.0:
         return
@@ -179,6 +168,55 @@ def _square_or_none(value, factor):
 @part
 def _known(value):
     return 0.0 if np.isnan(value) else value
+
+
+@part(fastmath=REORDERED_SUMS)
+def squares_to_listed(images, gaps, absolute, row, points, lists, factors, known, forces, out):
+    """Squared distances of one object to the prototypes in its row of ``lists``.
+
+    Writes for ``pull_listed``: the object with 0 for missing coordinates to ``known``, and the squared factors with 0
+    for these coordinates to ``forces``. Arrays are not sliced for each prototype, which would take longer than a sum.
+    """
+    if absolute is not None:
+        for entry in range(out.shape[0]):
+            out[entry] = distance_to_one(images, gaps, absolute, row, points, lists[row, entry], factors) ** 2
+    if gaps is not None:
+        missing = 0.0
+        for j in range(known.shape[0]):
+            value = np.float64(images[row, j])
+            missing += factors[j] * factors[j] * gaps[j] if np.isnan(value) else 0.0
+            known[j], forces[j] = _known(value), _square_or_none(value, factors[j])
+        for entry in range(out.shape[0]):
+            column, total = lists[row, entry], missing
+            for j in range(known.shape[0]):
+                difference = points[column, j] - known[j]
+                total += forces[j] * difference * difference
+            out[entry] = total
+
+
+@part(fastmath=REORDERED_SUMS)
+def pull_listed(
+    images, gaps, absolute, row, points, lists, factors, known, forces, squares, slopes, gradient, scale_slopes
+):
+    """Do the same as ``pull`` for the prototypes in a row of ``lists``; ``slopes`` are by the squared distances."""
+    if absolute is not None:
+        for entry in range(slopes.shape[0]):
+            column, distance = lists[row, entry], np.sqrt(squares[entry])
+            # Prototypes that are infinitely far have the slope 0.
+            slope = 2.0 * slopes[entry] * distance if slopes[entry] != 0.0 else 0.0
+            pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes)
+    if gaps is not None:
+        for entry in range(slopes.shape[0]):
+            column, slope = lists[row, entry], slopes[entry]
+            if slope == 0.0:
+                continue
+            for j in range(known.shape[0]):
+                gradient[column, j] += 2.0 * slope * forces[j] * (points[column, j] - known[j])
+            if scale_slopes is not None:
+                for j in range(known.shape[0]):
+                    difference = points[column, j] - known[j]
+                    missing = factors[j] * factors[j] * gaps[j] if np.isnan(images[row, j]) else 0.0
+                    scale_slopes[j] += slope * (forces[j] * difference * difference + missing)
 
 
 @part(fastmath=REORDERED_SUMS)

@@ -109,6 +109,27 @@ def distance_block(A, B_columns):
 
 
 @compiled
+def smallest_columns(block, indices, values):
+    """Write the columns of the smallest entries of each row to ``indices``, and the entries to ``values``, both sorted.
+
+    The entries are not NaN, and there are no fewer columns than are written.
+    """
+    width = indices.shape[1]
+    for row in range(block.shape[0]):
+        size, largest = 0, np.inf
+        for column in range(block.shape[1]):
+            value = block[row, column]
+            if value < largest or size < width:
+                hole = min(size, width - 1)
+                while hole > 0 and values[row, hole - 1] > value:
+                    values[row, hole], indices[row, hole] = values[row, hole - 1], indices[row, hole - 1]
+                    hole -= 1
+                values[row, hole], indices[row, hole] = value, column
+                size = min(size + 1, width)
+                largest = values[row, width - 1] if size == width else np.inf
+
+
+@compiled
 def rerank_candidates(X, rows, candidates, floor, k, out_indices, out_distances):
     """Sort the candidates of each row by (distance, index) and count those up to the k-th distance.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from protoset.kernels._compile import compiled, part
 from protoset.kernels.adapting import adam_step, position_of, relative_slopes, smallest_two, softmax_row
-from protoset.kernels.differences import pull, pull_all, square_to_one, squares_to_all
+from protoset.kernels.differences import pull, pull_all, pull_listed, squares_to_all, squares_to_listed
 
 FREE, ON_SPHERE, ON_CENTRED_SPHERE = 0, 1, 2
 """Where prototypes can be: anywhere; at length 1; at length 1 with mean 0."""
@@ -177,6 +177,8 @@ class Work(NamedTuple):
         The points by coordinates; without columns where objects look at listed prototypes.
     squares, labels : ndarray
         Squared distances and classes of the prototypes that an object looks at.
+    known, forces : ndarray of shape (n_coordinates,)
+        See ``differences.squares_to_listed``.
     """
 
     factors: np.ndarray
@@ -186,6 +188,8 @@ class Work(NamedTuple):
     transposed: np.ndarray
     squares: np.ndarray
     labels: np.ndarray
+    known: np.ndarray
+    forces: np.ndarray
 
 
 class SoftmaxWork(NamedTuple):
@@ -230,6 +234,8 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
         transposed=transposed,
         squares=np.empty(n_entries),
         labels=np.empty_like(moving.labels, shape=n_entries) if is_listed else moving.labels,
+        known=np.empty(width),
+        forces=np.empty(width),
     )
     lists, surface = lists if is_listed else None, None if steps.surface == FREE else steps.surface
     scale_slopes = np.zeros(width) if steps.scale_length > 0.0 else None
@@ -284,11 +290,13 @@ def _measure(images, gaps, absolute, row, own, lists, moving, work):
         if own >= 0:
             squares[own] = np.inf
     if lists is not None:
+        known, forces = work.known, work.forces
+        squares_to_listed(images, gaps, absolute, row, moving.points, lists, factors, known, forces, squares)
         for entry in range(lists.shape[1]):
             column = lists[row, entry]
-            square = square_to_one(images, gaps, absolute, row, moving.points, column, factors)
-            squares[entry] = np.inf if column == own else square
             work.labels[entry] = moving.labels[column]
+            if column == own:
+                squares[entry] = np.inf
 
 
 @compiled
@@ -354,11 +362,11 @@ def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_
                     rows, transposed, of_four = softmax.rows, work.transposed, softmax.slopes
                     pull_all(images, gaps, absolute, rows, transposed, factors, of_four, by_coordinates, scale_slopes)
             if lists is not None:
-                for entry in range(n_entries):
-                    column, distance = lists[row, entry], np.sqrt(squares[entry])
-                    # Prototypes that are infinitely far have the slope 0.
-                    slope = 2.0 * slopes[entry] * distance if slopes[entry] != 0.0 else 0.0
-                    pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes)
+                known, forces = work.known, work.forces
+                pull_listed(
+                    images, gaps, absolute, row, points, lists, factors, known, forces, squares, slopes, gradient,
+                    scale_slopes,
+                )  # fmt: skip
         if lists is None:
             for column in range(n_entries):
                 for j in range(by_coordinates.shape[0]):

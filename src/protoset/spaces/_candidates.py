@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from joblib import delayed
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from protoset._blocks import n_processors
+from protoset import kernels
+from protoset._blocks import in_threads, n_processors, row_slices
 
 FAISS_FEATURES = 32
 """Features from which on faiss is used, where it is installed."""
@@ -31,15 +33,23 @@ TREE_FEATURES = 7
 """Features up to which a tree is used. scikit-learn uses trees up to 15 features, where they take seven times as long
 as comparing all pairs (40,000 objects, 14 features)."""
 
+PRODUCT_OBJECTS = 2049
+"""Objects from which on products of matrices are used, without faiss."""
+
+PRODUCT_BLOCKS = 16
+"""Blocks of products in the memory of one block of dissimilarities: small ones stay in the cache of a processor."""
+
 FEW_PAIRS = 2048**2
 """Pairs up to which a search takes one thread: others would wait for work longer than they work."""
 
 
-def make_candidates(centred: np.ndarray, n_jobs: int | None) -> SklearnCandidates | FaissCandidates:
-    """Choose the library: faiss for many features, where it is installed; else scikit-learn."""
+def make_candidates(centred: np.ndarray, n_jobs: int | None) -> CandidateSource:
+    """Choose the source: scikit-learn for few objects or features, faiss for many features, where it is installed."""
     n, d = centred.shape
     if d >= FAISS_FEATURES and n >= FAISS_OBJECTS and importlib.util.find_spec("faiss") is not None:
         return FaissCandidates(centred, n_jobs)
+    if d > TREE_FEATURES and n >= PRODUCT_OBJECTS:
+        return ProductCandidates(centred, n_jobs)
     return SklearnCandidates(centred, n_jobs)
 
 
@@ -65,8 +75,8 @@ class SklearnCandidates:
         self.error = rounding(centred.shape[1], float(np.finfo(np.float64).eps))
 
     def width(self, n_neighbors: int) -> int:
-        """Add a few: the proof needs a gap after the last neighbour."""
-        return n_neighbors + 4
+        """Add a quarter: the proof needs a gap after the last neighbour, and in data of few values many tie with it."""
+        return n_neighbors + max(4, n_neighbors // 4)
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Search in double precision."""
@@ -75,16 +85,14 @@ class SklearnCandidates:
             return self._search.kneighbors(self._centred[rows], n_neighbors=width)
 
 
-class FaissCandidates:
-    """Candidates from faiss, in single precision."""
+class SingleCandidates:
+    """Base class of candidates from single precision."""
 
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._n_jobs = n_jobs
         # Scaled, so that no square overflows; ``vanished`` bounds what underflows.
         self._unit = float(np.abs(centred).max()) or 1.0
         self._vectors = np.ascontiguousarray(centred / self._unit, np.float32)
-        self._index = import_faiss().IndexFlatL2(centred.shape[1])
-        self._index.add(self._vectors)
         self.error = rounding(centred.shape[1], float(np.finfo(np.float32).eps))
         self.vanished = centred.shape[1] * 1e-36 * self._unit**2
 
@@ -92,11 +100,51 @@ class FaissCandidates:
         """Add a quarter: in single precision the proof needs a wider gap after the last neighbour."""
         return n_neighbors + max(16, n_neighbors // 4)
 
+    def _distances(self, squared: np.ndarray) -> np.ndarray:
+        return np.sqrt(np.maximum(squared, 0.0).astype(np.float64)) * self._unit
+
+
+class ProductCandidates(SingleCandidates):
+    """Candidates from products of matrices."""
+
+    def __init__(self, centred: np.ndarray, n_jobs: int | None):
+        super().__init__(centred, n_jobs)
+        # (x, |x|^2, 1) times (-2 y, 1, |y|^2) is |x - y|^2.
+        squares, ones = np.einsum("ij,ij->i", self._vectors, self._vectors), np.ones(len(centred), np.float32)
+        self._left = np.column_stack([self._vectors, squares, ones])
+        self._right = np.ascontiguousarray(np.column_stack([-2 * self._vectors, ones, squares]).T)
+
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-        """Search in single precision."""
+        """Search block by block, in threads."""
+        indices, squared = np.empty((len(rows), width), np.int32), np.empty((len(rows), width), np.float32)
+
+        def search(part: slice) -> None:
+            kernels.euclidean.smallest_columns(self._left[rows[part]] @ self._right, indices[part], squared[part])
+
+        # As many threads as scikit-learn takes, and none of BLAS beside them.
+        with threadpool_limits(1, user_api="blas"):
+            parts = row_slices(len(rows), PRODUCT_BLOCKS * self._right.shape[1] * 4)
+            in_threads(-1 if self._n_jobs is None else self._n_jobs)(delayed(search)(part) for part in parts)
+        return self._distances(squared), indices
+
+
+class FaissCandidates(SingleCandidates):
+    """Candidates from faiss."""
+
+    def __init__(self, centred: np.ndarray, n_jobs: int | None):
+        super().__init__(centred, n_jobs)
+        self._index = import_faiss().IndexFlatL2(centred.shape[1])
+        self._index.add(self._vectors)
+
+    def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """Search with the library."""
         with faiss_threads(self._n_jobs):
             squared, indices = self._index.search(self._vectors[rows], width)
-        return np.sqrt(np.maximum(squared, 0.0).astype(np.float64)) * self._unit, indices
+        return self._distances(squared), indices
+
+
+CandidateSource = SklearnCandidates | ProductCandidates | FaissCandidates
+"""Any source of candidates."""
 
 
 def import_faiss() -> Any:

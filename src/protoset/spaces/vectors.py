@@ -25,7 +25,7 @@ from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import LARGEST, as_numbers, check_vectors, check_width, name_rows
 from protoset.spaces._approximate import approximate_lists
-from protoset.spaces._candidates import FaissCandidates, SklearnCandidates, make_candidates, openmp_threads, rounding
+from protoset.spaces._candidates import CandidateSource, SklearnCandidates, make_candidates, openmp_threads, rounding
 from protoset.spaces._contents import number_vectors
 from protoset.spaces._lists import RawLists, join_lists
 from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
@@ -356,7 +356,7 @@ class VectorSpace(Space):
 
     def _propose(
         self,
-        source: SklearnCandidates | FaissCandidates,
+        source: CandidateSource,
         centred: np.ndarray,
         rows: np.ndarray,
         width: int,
