@@ -40,6 +40,7 @@ from protoset.adaptation.validation import (
     held_out_shares,
     measure,
     n_trial_passes,
+    shortened,
     should_move,
     try_courses,
 )
@@ -263,7 +264,8 @@ def adapt_set(
     course: Course | None = None
     with limits.interruptible():
         trials = _trials(objects, movable, start, select, random_state)
-        watch.most = n_trial_passes(courses, len(trials)) + courses[0].n_passes
+        tried = [shortened(each, movable) for each in courses]
+        watch.most = n_trial_passes(tried, len(trials)) + courses[0].n_passes
         best, before, after = try_courses(weighted, trials, courses, random_state, watch=watch, n_jobs=n_jobs)
         if should_move(after.errors, before.errors, movable):
             course = best

@@ -198,7 +198,8 @@ def try_courses(
     def attempt(course: Course, number: int) -> MovingSet:
         trial = trials[number]
         seen = _with_shares(objects, trial.seen, trial.seen_shares)
-        return descend(seen, trial.start, trial.seen, course, np.random.RandomState(seeds[number]), watch)
+        shorter = shortened(course, objects.movable)
+        return descend(seen, trial.start, trial.seen, shorter, np.random.RandomState(seeds[number]), watch)
 
     def judge(prototypes: list[MovingSet]) -> Attempts:
         errors, sets = [], []
@@ -215,6 +216,11 @@ def try_courses(
     others = range(len(raced), len(trials))
     rest = in_threads(n_jobs)(delayed(attempt)(courses[best], number) for number in others)
     return courses[best], judge([trial.start for trial in trials]), judge([*by_course[best], *rest])
+
+
+def shortened(course: Course, movable: MovableObjects) -> Course:
+    """Return the course of a trial, which may have fewer passes."""
+    return replace(course, n_passes=max(1, round(movable.trial_passes * course.n_passes)))
 
 
 def n_trial_passes(courses: list[Course], n_trials: int) -> int:

@@ -109,9 +109,7 @@ class SeriesSpace(Space):
         values, order = b.values.reshape(len(b.values), -1), np.argsort(a.lengths[many], kind="stable")
         arrays = kernels.series.SeriesArrays(a.values.reshape(len(a.values), -1), a.starts)
         block, starts, lengths = np.empty((len(others), len(many))), b.starts[others], b.lengths[others]
-        kernels.adapting_series.squared_block(
-            arrays, many[order], np.ones(a.n_channels), values, starts, lengths, self._warping, block
-        )
+        kernels.adapting_series.squared_block(arrays, many[order], values, starts, lengths, self._warping, block)
         if self._warping.root:
             np.sqrt(block, out=block)
         back = np.empty_like(order)
@@ -127,9 +125,7 @@ class SeriesSpace(Space):
             rows, others = order[first : first + MATRIX_STRIP], order[first:]
             strip = np.empty((len(others), len(rows)))
             starts, lengths = series.starts[others], series.lengths[others]
-            kernels.adapting_series.squared_block(
-                arrays, rows, np.ones(series.n_channels), arrays.values, starts, lengths, self._warping, strip
-            )
+            kernels.adapting_series.squared_block(arrays, rows, arrays.values, starts, lengths, self._warping, strip)
             if self._warping.root:
                 np.sqrt(strip, out=strip)
             matrix[others[:, None], rows] = strip
