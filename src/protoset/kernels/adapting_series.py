@@ -58,55 +58,49 @@ def squared_block(series, rows, values, starts, lengths, warping, squared):
             if cells > row_of_cells.shape[0]:
                 row_of_cells = lane_rows(cells, x)
             y = values[starts[other] : starts[other] + m]
-            warped = warp_lanes(x, n, y, m, radius, row_of_cells, n_lanes, None)
+            warped = warp_lanes(x, n, y, m, radius, row_of_cells, n_lanes, None, False)
             for lane in range(count):
                 squared[other, first + lane] = warped[lane]
         first += count
 
 
 @compiled
-def warp_pairs(pairs, distances):
-    """Compute the distances of pairs."""
-    x, y, x_starts, y_starts = lanes_of_pairs(pairs)
-    first, cells = 0, lane_rows(0, x)
-    while first < pairs.rows.shape[0]:
-        n, m, radius, count = equal_pairs(pairs, first, x_starts, y_starts)
-        fill_lanes(x, n * x.shape[1], pairs.series.values, x_starts, count)
-        fill_lanes(y, m * x.shape[1], pairs.points, y_starts, count)
-        if band_cells(m, radius) > cells.shape[0]:
-            cells = lane_rows(band_cells(m, radius), x)
-        squared = warp_lanes(x, n, y, m, radius, cells, used_lanes(count, x), None)
-        for lane in range(count):
-            distances[first + lane] = np.sqrt(squared[lane])
-        first += count
-
-
-@compiled
-def pull_pairs(pairs, first, pulls, gradient, scale_gradient):
-    """Add the gradients of pairs from position ``first`` on.
+def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
+    """Compute the distances of pairs from position ``first`` on, or where ``pulls`` is not empty add their gradients.
 
     ``pulls`` has how the loss changes with each distance, divided by the distance. The gradients are those by the
     coordinates, and by the logarithms of the scales. Returns the position of the first pair that was left out, as its
     steps need much memory (``pull_along_alignment`` is for it), or the number of pairs.
     """
-    x, y, x_starts, y_starts = lanes_of_pairs(pairs)
+    series, rows, points, lengths, columns, warping = pairs
+    starts, (m_longest, channels), is_pulled = series.starts, points.shape[1:], pulls.shape[0] > 0
+    x, y = lanes_of(longest_length(starts), channels), lanes_of(m_longest, channels)
+    x_starts, y_starts = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     cells, steps = lane_rows(0, x), np.empty(0, np.uint8)
-    while first < pairs.rows.shape[0]:
-        n, m, radius, count = equal_pairs(pairs, first, x_starts, y_starts)
-        width, n_bytes = band_cells(m, radius), n * (2 * radius + 1) * STEP_BYTES_PER_CELL
-        if n_bytes > STEP_BYTES:
+    while first < rows.shape[0]:
+        n, m, count = starts[rows[first] + 1] - starts[rows[first]], lengths[columns[first]], 0
+        radius = band_radius(n, m, warping.radius, warping.fraction)
+        n_bytes = (n if is_pulled else 1) * (2 * radius + 1) * STEP_BYTES_PER_CELL
+        if is_pulled and n_bytes > STEP_BYTES:
             return first
-        fill_lanes(x, n * x.shape[1], pairs.series.values, x_starts, count)
-        fill_lanes(y, m * x.shape[1], pairs.points, y_starts, count)
-        if width > cells.shape[0]:
-            cells = lane_rows(width, x)
+        while count < LANES and first + count < rows.shape[0]:
+            row, column = rows[first + count], columns[first + count]
+            if starts[row + 1] - starts[row] != n or lengths[column] != m:
+                break
+            x_starts[count], y_starts[count] = starts[row] * channels, column * m_longest * channels
+            count += 1
+        fill_lanes(x, n * channels, series.values, x_starts, count)
+        fill_lanes(y, m * channels, points, y_starts, count)
+        if band_cells(m, radius) > cells.shape[0]:
+            cells = lane_rows(band_cells(m, radius), x)
         if n_bytes > steps.shape[0]:
             steps = np.empty(n_bytes, np.uint8)
-        warp_lanes(x, n, y, m, radius, cells, used_lanes(count, x), steps)
+        squared = warp_lanes(x, n, y, m, radius, cells, used_lanes(count, x), steps, is_pulled)
         for lane in range(count):
-            pull_along_path(
-                pairs, first + lane, n, m, radius, steps, lane, pulls[first + lane], gradient, scale_gradient
-            )
+            if is_pulled:
+                pull_along_path(pairs, first + lane, n, m, radius, steps, lane, pulls, gradient, scale_gradient)
+            else:
+                distances[first + lane] = np.sqrt(squared[lane])
         first += count
     return first
 
@@ -118,37 +112,15 @@ def lanes_of(n_points, n_channels):
 
 
 @part
-def lanes_of_pairs(pairs):
-    """Lanes for the series and for the prototypes of pairs, and the first points of both in each lane."""
-    longest, (m_longest, channels) = longest_length(pairs.series.starts), pairs.points.shape[1:]
-    x_starts, y_starts = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    return lanes_of(longest, channels), lanes_of(m_longest, channels), x_starts, y_starts
-
-
-@part
-def equal_pairs(pairs, first, x_starts, y_starts):
-    """Write the first points of the pairs from ``first`` on that are as long as this pair; return lengths and count."""
-    starts, lengths, (m_longest, channels) = pairs.series.starts, pairs.lengths, pairs.points.shape[1:]
-    n, m, count = starts[pairs.rows[first] + 1] - starts[pairs.rows[first]], lengths[pairs.columns[first]], 0
-    while count < LANES and first + count < pairs.rows.shape[0]:
-        row, column = pairs.rows[first + count], pairs.columns[first + count]
-        if starts[row + 1] - starts[row] != n or lengths[column] != m:
-            break
-        x_starts[count], y_starts[count] = starts[row] * channels, column * m_longest * channels
-        count += 1
-    return n, m, band_radius(n, m, pairs.warping.radius, pairs.warping.fraction), count
-
-
-@part
 def used_lanes(count, lanes):
     """Lanes to compute for so many pairs."""
     return -(-count // vector_lanes(lanes)) * vector_lanes(lanes)
 
 
 @part
-def pull_along_path(pairs, pair, n, m, radius, steps, lane, pull, gradient, scale_gradient):
+def pull_along_path(pairs, pair, n, m, radius, steps, lane, pulls, gradient, scale_gradient):
     """Add the gradients of one pair, from the last points of both series to the first."""
-    series, column = pairs.series, pairs.columns[pair]
+    series, column, pull = pairs.series, pairs.columns[pair], pulls[pair]
     x, y, of_column = series.values[series.starts[pairs.rows[pair]] :], pairs.points[column], gradient[column]
     # Unsigned: no tests for positions from the end.
     one, bit, i, j = np.uintp(1), np.uintp(lane % 8), np.uintp(n), np.uintp(m)

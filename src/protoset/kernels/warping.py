@@ -68,18 +68,19 @@ def _cells_of_row(
 
 
 @part
-def warp_lanes(x, n, y, m, radius, cells, n_lanes, steps):
+def warp_lanes(x, n, y, m, radius, cells, n_lanes, steps, keeps_steps):
     """Squared dynamic time warping distances of the series in the first lanes of x to one series, or to those of y.
 
     x is (points, channels, lanes) and y is (points, channels) or as x, of which the first n and m points count.
     ``cells`` is work space for one row of the band: a cell is overwritten after it was read, as the band never moves to
-    the left. ``steps`` is None, or gets the steps to all cells of all rows, see ``STEP_BYTES_PER_CELL``.
+    the left. ``steps`` is None, or gets the steps to all cells, see ``STEP_BYTES_PER_CELL``: those of all rows or, with
+    room for one row, if they are not kept.
     """
     start_band(cells, m, radius)
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
         at, shift = first - base, base - band_base(i - 1, radius)
-        steps_first = cell_of_steps(i, first, radius)
+        steps_first = cell_of_steps(i, first, radius) if keeps_steps else 0
         _cells_of_row(x, i, y, 0, x.shape[1], first, last, cells, at + shift, cells, at, n_lanes, steps, steps_first)
         if i == 1:
             cells[0] = np.inf

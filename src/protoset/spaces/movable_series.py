@@ -137,8 +137,8 @@ class MovableSeries(MovableObjects):
                 return self._all_distances(rows, prototypes)
             columns = np.broadcast_to(np.arange(len(prototypes.points)), (len(rows), len(prototypes.points)))
         pairs, order = self._pairs(np.repeat(rows, columns.shape[1]), columns.reshape(-1), prototypes)
-        computed = np.empty(len(order))
-        kernels.adapting_series.warp_pairs(pairs, computed)
+        computed, nothing = np.empty(len(order)), np.empty(0)
+        kernels.adapting_series.warp_pairs(pairs, 0, nothing, computed, np.empty((0, 0, 0)), nothing)
         distances = np.empty(columns.shape)
         distances.reshape(-1)[order] = computed
         return distances
@@ -178,7 +178,7 @@ class MovableSeries(MovableObjects):
         moves = np.zeros_like(prototypes.points)
         first = 0
         while first < len(pulls):
-            first = kernels.adapting_series.pull_pairs(pairs, first, pulls, moves, gradient.scales)
+            first = kernels.adapting_series.warp_pairs(pairs, first, pulls, np.empty(0), moves, gradient.scales)
             if first < len(pulls):
                 kernels.adapting_series.pull_along_alignment(pairs, first, pulls[first], moves, gradient.scales)
                 first += 1
