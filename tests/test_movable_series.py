@@ -177,6 +177,16 @@ def test_objects_have_the_form_that_users_give(form):
     np.testing.assert_array_equal(movable.read(objects), points)
 
 
+@pytest.mark.parametrize("n_members", [5, 9])
+def test_distances_among_members_are_those_of_the_space(n_members):
+    rng = np.random.default_rng(0)
+    space, members = make_space(rng.normal(size=(9, 6)), "dtw", {"window": 2}), rng.permutation(9)[:n_members]
+    movable = space.movable_among(members)
+    np.testing.assert_array_equal(movable.all_distances(), space.block(members, members))
+    np.testing.assert_array_equal(movable.start(np.arange(n_members)), space.movable.start(members))
+    assert make_space(rng.normal(size=(9, 6)), "msm", {}).movable_among(members) is None
+
+
 def test_what_moves():
     X = np.random.default_rng(0).normal(size=(4, 6))
     assert all(make_space(X, metric, {}).movable is None for metric in ("erp", "msm", "twe"))
@@ -310,9 +320,9 @@ def test_known_distances_change_no_trial(monkeypatch, bump_series):
 def test_the_distances_of_all_series_are_computed_once(monkeypatch, bump_series):
     computed, matrix = [], SeriesSpace._matrix
 
-    def counting(space):
+    def counting(space, *arguments):
         computed.append(space.shape)
-        return matrix(space)
+        return matrix(space, *arguments)
 
     monkeypatch.setattr(SeriesSpace, "_matrix", counting)
     fitted(*bump_series)

@@ -160,6 +160,17 @@ class SeriesSpace(Space):
         """The series as points that gradient steps change; None where the metric has no gradient."""
         return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
+    def movable_among(self, members: np.ndarray) -> MovableSeries | None:
+        """As ``movable``, for some of the series; where these are all, their distances are those of this space."""
+        chosen = self._subset(members)
+        if len(members) < self.shape[0] or chosen.movable is None:
+            return chosen.movable
+
+        def matrix() -> np.ndarray:
+            return self.block(slice(None), slice(None))[np.ix_(members, members)]
+
+        return MovableSeries(chosen._columns, chosen._warping, chosen._read, chosen._place, matrix)
+
     def _place(self, series: Series, factors: np.ndarray) -> Self:
         """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
         learned = None if (factors == 1).all() else factors
