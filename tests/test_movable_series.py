@@ -177,6 +177,16 @@ def test_objects_have_the_form_that_users_give(form):
     np.testing.assert_array_equal(movable.read(objects), points)
 
 
+@pytest.mark.parametrize("n_members", [5, 9])
+def test_distances_among_members_are_those_of_the_space(n_members):
+    rng = np.random.default_rng(0)
+    space, members = make_space(rng.normal(size=(9, 6)), "dtw", {"window": 2}), rng.permutation(9)[:n_members]
+    movable = space.movable_among(members)
+    np.testing.assert_array_equal(movable.all_distances(), space.block(members, members))
+    np.testing.assert_array_equal(movable.start(np.arange(n_members)), space.movable.start(members))
+    assert make_space(rng.normal(size=(9, 6)), "msm", {}).movable_among(members) is None
+
+
 def test_what_moves():
     X = np.random.default_rng(0).normal(size=(4, 6))
     assert all(make_space(X, metric, {}).movable is None for metric in ("erp", "msm", "twe"))
@@ -197,6 +207,34 @@ def test_gradients_of_long_series():
         i, j = space.compare(row, 0).pairs.T
         expected += np.bincount(j, slope / distance * (values[0, j] - values[row, i]))
     np.testing.assert_allclose(gradient.points[0, :, 0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("window", [2, None])
+@pytest.mark.parametrize("n_channels", [1, 2])
+def test_gradients_follow_the_best_paths(n_channels, window):
+    """More pairs than lanes, of few and many points. Whole numbers have many equally good paths: one rule decides."""
+    rng = np.random.default_rng(n_channels)
+    lengths = np.repeat([1, 4, 9, 21], 10)
+    space = make_space(
+        [rng.integers(0, 4, (n_channels, length)) * 1.0 for length in lengths], "dtw", {"window": window}
+    )
+    movable, scales = space.movable, rng.uniform(0.5, 2.0, n_channels)
+    moved = Moved(movable.start(np.array([0, 11, 22, 33])), scales)
+    rows, columns = np.arange(40), rng.integers(0, 4, (40, 3))
+    distances, slopes = movable.distances(rows, moved, columns), rng.normal(size=(40, 3))
+    gradient = Moved(np.zeros_like(moved.points), np.zeros(n_channels))
+    movable.add_gradients(rows, moved, columns, distances, slopes, gradient)
+    points, of_scales = np.zeros_like(moved.points), np.zeros(n_channels)
+    for row, entry in np.argwhere(distances > 0):
+        column = columns[row, entry]
+        a, b = (movable.start(np.array([at]))[0] * np.sqrt(scales) for at in (row, 11 * column))
+        radius = kernels.series.band_radius(len(a), len(b), -1 if window is None else window, -1.0)
+        for i, j in kernels.alignment.align(a, b, radius)[0]:
+            pull = slopes[row, entry] / distances[row, entry] * (b[j] - a[i])
+            points[column, j] += pull * np.sqrt(scales)
+            of_scales += 0.5 * pull * (b[j] - a[i])
+    np.testing.assert_allclose(gradient.points, points, atol=1e-12)
+    np.testing.assert_allclose(gradient.scales, of_scales, atol=1e-12)
 
 
 def bumps(rng, codes, length=40):
@@ -277,6 +315,35 @@ def test_known_distances_change_no_trial(monkeypatch, bump_series):
     anew = fitted(*bump_series)
     assert anew.adaptation_.held_out_after == known.adaptation_.held_out_after
     np.testing.assert_array_equal(anew.adaptation_.prototypes, known.adaptation_.prototypes)
+
+
+def test_the_distances_of_all_series_are_computed_once(monkeypatch, bump_series):
+    computed, matrix = [], SeriesSpace._matrix
+
+    def counting(space, *arguments):
+        computed.append(space.shape)
+        return matrix(space, *arguments)
+
+    monkeypatch.setattr(SeriesSpace, "_matrix", counting)
+    fitted(*bump_series)
+    assert computed == [(100, 100)]
+
+
+@pytest.mark.parametrize(("n_passes", "of_trial"), [(1, 1), (8, 2)])
+def test_a_trial_makes_a_quarter_of_the_passes(bump_series, n_passes, of_trial):
+    seen = []
+    classifier = fitted(*bump_series, adapt={"callback": seen.append, "n_passes": n_passes})
+    assert classifier.adaptation_.n_passes == n_passes
+    assert [progress.n_evaluations for progress in seen] == list(range(1, of_trial + n_passes + 1))
+    assert {progress.max_evaluations for progress in seen} == {of_trial + n_passes}
+
+
+@pytest.mark.parametrize("n", [200, 520])
+def test_many_series_that_move_are_calibrated_by_their_trial(n):
+    codes = np.arange(n) % 2
+    classifier = fitted(bumps(np.random.default_rng(2), codes, length=10), codes)
+    assert classifier.adaptation_.has_moved
+    assert classifier.calibration_.how == ("folds" if n == 200 else "held-out part")
 
 
 def test_workers_change_nothing(bump_series):

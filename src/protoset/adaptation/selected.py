@@ -49,6 +49,8 @@ class MovedSelection:
         The nearest training object of the same class to each prototype, as a row.
     training : TrainingSet
         The distinct training objects, in the order in which prototypes moved among them.
+    movable : MovableObjects
+        The distinct objects, with the distances that are known.
     moved : MovingSet
         The prototypes among the distinct objects.
     tried : list of TriedSet
@@ -59,6 +61,7 @@ class MovedSelection:
     prototypes: PrototypeSpace
     exemplars: np.ndarray
     training: TrainingSet
+    movable: MovableObjects
     moved: MovingSet
     tried: list[TriedSet]
 
@@ -122,7 +125,7 @@ def _adapt_selected(
     labels = adapted.adaptation.labels[as_kept]
     ordered = MovingSet(points, moved.labels[as_kept], _renumbered(moved.own, as_kept))
     adaptation = replace(adapted.adaptation, prototypes=prototypes, labels=labels)
-    return MovedSelection(adaptation, placed, exemplars, training, ordered, adapted.tried)
+    return MovedSelection(adaptation, placed, exemplars, training, movable, ordered, adapted.tried)
 
 
 def _renumbered(own: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -103,7 +103,9 @@ class AdaptSettings:
             longer_course = passes if self.n_passes is not None else round(LONG_SOFTMAX * passes)
             softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, tried_passes=passes)
         if movable.is_costly:
-            return [replace(softmax if self.loss == "softmax" else relative, noise=0.0)]
+            course = softmax if self.loss == "softmax" else relative
+            shorter = max(1, round(movable.trial_passes * course.n_passes))
+            return [replace(course, noise=0.0, tried_passes=shorter)]
         courses = [relative, softmax]
         if not has_many:
             courses.append(replace(relative, noise=FEW_NOISE))

@@ -141,7 +141,7 @@ def hold_out(
         return None
     objects = source.training.objects
     is_stayed_of_many = moved is not None and has_many(objects) and not moved.adaptation.has_moved
-    is_slow = source.movable is not None and source.movable.is_costly
+    is_slow = source.movable is not None and source.movable.is_costly and len(objects) <= FEW_SERIES
     if moved is not None and moved.tried and not is_slow and not is_stayed_of_many:
         sets = [source.tried(each) for each in moved.tried if len(each.held_out)]
     else:
@@ -194,8 +194,8 @@ class _Source:
     ):
         self.training = training if moved is None else moved.training
         self._space, self._selector, self._moved = space, selector, moved
-        self.movable = None
-        if moved is not None or space.remote:
+        self.movable = None if moved is None else moved.movable
+        if moved is None and space.remote:
             self.movable = space.movable if self.training.is_plain else space.movable_among(self.training.rows)
 
     def tried(self, tried: TriedSet) -> JudgedSet:

@@ -29,6 +29,10 @@ VECTOR_BYTES = 256
 N_VECTORS = 4
 """Vectors of these bytes; their additions do not wait for each other."""
 
+STEP_BYTES_PER_CELL = 2 * LANES // 8
+"""Bytes of the steps that led to a cell in double precision: a bit for each lane whose path took a point of x alone,
+then one for each whose path took a point of y alone. Of equal costs, a step that takes both is kept, then one of x."""
+
 ALIGNMENT = 64
 """Bytes of a cache line, where arrays of lanes start."""
 
@@ -298,70 +302,104 @@ def sum_floors(typing, values, skips, at, upper, lower, envelope_at, count):
 
 
 @intrinsic
-def warp_row(typing, x, x_at, y, y_at, above, above_at, cells, cells_at, count):
+def warp_row(typing, x, x_at, y, y_at, above, above_at, cells, cells_at, count, steps, steps_at):
     """Compute ``count`` cells of a row under dynamic time warping; offsets are in items, ``count`` is at least 1.
 
-    x has lanes, y has one series, of one channel. ``above`` and ``cells`` may be the same array: then the cell before
-    the first one may be of this row or of the row above, whichever paths may come from.
+    x has lanes of one channel. y has one series, or lanes where it has three axes. ``above`` and ``cells`` may be the
+    same array: then the cell before the first one may be of this row or of the row above, whichever paths may come
+    from. ``steps`` is None, or gets the steps that led to the cells, see ``STEP_BYTES_PER_CELL``.
     """
-    del typing, x_at, y_at, above_at, cells_at, count
-    signature = types.void(x, types.intp, y, types.intp, above, types.intp, cells, types.intp, types.intp)
+    del typing, x_at, y_at, above_at, cells_at, count, steps_at
+    whole = types.intp
+    signature = types.void(x, whole, y, whole, above, whole, cells, whole, whole, steps, whole)
 
     def build(context, builder, signature, values):
         vectors = _Vectors(context, builder, x.dtype)
-        x_data, y_data, above_data, cells_data = (
-            vectors.pointer(signature.args[at], values[at]) for at in (0, 2, 4, 6)
-        )
-        points = vectors.load(x_data, values[1])
+        warped = _WarpedRow(vectors, signature.args, values)
+        points = vectors.load(warped.x, values[1])
 
-        def cells_of(column, diagonal, over, left):
-            other = vectors.number(y_data, vectors.offset(values[3], column))
-            return [
-                vectors.add(vectors.least(vectors.least(d, o), before), vectors.square(point, other))
-                for point, d, o, before in zip(points, diagonal, over, left, strict=True)
-            ]
+        def costs_of(column):
+            others = warped.other_points(column)
+            return [vectors.square(point, other) for point, other in zip(points, others, strict=True)]
 
-        _row_of_cells(vectors, cells_of, above_data, values[5], cells_data, values[7], values[8])
+        warped.build_cells(costs_of)
         return context.get_dummy_value()
 
     return signature, build
 
 
 @intrinsic
-def warp_row_channels(typing, x, x_at, y, y_at, above, above_at, cells, cells_at, count, channels):
+def warp_row_channels(typing, x, x_at, y, y_at, above, above_at, cells, cells_at, count, steps, steps_at, channels):
     """As ``warp_row``, for several channels."""
-    del typing, x_at, y_at, above_at, cells_at, count, channels
+    del typing, x_at, y_at, above_at, cells_at, count, steps_at, channels
     whole = types.intp
-    signature = types.void(x, whole, y, whole, above, whole, cells, whole, whole, whole)
+    signature = types.void(x, whole, y, whole, above, whole, cells, whole, whole, steps, whole, whole)
 
     def build(context, builder, signature, values):
         vectors = _Vectors(context, builder, x.dtype)
-        x_data, y_data, above_data, cells_data = (
-            vectors.pointer(signature.args[at], values[at]) for at in (0, 2, 4, 6)
-        )
-        channels = values[9]
+        warped, channels = _WarpedRow(vectors, signature.args, values), values[11]
 
-        def cells_of(column, diagonal, over, left):
-            first = vectors.offset(values[3], builder.mul(column, channels))
+        def costs_of(column):
+            first = builder.mul(column, channels)
 
             def add_channel(channel, carried):
                 lanes = vectors.load(
-                    x_data, vectors.offset(values[1], builder.mul(channel, ir.Constant(_INDEX, LANES)))
+                    warped.x, vectors.offset(values[1], builder.mul(channel, ir.Constant(_INDEX, LANES)))
                 )
-                other = vectors.number(y_data, vectors.offset(first, channel))
-                squares = [vectors.square(point, other) for point in lanes]
+                others = warped.other_points(vectors.offset(first, channel))
+                squares = [vectors.square(point, other) for point, other in zip(lanes, others, strict=True)]
                 return [[vectors.add(total, square) for total, square in zip(carried[0], squares, strict=True)]]
 
-            costs = vectors.loop(channels, [[vectors.constant(0.0)] * N_VECTORS], add_channel)[0]
-            return [
-                vectors.add(vectors.least(vectors.least(d, o), before), cost)
-                for cost, d, o, before in zip(costs, diagonal, over, left, strict=True)
-            ]
+            return vectors.loop(channels, [[vectors.constant(0.0)] * N_VECTORS], add_channel)[0]
 
-        _row_of_cells(vectors, cells_of, above_data, values[5], cells_data, values[7], values[8])
+        warped.build_cells(costs_of)
         return context.get_dummy_value()
 
     return signature, build
+
+
+class _WarpedRow:
+    """Arrays and offsets of ``warp_row``, and the code of its cells."""
+
+    def __init__(self, vectors, array_types, values):
+        self._vectors, self._values = vectors, values
+        self.x, self._y, self._above, self._cells = (
+            vectors.pointer(array_types[at], values[at]) for at in (0, 2, 4, 6)
+        )
+        self._has_lanes = array_types[2].ndim == 3
+        has_steps = not isinstance(array_types[9], types.NoneType)
+        self._steps = vectors.pointer(array_types[9], values[9]) if has_steps else None
+
+    def other_points(self, item):
+        """Items of y, ``item`` after the first one: a number in all lanes, or the lanes."""
+        vectors, at = self._vectors, self._values[3]
+        if self._has_lanes:
+            return vectors.load(self._y, vectors.offset(at, vectors.builder.mul(item, ir.Constant(_INDEX, LANES))))
+        return [vectors.number(self._y, vectors.offset(at, item))] * N_VECTORS
+
+    def build_cells(self, costs_of):
+        """Build the loop over the cells, whose points cost ``costs_of(column)``."""
+        vectors, values = self._vectors, self._values
+
+        def cells_of(column, diagonal, over, left):
+            cells = []
+            for number, (cost, d, o, before) in enumerate(zip(costs_of(column), diagonal, over, left, strict=True)):
+                cells.append(vectors.add(vectors.least(vectors.least(d, o), before), cost))
+                if self._steps is not None:
+                    self._store_steps(column, number, d, o, before)
+            return cells
+
+        _row_of_cells(vectors, cells_of, self._above, values[5], self._cells, values[7], values[8])
+
+    def _store_steps(self, column, number, diagonal, over, left):
+        """Write a bit for each lane of a vector whose path comes from above, and one for each from the left."""
+        vectors, builder = self._vectors, self._vectors.builder
+        is_alone = builder.fcmp_ordered("<", vectors.least(over, left), diagonal)
+        is_over = builder.fcmp_ordered("<=", over, left)
+        first = vectors.offset(self._values[10], builder.mul(column, ir.Constant(_INDEX, STEP_BYTES_PER_CELL)))
+        for plane, bits in enumerate((builder.and_(is_alone, is_over), builder.and_(is_alone, builder.not_(is_over)))):
+            at = vectors.offset(first, plane * STEP_BYTES_PER_CELL // 2 + number)
+            builder.store(builder.bitcast(bits, ir.IntType(8)), builder.gep(self._steps, [at]))
 
 
 @intrinsic

@@ -7,7 +7,16 @@ those of ``series.dtw``, so that distances in double precision are the same to t
 import numpy as np
 
 from protoset.kernels._compile import part
-from protoset.kernels._lanes import LANES, is_within, vector_lanes, warp_row, warp_row_channels
+from protoset.kernels._lanes import (
+    LANES,
+    N_VECTORS,
+    STEP_BYTES_PER_CELL,
+    fill_rows,
+    is_within,
+    vector_lanes,
+    warp_row,
+    warp_row_channels,
+)
 from protoset.kernels.series import NARROW_BAND
 
 ROWS_PER_CHECK = 8
@@ -30,6 +39,12 @@ def band_cells(m, radius):
 
 
 @part
+def cell_of_steps(i, j, radius):
+    """Position of a cell among those of the steps: rows have a cell for each distance of j from i within the radius."""
+    return (i - 1) * (2 * radius + 1) + j - i + radius
+
+
+@part
 def start_band(previous, m, radius):
     """Write the row of cells before the first points, where every path begins."""
     previous[: band_cells(m, radius)] = np.inf
@@ -37,30 +52,36 @@ def start_band(previous, m, radius):
 
 
 @part(inline="always")
-def _cells_of_row(x, i, y, y_at, channels, first, last, above, above_first, cells, cells_first, n_lanes):
+def _cells_of_row(
+    x, i, y, y_at, channels, first, last, above, above_first, cells, cells_first, n_lanes, steps, steps_first
+):
     """Compute the cells of row i from column ``first`` to ``last``; series y starts at the offset ``y_at``."""
     count, x_at, y_at = last - first + 1, (i - 1) * channels * LANES, y_at + (first - 1) * channels
-    above_at, cells_at = above_first * LANES, cells_first * LANES
+    above_at, cells_at, has_lanes = above_first * LANES, cells_first * LANES, y.ndim == 3
     for lane in range(0, n_lanes, vector_lanes(x)):
-        at = (x_at + lane, above_at + lane, cells_at + lane)
+        at = (x_at + lane, y_at * LANES + lane if has_lanes else y_at, above_at + lane, cells_at + lane)
+        steps_at = steps_first * STEP_BYTES_PER_CELL + lane // 8
         if channels == 1:
-            warp_row(x, at[0], y, y_at, above, at[1], cells, at[2], count)
+            warp_row(x, at[0], y, at[1], above, at[2], cells, at[3], count, steps, steps_at)
         else:
-            warp_row_channels(x, at[0], y, y_at, above, at[1], cells, at[2], count, channels)
+            warp_row_channels(x, at[0], y, at[1], above, at[2], cells, at[3], count, steps, steps_at, channels)
 
 
 @part
-def warp_to_one(x, n, y, m, radius, cells):
-    """Squared dynamic time warping distances of the series in the lanes to one series.
+def warp_lanes(x, n, y, m, radius, cells, n_lanes, steps, keeps_steps):
+    """Squared dynamic time warping distances of the series in the first lanes of x to one series, or to those of y.
 
-    x is (points, channels, lanes) and y is (points, channels), of which the first n and m points count. ``cells`` is
-    work space for one row of the band: a cell is overwritten after it was read, as the band never moves to the left.
+    x is (points, channels, lanes) and y is (points, channels) or as x, of which the first n and m points count.
+    ``cells`` is work space for one row of the band: a cell is overwritten after it was read, as the band never moves to
+    the left. ``steps`` is None, or gets the steps to all cells, see ``STEP_BYTES_PER_CELL``: those of all rows or, with
+    room for one row, if they are not kept.
     """
     start_band(cells, m, radius)
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
-        shift = base - band_base(i - 1, radius)
-        _cells_of_row(x, i, y, 0, x.shape[1], first, last, cells, first - base + shift, cells, first - base, LANES)
+        at, shift = first - base, base - band_base(i - 1, radius)
+        steps_first = cell_of_steps(i, first, radius) if keeps_steps else 0
+        _cells_of_row(x, i, y, 0, x.shape[1], first, last, cells, at + shift, cells, at, n_lanes, steps, steps_first)
         if i == 1:
             cells[0] = np.inf
         cells[last + 1 - base] = np.inf
@@ -95,7 +116,7 @@ def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
         first, last = max(first, i - radius), min(n, i + radius)
         start, stop = first, min(last, max(end, first) + 1)
         while True:
-            _cells_of_row(x, i, y, y_at, channels, start, stop, cells, start, cells, start, n_lanes)
+            _cells_of_row(x, i, y, y_at, channels, start, stop, cells, start, cells, start, n_lanes, None, 0)
             if stop >= last or not _any_within(cells, stop, cutoffs, n_lanes):
                 break
             start, stop = stop + 1, min(last, stop + COLUMNS_PER_CHECK)
@@ -113,10 +134,19 @@ def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
 
 
 @part
-def fill_lanes(lanes, length, values, starts, count, factors):
-    """Write ``count`` series to the lanes; ``starts`` has the first point of each."""
-    for lane in range(count):
-        points = values[starts[lane] : starts[lane] + length]
-        for t in range(length):
-            for channel in range(values.shape[1]):
-                lanes[t, channel, lane] = points[t, channel] * factors[channel]
+def fill_lanes(lanes, size, values, starts, count):
+    """Write ``count`` series of ``size`` items to the lanes; ``starts`` has the offset of each in ``values``.
+
+    Whole vectors of lanes are written: the lanes after the last series may get the first one again.
+    """
+    width = vector_lanes(lanes) // N_VECTORS
+    starts[count:] = starts[0]
+    if size >= width:
+        for at in range(0, size, width):
+            for first in range(0, count, width):
+                fill_rows(values, starts, first, min(at, size - width), lanes)
+    else:
+        items, rows = values.reshape(-1), lanes.reshape(-1, LANES)
+        for lane in range(count):
+            for at in range(size):
+                rows[at, lane] = items[starts[lane] + at]

@@ -22,7 +22,7 @@ from protoset.spaces.movable import MovableObjects, Moved
 from protoset.spaces.series_data import Series
 
 if TYPE_CHECKING:
-    from protoset.kernels.series import Warping
+    from protoset.kernels.series import SeriesArrays, Warping
 
 FEW_ROWS = 32
 """Series up to which lanes would stay empty if they had different series and the same prototype."""
@@ -58,6 +58,7 @@ class MovableSeries(MovableObjects):
     step = 0.4
     steepness = (10.0, 20.0)
     n_passes = 20
+    trial_passes = 0.25
     is_costly = True
     attribute_word = "channel"
     n_listed = 12
@@ -155,7 +156,7 @@ class MovableSeries(MovableObjects):
         computed = np.empty((n_prototypes, len(rows)))
         starts = np.arange(n_prototypes) * n_points
         kernels.adapting_series.squared_block(
-            self._arrays, rows[order], factors, points, starts, lengths, self._warping, computed
+            self._scaled(factors), rows[order], points, starts, lengths, self._warping, computed
         )
         distances = np.empty((len(rows), n_prototypes))
         distances[order] = np.sqrt(computed).T
@@ -181,17 +182,22 @@ class MovableSeries(MovableObjects):
             if first < len(pulls):
                 kernels.adapting_series.pull_along_alignment(pairs, first, pulls[first], moves, gradient.scales)
                 first += 1
-        gradient.points[:] += moves * pairs.factors
+        gradient.points[:] += moves * np.sqrt(prototypes.scales)
 
     def _pairs(self, rows: np.ndarray, columns: np.ndarray, prototypes: Moved) -> tuple[Any, np.ndarray]:
         """Pairs as the kernels take them, those of equal lengths together, and their positions among the given ones."""
         lengths = _lengths(prototypes.points)
         order = np.lexsort((lengths[columns], self._series.lengths[rows]))
-        points, factors = np.ascontiguousarray(prototypes.points), np.sqrt(prototypes.scales)
+        factors = np.sqrt(prototypes.scales)
+        points = np.ascontiguousarray(prototypes.points * factors)
         pairs = kernels.adapting_series.Pairs(
-            self._arrays, rows[order], points, lengths, columns[order], factors, self._warping
+            self._scaled(factors), rows[order], points, lengths, columns[order], self._warping
         )
         return pairs, order
+
+    def _scaled(self, factors: np.ndarray) -> SeriesArrays:
+        """Training series with their channels multiplied by factors."""
+        return self._arrays if (factors == 1).all() else self._arrays._replace(values=self._arrays.values * factors)
 
     def place(self, prototypes: Moved) -> PrototypeSpace:
         """Space of the moved series."""
@@ -210,6 +216,8 @@ def _padded(series: Series) -> np.ndarray:
 
 def _lengths(points: np.ndarray) -> np.ndarray:
     """Count the points of each series."""
+    if not np.isnan(points[:, -1, 0]).any():
+        return np.full(len(points), points.shape[1])
     return np.count_nonzero(~np.isnan(points[:, :, 0]), axis=1)
 
 

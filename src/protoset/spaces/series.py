@@ -114,9 +114,7 @@ class SeriesSpace(Space):
         values, order = b.values.reshape(len(b.values), -1), np.argsort(a.lengths[many], kind="stable")
         arrays = kernels.series.SeriesArrays(a.values.reshape(len(a.values), -1), a.starts)
         block, starts, lengths = np.empty((len(others), len(many))), b.starts[others], b.lengths[others]
-        kernels.adapting_series.squared_block(
-            arrays, many[order], np.ones(a.n_channels), values, starts, lengths, self._warping, block
-        )
+        kernels.adapting_series.squared_block(arrays, many[order], values, starts, lengths, self._warping, block)
         if self._warping.root:
             np.sqrt(block, out=block)
         back = np.empty_like(order)
@@ -182,9 +180,7 @@ class SeriesSpace(Space):
             rows, others = order[first : first + MATRIX_STRIP], order[first:]
             strip = np.empty((len(others), len(rows)))
             starts, lengths = series.starts[others], series.lengths[others]
-            kernels.adapting_series.squared_block(
-                arrays, rows, np.ones(series.n_channels), arrays.values, starts, lengths, self._warping, strip
-            )
+            kernels.adapting_series.squared_block(arrays, rows, arrays.values, starts, lengths, self._warping, strip)
             if self._warping.root:
                 np.sqrt(strip, out=strip)
             matrix[others[:, None], rows] = strip
@@ -219,6 +215,17 @@ class SeriesSpace(Space):
     def movable(self) -> MovableSeries | None:
         """The series as points that gradient steps change; None where the metric has no gradient."""
         return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
+
+    def movable_among(self, members: np.ndarray) -> MovableSeries | None:
+        """As ``movable``, for some of the series; where these are all, their distances are those of this space."""
+        chosen = self._subset(members)
+        if len(members) < self.shape[0] or chosen.movable is None:
+            return chosen.movable
+
+        def matrix() -> np.ndarray:
+            return self.block(slice(None), slice(None))[np.ix_(members, members)]
+
+        return MovableSeries(chosen._columns, chosen._warping, chosen._read, chosen._place, matrix)
 
     def _place(self, series: Series, factors: np.ndarray) -> Self:
         """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
