@@ -10,8 +10,8 @@ the recurrence as it stands, one pair after the other, each to its end: no bound
 time is measured on 600 of the series and multiplied by the number of pairs. The ratio to all pairs many at a time, with
 vector instructions, is printed beside it.
 
-Refinement beyond its matrix: distances of all series to a candidate, up to the distance of the 7th nearest prototype of
-each series (5 % of the series, of half the classes), beside the same distances to the end.
+Refinement beyond its matrix: distances of all series to a candidate, up to the distance of the 7th nearest of 50
+prototypes, beside the same distances to the end.
 """
 
 from __future__ import annotations
@@ -151,9 +151,9 @@ def prediction(name: str, X: np.ndarray, queries: np.ndarray, wanted: float) -> 
     print(f"{'':<34}{'the same neighbours and distances' if same else 'THE NEIGHBOURS DIFFER'} for 200 queries")
 
 
-def candidates(name: str, X: np.ndarray, metric: str, parameters: dict[str, Any]) -> None:
+def candidates(name: str, X: np.ndarray, parameters: dict[str, Any]) -> None:
     """Print the CPU time of the distances to candidates up to cut-offs, beside that of all these distances."""
-    space, n = make_space(X, metric, parameters), len(X)
+    space, n = make_space(X, "dtw", parameters), len(X)
     prototypes, tried = np.split(np.random.default_rng(0).permutation(n)[: n // 40 + CANDIDATES], [n // 40])
     cutoffs = np.partition(space.block(slice(None), prototypes), 6, axis=1)[:, 6]
     space.distances_to(0), space.distances_within(0, cutoffs)  # compiles
@@ -214,11 +214,9 @@ def main(folder: Path) -> None:
     print(f"\nnearest of {len(hard):,} series to {len(queries):,} others, radius {RADIUS}")
     prediction(name, hard, queries, wanted=10)
     print(f"\ndistances of 2,000 series to {CANDIDATES} candidates of a refinement")
-    candidates(f"{name}, radius {RADIUS}", objects, "dtw", band)
-    candidates(f"{name}, no window", objects, "dtw", {})
-    candidates("smooth, like GunPoint", smooth_gestures(2000, 128), "dtw", band | {"normalize": True})
-    for metric in ("erp", "msm", "twe"):
-        candidates(f"{name}, {metric}, radius {RADIUS}", objects, metric, band)
+    candidates(f"{name}, radius {RADIUS}", objects, band)
+    candidates(f"{name}, no window", objects, {})
+    candidates("smooth, like GunPoint", smooth_gestures(2000, 128), band | {"normalize": True})
 
 
 if __name__ == "__main__":

@@ -197,6 +197,20 @@ def edit_matrix(series, shape, first_row, step, matrix):
 
 
 @compiled
+def edit_block(series, shape, rows, columns, block):
+    """Write the distances of the series ``rows`` to the series ``columns``."""
+    batch = make_edit_batch(shape, series)
+    for r in range(rows.shape[0]):
+        for first in range(0, columns.shape[0], LANES):
+            count = min(LANES, columns.shape[0] - first)
+            for lane in range(count):
+                batch.columns[lane], batch.cutoffs[lane] = columns[first + lane], np.inf
+            edit_batch(rows[r], series, shape, count, batch)
+            for lane in range(count):
+                block[r, first + lane] = batch.cells[-1, lane]
+
+
+@compiled
 def edit_thresholds(series, means, first_row, step, n_neighbors, shape, rounding, thresholds):
     """Write an upper bound on the distance of the last neighbour of every ``step``-th series.
 

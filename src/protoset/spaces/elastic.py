@@ -36,12 +36,13 @@ from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.elastic_search import ElasticSearch, bounds_of, double_lanes, edit_shape, fits_lanes
 from protoset.spaces.movable import MovableObjects, Moved
-from protoset.spaces.series import SeriesSpace, band_of, check_window, read_training
+from protoset.spaces.series import LEAST_LANES, SeriesSpace, band_of, check_window, read_training
 from protoset.spaces.series_data import Series, check_stored
 from protoset.spaces.series_search import STRIPES
 
 if TYPE_CHECKING:
     from protoset.kernels.elastic import Edits, EditSeries
+    from protoset.kernels.elastic_lanes import EditLanes, EditShape
 
 
 class ElasticSpace(SeriesSpace):
@@ -89,23 +90,32 @@ class ElasticSpace(SeriesSpace):
         return self._edit_series(self._columns)
 
     def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Distances of rows to columns, pair by pair."""
-        return self._block(rows, columns, upper=False)
+        """Distances of rows to columns, many at a time among training series of one channel and one length."""
+        if max(len(rows), len(columns)) < LEAST_LANES or not self._is_training or self._lanes is None:
+            return self._block(rows, columns, upper=False)
+        others, many = (rows, columns) if len(rows) < len(columns) else (columns, rows)
+        block = np.empty((len(others), len(many)))
+        kernels.elastic_lanes.edit_block(*self._lanes, others, many, block)
+        return block if others is rows else np.ascontiguousarray(block.T)
+
+    @cached_property
+    def _lanes(self) -> tuple[EditLanes, EditShape] | None:
+        """Training series of one channel and one length, as the kernels for many pairs take them; None for others."""
+        series, edits = self._column_edits, self._edits
+        return (double_lanes(series, edits), edit_shape(series, edits)) if fits_lanes(series) else None
 
     def _compute_matrix(self, matrix: np.ndarray, n_jobs: int | None) -> None:
         """Compute the distances of all training series, many at a time where they have one channel and one length."""
-        series = self._column_edits
-        if not fits_lanes(series):
+        if self._lanes is None:
             Space.write_matrix(self, matrix, n_jobs=n_jobs)
             return
         upper, write = np.zeros(self.shape), kernels.elastic_lanes.edit_matrix
-        lanes, shape = double_lanes(series, self._edits), edit_shape(series, self._edits)
-        in_threads(n_jobs)(delayed(write)(lanes, shape, stripe, STRIPES, upper) for stripe in range(STRIPES))
+        in_threads(n_jobs)(delayed(write)(*self._lanes, stripe, STRIPES, upper) for stripe in range(STRIPES))
         np.add(upper, upper.T, out=matrix)
 
     def _can_abandon(self) -> bool:
-        """Series of any lengths are compared pair by pair."""
-        return True
+        """Whether series are compared pair by pair: many at a time are faster to the end."""
+        return self._lanes is None
 
     def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:
         """Write the distances of all training series to one; return the pairs bounded, abandoned and computed."""
