@@ -296,9 +296,9 @@ def test_the_softmax_looks_at_near_prototypes_from_fewer_on(monkeypatch):
     X, y = make_blobs(1200, n_features=4, centers=20, cluster_std=1.5, random_state=1)
     start = np.arange(200)
     results = []
-    for many, length in ((200, 32), (192, 200), (192, 32)):
+    for many, length in ((200, 24), (192, 200), (192, 24)):
         monkeypatch.setattr(descent, "MANY_IN_SOFTMAX", many)
-        monkeypatch.setattr(descent, "LISTED_PROTOTYPES", length)
+        monkeypatch.setattr(descent, "LISTED_IN_SOFTMAX", length)
         results.append(adapt(X, y, X[start], y[start], n_passes=4, loss="softmax").prototypes)
     without, whole, listed = results
     np.testing.assert_allclose(whole, without, atol=1e-3)

@@ -566,7 +566,7 @@ def test_the_compiled_pass_takes_the_steps_in_python(metric, loss, seed, has_lis
     with pytest.MonkeyPatch.context() as patch:
         if has_lists:
             patch.setattr(descent, "MANY_IN_SOFTMAX" if loss == "softmax" else "MANY_PROTOTYPES", 3)
-            patch.setattr(descent, "LISTED_PROTOTYPES", 4)
+            patch.setattr(descent, "LISTED_IN_SOFTMAX" if loss == "softmax" else "LISTED_PROTOTYPES", 4)
         for each in (movable, _Uncompiled(movable)):
             weighted = WeightedObjects(each, y, np.linspace(0.5, 1.5, N))
             moved.append(descend(weighted, start, np.arange(3, N), course, np.random.RandomState(seed)).moved)

@@ -276,7 +276,7 @@ def test_lists_hold_the_nearest_of_both_sides_but_not_the_own_prototype():
     space = make_space(bumps(np.random.default_rng(0), codes), "dtw", {"window": 5})
     objects = WeightedObjects(space.movable, codes, np.ones(80))
     start = starting_set(space.movable, DistinctObjects.once_each(codes), np.arange(30))
-    lists = nearby_prototypes(objects, start, np.arange(80))
+    lists = nearby_prototypes(objects, start, np.arange(80), space.movable.n_listed)
     assert lists.shape == (80, space.movable.n_listed)
     assert not (lists == start.own[:, None]).any()
     distances, labels = objects.distances(start, np.arange(80))

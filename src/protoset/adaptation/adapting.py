@@ -184,8 +184,8 @@ def adapt(
     Prototypes that were selected from all objects have too low errors on held-out objects. For ``REPS`` and
     ``Refined(REPS())``, :class:`PrototypeClassifier` therefore selects again without the held-out objects.
 
-    By default, the softmax loss makes 100 passes for more than 2,048 objects, and both losses make fewer passes for
-    more than 50,000 objects. For up to 2,048 objects, the trials also include a short run of 10 passes.
+    By default, the softmax loss makes 100 passes for more than 2,048 objects (40 in its trial), and both losses make
+    fewer passes for more than 50,000 objects. For up to 2,048 objects, the trials also include a short run of 10 passes.
 
     Examples
     --------

@@ -66,6 +66,9 @@ MANY_IN_SOFTMAX = 192
 LISTED_PROTOTYPES = 32
 """Prototypes that an object looks at then."""
 
+LISTED_IN_SOFTMAX = 24
+"""The same for the softmax."""
+
 CHUNK_OBJECTS = 2**16
 """Objects in memory at once, where there are more."""
 
@@ -196,8 +199,8 @@ def row_bytes(movable: MovableObjects, n_prototypes: int) -> int:
 
 def list_length(movable: MovableObjects, n_prototypes: int, loss: str) -> int:
     """Prototypes that an object looks at; 0 where it looks at all."""
-    has_many = n_prototypes > (movable.n_listed or (MANY_IN_SOFTMAX if loss == "softmax" else MANY_PROTOTYPES))
-    return (movable.n_listed or LISTED_PROTOTYPES) if has_many else 0
+    many, length = (MANY_IN_SOFTMAX, LISTED_IN_SOFTMAX) if loss == "softmax" else (MANY_PROTOTYPES, LISTED_PROTOTYPES)
+    return (movable.n_listed or length) if n_prototypes > (movable.n_listed or many) else 0
 
 
 def typical_distance(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> float:
@@ -333,7 +336,9 @@ class _Descent:
                 objects, rows, own = self._take(positions) if self._whole is None else self._whole
                 prototypes = MovingSet(self._prototypes.moved, self._prototypes.labels, own)
                 if is_listing:
-                    self._lists[positions] = nearby_prototypes(objects, prototypes, rows, self._n_jobs)
+                    self._lists[positions] = nearby_prototypes(
+                        objects, prototypes, rows, self._lists.shape[1], self._n_jobs
+                    )
                 order = self._generator.permutation(len(positions))
                 lists = self._lists if self._whole is not None else self._lists[positions]
                 self._pass_over(objects, prototypes, rows, order, lists)
@@ -417,10 +422,10 @@ def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iter
 
 
 def nearby_prototypes(
-    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, n_jobs: int | None = None
+    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, length: int, n_jobs: int | None = None
 ) -> np.ndarray:
     """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them."""
-    lists = np.empty((len(rows), objects.movable.n_listed or LISTED_PROTOTYPES), np.int32)
+    lists = np.empty((len(rows), length), np.int32)
 
     def fill(part: slice) -> None:
         screen, own = objects.movable.screen(rows[part], prototypes.moved), prototypes.own[rows[part]]

@@ -311,7 +311,7 @@ class Stream:
         n_jobs: int | None,
     ) -> None:
         """Take steps on the objects, in the order of ``rows``; the prototypes move in place."""
-        has_lists = list_length(objects.movable, len(self.moving.labels), loss_of(settings)) > 0
+        length = list_length(objects.movable, len(self.moving.labels), loss_of(settings))
         for first in range(0, len(rows), CHUNK):
             some = rows[first : first + CHUNK]
             taken = objects.take(some)
@@ -320,8 +320,8 @@ class Stream:
             )
             prototypes = MovingSet(self.moved, self.moving.labels, part_own)
             lists = np.empty((len(some), 0), np.int32)
-            if has_lists:
-                lists = nearby_prototypes(part, prototypes, positions, n_jobs)
+            if length:
+                lists = nearby_prototypes(part, prototypes, positions, length, n_jobs)
             # As equal as they can be: a step on few objects goes anywhere.
             per_step = -(-len(some) // -(-len(some) // STREAM_BATCH))
             course = course_at(settings, objects.movable, n_taken + first, len(self.moving.labels), per_step)
