@@ -68,7 +68,8 @@ class SeriesSearch:
         def search_rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
             return kernel.bounded_search(single, doubles, first, step, shape, rounding, nearest.arrays)
 
-        if self.n_neighbors > 0:
+        # Where all series would be seeds, the search itself costs no more.
+        if self.n_neighbors > 0 and kernel.count_seeds(self.n, self.n_neighbors) < self.n - 1:
             self._in_stripes(search_seeds, report=False)
         return self.nearest.lists(self._counters(*self._in_stripes(search_rest, report=True)))
 
