@@ -305,7 +305,8 @@ def _search_row(i, row, single, doubles, shape, rounding, room, work, nearest):
         entry = work.order[position]
         j, bound = left.columns[row, entry], left.bounds[row, entry]
         limit = limit_of(max(thresholds[i], thresholds[j]), rounding)
-        if room is not None:
+        # Alone in its condition, else Numba would not leave the branch out.
+        if room is not None:  # noqa: SIM102
             if bound <= limit:
                 bound = _improved_bound(i, j, single, shape, left.forth[row, entry], room)
         if bound <= limit:
