@@ -110,23 +110,26 @@ def count_seeds(n, n_neighbors):
     return min(n - 1, LANES * -(-SEEDS_PER_NEIGHBOR * n_neighbors // LANES))
 
 
-def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding, thresholds):
+class SeedWork(NamedTuple):
+    """Work space of ``seed_thresholds``."""
+
+    batch: Batch
+    apart: np.ndarray
+    distances: np.ndarray
+
+
+def make_seed_work(values, n_seeds, shape):
+    """Work space for series in single precision; Python makes it, because code for new arrays takes long to compile."""
+    return SeedWork(make_batch(shape, values), np.empty(len(values)), np.empty(n_seeds + LANES))
+
+
+@compiled
+def seed_thresholds(values, means, first_row, step, n_neighbors, n_seeds, shape, rounding, work, thresholds):
     """Write an upper bound on the distance of the last neighbour of every ``step``-th series.
 
     It is the largest distance of the last neighbour among the seeds: the series with the most similar ``means``.
     """
-    n_seeds = count_seeds(len(values), n_neighbors)
-    batch, apart, distances = make_batch(shape, values), np.empty(len(values)), np.empty(n_seeds + LANES)
-    _seed_thresholds(
-        values, means, first_row, step, n_neighbors, n_seeds, shape, rounding, batch, apart, distances, thresholds
-    )
-
-
-@compiled
-def _seed_thresholds(
-    values, means, first_row, step, n_neighbors, n_seeds, shape, rounding, batch, apart, distances, thresholds
-):
-    """As ``seed_thresholds``; ``apart`` and ``distances`` are work space."""
+    batch, apart, distances = work
     n = values.shape[0]
     for i in range(first_row, n, step):
         for j in range(n):
@@ -249,13 +252,8 @@ def _improved_bound(i, j, single, shape, bound, room):
     return improved(a, b, b_upper, b_lower, shape.radius, bound, room[0], room[1], room[2], room[3])
 
 
-def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
-    """Search the pairs of every ``step``-th row with later series; equal lengths only.
-
-    Pairs are discarded by LB_Keogh in both directions. The remaining pairs are compared with the thresholds in single
-    precision, in the order of their bounds; those that may be within a threshold are computed. Both many at a time.
-    Returns the pairs bounded, abandoned and computed.
-    """
+def make_search_work(single, doubles, shape):
+    """Work space of ``bounded_search``: room for LB_Improved, None where that is not used, and the rest."""
     n, of_block = len(doubles), (ROWS_PER_BLOCK, len(doubles))
     work = SearchWork(
         single=make_batch(shape, single.values),
@@ -271,15 +269,19 @@ def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
         order=np.empty(n, np.int64),
         bins=np.empty(N_BINS + 1, np.int64),
     )
-    room = None
     if shape.channels == 1 and IMPROVED_BAND < shape.radius < shape.points // 2:
-        room = np.empty((4, shape.points + 2 * shape.radius), np.float32)
-    return _bounded_search(single, doubles, first_row, step, shape, rounding, room, work, nearest)
+        return np.empty((4, shape.points + 2 * shape.radius), np.float32), work
+    return None, work
 
 
 @compiled
-def _bounded_search(single, doubles, first_row, step, shape, rounding, room, work, nearest):
-    """As ``bounded_search``; ``room`` is work space for LB_Improved, None where that is not used."""
+def bounded_search(single, doubles, first_row, step, shape, rounding, room, work, nearest):
+    """Search the pairs of every ``step``-th row with later series; equal lengths only.
+
+    Pairs are discarded by LB_Keogh in both directions. The remaining pairs are compared with the thresholds in single
+    precision, in the order of their bounds; those that may be within a threshold are computed. Both many at a time.
+    Returns the pairs bounded, abandoned and computed. ``room`` and ``work`` are of ``make_search_work``.
+    """
     thresholds, n, limits, left = nearest.thresholds, doubles.shape[0], work.limits, work.left
     compared, computed, n_pairs = 0, 0, 0
     for block in range(first_row, n, step * ROWS_PER_BLOCK):

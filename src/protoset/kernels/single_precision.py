@@ -88,7 +88,7 @@ def largest_distance(squared, rounding):
     return distance if rounding.root else distance * distance
 
 
-@compiled(inline="always")
+@compiled(forceinline=True)
 def keogh(values, i, upper, lower, j, cutoff):
     """LB_Keogh of row i to the envelopes of row j; a partial sum as soon as that exceeds the cut-off."""
     size = values.shape[1]
