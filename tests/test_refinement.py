@@ -109,7 +109,8 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
     matrix, codes, start, _ = problem
     prototypes = a_set(matrix, codes, start, len(start), steepness, lists)
     now = slow_losses(matrix, codes, start, steepness).sum()
-    limits = kernels.refining.reach_by_class(int(codes.max()) + 1, codes, prototypes._losses.reach)
+    limits = np.empty((int(codes.max()) + 1, len(codes)))
+    kernels.refining.reach_by_class(codes, prototypes._losses.reach, limits)
     state = (codes, prototypes._nearest, prototypes._losses)
     allowed = PRICE_ERROR * len(codes)
     for candidate in np.setdiff1d(np.arange(len(codes)), start):
@@ -118,7 +119,7 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
         n_seen = kernels.refining.objects_within(
             np.ascontiguousarray(matrix[:, candidate]), limits[code], seen, seen_at
         )
-        entry = kernels.refining.estimate_swaps(candidate, code, seen[:n_seen], seen_at[:n_seen], *state, changes)
+        entry = kernels.refining.estimate_swaps(candidate, code, n_seen, seen, seen_at, *state, changes)
         with_it = slow_losses(matrix, codes, [*start, candidate], steepness).sum()
         assert entry == pytest.approx(with_it - now, abs=allowed)
         for place in range(len(start)):
@@ -269,7 +270,8 @@ def test_who_sees_a_candidate_with_and_without_a_table_of_limits(problem, steepn
     matrix, codes, start, _ = problem
     prototypes = a_set(matrix, codes, start, len(start), steepness)
     reach, everyone = prototypes._losses.reach, np.arange(len(codes), dtype=np.int32)
-    limits = kernels.refining.reach_by_class(int(codes.max()) + 1, codes, reach)
+    limits = np.empty((int(codes.max()) + 1, len(codes)))
+    kernels.refining.reach_by_class(codes, reach, limits)
     for candidate, code in enumerate(codes):
         column = np.ascontiguousarray(matrix[:, candidate])
         seen, seen_at = np.empty((2, len(codes)), np.int32), np.empty((2, len(codes)))

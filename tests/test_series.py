@@ -136,7 +136,9 @@ def test_distances_in_single_precision_are_bounds(channels, window):
     single = single_series(points, radius, rounding.scale)
     thresholds, shape = np.full(70, np.inf), kernels.single_precision.Shape(33, channels, radius)
     means = single.values[:, :16].copy()
-    kernels.series_search.seed_thresholds(single.values, means, 0, 1, 20, shape, rounding, thresholds)
+    n_seeds = kernels.series_search.count_seeds(len(single.values), 20)
+    work = kernels.series_search.make_seed_work(single.values, n_seeds, shape)
+    kernels.series_search.seed_thresholds(single.values, means, 0, 1, 20, n_seeds, shape, rounding, work, thresholds)
     block = np.sort(space.block(EVERYTHING, EVERYTHING), axis=1)[:, 20]  # all series are seeds
     assert (thresholds >= block).all()
     np.testing.assert_allclose(thresholds, block, rtol=1e-4)

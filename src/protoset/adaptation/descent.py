@@ -403,9 +403,9 @@ def _step(
     gradient = Moved(np.zeros_like(moving.points), np.zeros_like(moving.scales))
     objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
     # Plain Python: around the step of Adam there is too little work to be worth compiling.
-    by_scales = gradient.scales if steps.scale_length > 0.0 else None
-    points, by_points = moving.points.reshape(-1), gradient.points.reshape(-1)
-    kernels.moving.take_step.py_func(moving, points, by_points, by_scales, steps)
+    kernels.moving.take_step.py_func(moving, moving.points.reshape(-1), gradient.points.reshape(-1), steps)
+    if steps.scale_length > 0.0:
+        kernels.moving.change_scales(moving, gradient.scales, steps)
     if steps.is_softmax:
         kernels.moving.change_sharpness.py_func(moving, np.array([sharpness_slope]), steps)
 

@@ -8,11 +8,15 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 from numba import njit
 from numba.core import event
 
 from protoset._progress import report_to_askers
 from protoset.exceptions import CompilationCacheWarning
+
+ZERO = np.int64(0)
+"""Start of a counter that is passed to a part compiled apart: for a plain 0, Numba would compile the part twice."""
 
 LONG_COMPILATION = 1.0
 """Seconds of compilation in a process after which users are told."""

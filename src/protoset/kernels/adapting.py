@@ -69,7 +69,7 @@ def position_of(value, values, labels, code, is_same):
     return -1
 
 
-@part(fastmath=VECTOR_SUMS)
+@part
 def write_shares(squares, nearest, sharpness, bits, powers, shares):
     """Write exp(-sharpness * (square - nearest)) to ``shares``; 0 beyond ``NO_SHARE``.
 
@@ -91,7 +91,7 @@ def write_shares(squares, nearest, sharpness, bits, powers, shares):
         shares[column] = SQRT_2 * rest * powers[column] if is_near else 0.0
 
 
-@part(fastmath=VECTOR_SUMS)
+@part
 def softmax_row(squares, labels, code, weight, sharpness, bits, powers, slopes):
     """Softmax loss of one object: - log of the share of the prototypes of its class.
 
@@ -143,12 +143,13 @@ def relative_loss(distances, labels, codes, weights, steepness, slopes):
         loss, same_slope, other_slope = relative_slopes(same, other, weights[row], steepness)
         total += loss
         if same_slope != 0.0 or other_slope != 0.0:
-            slopes[row, position_of(same, of_row, labels[row], code, True)] = same_slope
-            slopes[row, position_of(other, of_row, labels[row], code, False)] = other_slope
+            for is_other in range(2):
+                distance, slope = (other, other_slope) if is_other else (same, same_slope)
+                slopes[row, position_of(distance, of_row, labels[row], code, not is_other)] = slope
     return total
 
 
-@compiled
+@compiled(fastmath=VECTOR_SUMS)
 def softmax_loss(distances, labels, codes, weights, sharpness, slopes):
     """Sum of the softmax losses of several objects, and how it changes with the logarithm of the sharpness."""
     total, sharpness_slope = 0.0, 0.0

@@ -99,7 +99,7 @@ def distance_to_one(images, gaps, absolute, row, points, column, factors):
 def pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes):
     """Add the gradient of a distance, times its slope: by the point, and by the logarithms of the squared factors.
 
-    The gradient by the logarithms is left out if ``scale_slopes`` is None, as in ``pull_listed`` and ``pull_all``.
+    The gradient by the logarithms is left out if ``scale_slopes`` is None; so it is in the functions below.
     """
     if slope == 0.0 or distance == 0.0:
         return
@@ -146,15 +146,19 @@ def _reordered_squares(x, gaps, transposed, factors, out):
         x0, x1, x2, x3 = np.float64(x[j]), np.float64(x[j + 1]), np.float64(x[j + 2]), np.float64(x[j + 3])
         p0, p1, p2, p3 = transposed[j], transposed[j + 1], transposed[j + 2], transposed[j + 3]
         # A factor of 0 leaves a missing coordinate out.
-        s0, s1 = _square_or_none(x0, factors[j]), _square_or_none(x1, factors[j + 1])
-        s2, s3 = _square_or_none(x2, factors[j + 2]), _square_or_none(x3, factors[j + 3])
-        x0, x1, x2, x3 = _known(x0), _known(x1), _known(x2), _known(x3)
+        s0 = 0.0 if np.isnan(x0) else factors[j] * factors[j]
+        s1 = 0.0 if np.isnan(x1) else factors[j + 1] * factors[j + 1]
+        s2 = 0.0 if np.isnan(x2) else factors[j + 2] * factors[j + 2]
+        s3 = 0.0 if np.isnan(x3) else factors[j + 3] * factors[j + 3]
+        x0, x1 = 0.0 if np.isnan(x0) else x0, 0.0 if np.isnan(x1) else x1
+        x2, x3 = 0.0 if np.isnan(x2) else x2, 0.0 if np.isnan(x3) else x3
         for column in range(out.shape[0]):
             d0, d1, d2, d3 = p0[column] - x0, p1[column] - x1, p2[column] - x2, p3[column] - x3
             out[column] += s0 * d0 * d0 + s1 * d1 * d1 + s2 * d2 * d2 + s3 * d3 * d3
     for j in range(width - width % 4, width):
         value, values = np.float64(x[j]), transposed[j]
-        square, value = _square_or_none(value, factors[j]), _known(value)
+        square = 0.0 if np.isnan(value) else factors[j] * factors[j]
+        value = 0.0 if np.isnan(value) else value
         for column in range(out.shape[0]):
             difference = values[column] - value
             out[column] += square * difference * difference
@@ -219,23 +223,12 @@ def pull_listed(
                     scale_slopes[j] += slope * (forces[j] * difference * difference + missing)
 
 
-@part(fastmath=REORDERED_SUMS)
-def pull_all(images, gaps, absolute, rows, transposed, factors, slopes, gradient, scale_slopes):
+@part
+def pull_all_squared(images, gaps, rows, transposed, factors, slopes, gradient, scale_slopes):
     """Do the same as ``pull`` for all prototypes and four objects: columns of ``transposed`` and ``gradient``.
 
-    ``slopes`` has a row for each object: slopes by the squared distances, or by absolute distances.
+    ``slopes`` has a row for each object: slopes by the squared distances.
     """
-    if absolute is not None:
-        for number in range(4):
-            _pull_all_absolute(
-                images, absolute, rows[number], transposed, factors, slopes[number], gradient, scale_slopes
-            )
-    if gaps is not None:
-        _pull_all_squared(images, gaps, rows, transposed, factors, slopes, gradient, scale_slopes)
-
-
-@part
-def _pull_all_squared(images, gaps, rows, transposed, factors, slopes, gradient, scale_slopes):
     s0, s1, s2, s3 = slopes[0], slopes[1], slopes[2], slopes[3]
     r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
     for j in range(gradient.shape[0]):
@@ -273,7 +266,8 @@ def _pull_all_squared(images, gaps, rows, transposed, factors, slopes, gradient,
 
 
 @part
-def _pull_all_absolute(images, absolute, row, transposed, factors, slopes, gradient, scale_slopes):
+def pull_all_absolute(images, absolute, row, transposed, factors, slopes, gradient, scale_slopes):
+    """Do the same as ``pull`` for all prototypes and one object; ``slopes`` has the slopes by the distances."""
     weight, limit = absolute.weights[row], absolute.limit
     for j in range(images.shape[1]):
         value, values, pulled, total = np.float64(images[row, j]), transposed[j], gradient[j], 0.0

@@ -10,8 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
-from protoset.kernels.adapting import adam_step, position_of, relative_slopes, smallest_two, softmax_row
-from protoset.kernels.differences import pull, pull_all, pull_listed, squares_to_all, squares_to_listed
+from protoset.kernels.adapting import VECTOR_SUMS, adam_step, position_of, relative_slopes, smallest_two, softmax_row
+from protoset.kernels.differences import (
+    pull,
+    pull_all_absolute,
+    pull_all_squared,
+    pull_listed,
+    squares_to_all,
+    squares_to_listed,
+)
 
 FREE, ON_SPHERE, ON_CENTRED_SPHERE = 0, 1, 2
 """Where prototypes can be: anywhere; at length 1; at length 1 with mean 0."""
@@ -99,7 +106,7 @@ class Steps(NamedTuple):
     faint_logarithm: float
 
 
-@compiled(inline="always")
+@compiled
 def put_back(points, surface):
     """Put prototypes back to where objects can be."""
     if surface == FREE:
@@ -125,17 +132,12 @@ def steepness_now(moving, steps):
 
 
 @compiled(inline="always")
-def take_step(moving, points, by_points, by_logarithms, steps):
-    """Take a step of Adam against the gradients by the points and by the logarithms of the scales; these may be None.
-
-    The points and their gradient are flat. The gradients may be changed.
-    """
+def take_step(moving, points, by_points, steps):
+    """Take a step of Adam against the gradient by the points; both are flat. The gradient may be changed."""
     moving.n_steps[0] += 1.0
     number, means = moving.n_steps[0], moving.point_means
-    rest = 1.0 - number / steps.n_steps
-    adam_step(points, by_points, means[0], means[1], steps.length * rest, number, steps.faint)
-    if by_logarithms is not None:
-        change_scales(moving, by_logarithms, steps.scale_length * rest, steps)
+    length = steps.length * (1.0 - number / steps.n_steps)
+    adam_step(points, by_points, means[0], means[1], length, number, steps.faint)
 
 
 @compiled(inline="always")
@@ -146,9 +148,10 @@ def change_sharpness(moving, slope, steps):
     adam_step(moving.sharpness, slope, means[0], means[1], length, number, steps.faint_logarithm)
 
 
-@compiled(inline="always")
-def change_scales(moving, by_logarithms, length, steps):
-    """Take a step of the logarithms of the scales; the mean of the scales stays 1."""
+@compiled
+def change_scales(moving, by_logarithms, steps):
+    """Take a step of the logarithms of the scales; the mean of the scales stays 1. ``take_step`` comes before it."""
+    length = steps.scale_length * (1.0 - moving.n_steps[0] / steps.n_steps)
     logarithms, scales, means = moving.logarithms, moving.scales, moving.scale_means
     for attribute in range(scales.shape[0]):
         by_logarithms[attribute] += steps.scale_penalty * logarithms[attribute] / scales.shape[0]
@@ -263,15 +266,14 @@ def _begin_batch(moving, work):
 @part
 def _end_batch(surface, scale_slopes, moving, steps, work):
     """Take a step against the gradients, and put the points back to where objects can be."""
-    if scale_slopes is None:
-        take_step(moving, work.points, work.flat_gradient, None, steps)
+    take_step(moving, work.points, work.flat_gradient, steps)
     if scale_slopes is not None:
         attribute_of, factors = moving.attribute_of, work.factors
         by_logarithms = np.zeros(moving.scales.shape[0])
         for j in range(attribute_of.shape[0]):
             by_logarithms[attribute_of[j]] += scale_slopes[j]
             scale_slopes[j] = 0.0
-        take_step(moving, work.points, work.flat_gradient, by_logarithms, steps)
+        change_scales(moving, by_logarithms, steps)
         for j in range(attribute_of.shape[0]):
             factors[j] = np.sqrt(moving.scales[attribute_of[j]])
     if surface is not None:
@@ -328,7 +330,7 @@ def relative_pass(images, gaps, absolute, labelled, order, lists, surface, scale
         _end_batch(surface, scale_slopes, moving, steps, work)
 
 
-@compiled
+@compiled(fastmath=VECTOR_SUMS)
 def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_slopes, moving, steps, work, softmax):
     """Take steps against the softmax loss, see ``pass_over``."""
     codes, weights, own = labelled.codes, labelled.weights, labelled.own
@@ -339,7 +341,7 @@ def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_
         softmax.sharpness_slope,
         softmax.gradient,
     )
-    n_entries = squares.shape[0]
+    of_four, rows, transposed, n_entries = softmax.slopes, softmax.rows, work.transposed, squares.shape[0]
     for first in range(0, order.shape[0], steps.batch):
         n_rows, sharpness = min(steps.batch, order.shape[0] - first), np.exp(moving.sharpness[0])
         _begin_batch(moving, work)
@@ -347,20 +349,22 @@ def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_
         by_coordinates[:] = 0.0
         for number in range(n_rows):
             row, place = order[first + number], number % 4
-            slopes = softmax.slopes[place]
+            slopes = of_four[place]
             _measure(images, gaps, absolute, row, own[row], lists, moving, work)
             weight = weights[row] / n_rows
             loss_slopes = softmax_row(squares, labels, codes[row], weight, sharpness, bits, powers, slopes)
             sharpness_slope[0] += loss_slopes[1]
             if lists is None:
-                softmax.rows[place] = row
+                rows[place] = row
                 if absolute is not None:
                     for column in range(n_entries):
                         slopes[column] *= 2.0 * np.sqrt(squares[column]) if slopes[column] != 0.0 else 0.0
-                if place == 3 or number == n_rows - 1:
-                    softmax.slopes[place + 1 :] = 0.0
-                    rows, transposed, of_four = softmax.rows, work.transposed, softmax.slopes
-                    pull_all(images, gaps, absolute, rows, transposed, factors, of_four, by_coordinates, scale_slopes)
+                    pull_all_absolute(images, absolute, row, transposed, factors, slopes, by_coordinates, scale_slopes)
+                # Alone in its condition, else Numba would not leave the branch out.
+                if gaps is not None:  # noqa: SIM102
+                    if place == 3 or number == n_rows - 1:
+                        of_four[place + 1 :] = 0.0
+                        pull_all_squared(images, gaps, rows, transposed, factors, of_four, by_coordinates, scale_slopes)
             if lists is not None:
                 known, forces = work.known, work.forces
                 pull_listed(

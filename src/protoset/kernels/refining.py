@@ -113,15 +113,21 @@ def find_nearest(rows, columns, column_of, row_of, filled, members, codes, neare
 
     ``columns[column_of[p], row_of[r]]`` is the distance of object ``rows[r]`` to the prototype in slot ``filled[p]``.
     """
-    for row in rows:
-        nearest.slots[row, :], nearest.distances[row, :] = -1, np.inf
-        nearest.spare_slots[row, :], nearest.spare_distances[row, :], nearest.bounds[row, :] = -1, np.inf, np.inf
+    slots, distances = nearest.slots, nearest.distances
+    spare_slots, spare_distances, bounds = nearest.spare_slots, nearest.spare_distances, nearest.bounds
+    for r in range(rows.shape[0]):
+        row = rows[r]
+        bounds[row, 0], bounds[row, 1] = np.inf, np.inf
+        for position in range(4):
+            slots[row, position], distances[row, position] = -1, np.inf
+        for position in range(2 * SPARES):
+            spare_slots[row, position], spare_distances[row, position] = -1, np.inf
     for p in range(filled.shape[0]):
         slot, member, column = filled[p], members[filled[p]], columns[column_of[p]]
         for r in range(rows.shape[0]):
             row, distance = rows[r], column[row_of[r]]
             side = np.int64(codes[member] != codes[row])
-            if member != row and distance < nearest.bounds[row, side]:
+            if member != row and distance < bounds[row, side]:
                 _insert(row, slot, distance, side, nearest)
 
 
@@ -141,7 +147,8 @@ def objective_change(slot, candidate, column, codes, nearest, per_object, steepn
         loses = (slots[row, 0] == slot) | (slots[row, 2] == slot)
         n_affected += loses | (enters and column[row] < first)
     change = 0.0
-    for row in affected[:n_affected]:
+    for position in range(n_affected):
+        row = affected[position]
         same = distances[row, 0] if slots[row, 0] != slot else distances[row, 1]
         other = distances[row, 2] if slots[row, 2] != slot else distances[row, 3]
         if enters and row != candidate:
@@ -161,63 +168,56 @@ def replace_prototype(slot, candidate, column, codes, nearest):
     ``column`` has the distances of all objects to the candidate. Returns the objects whose nearest prototypes changed,
     and those of them that need ``find_nearest``.
     """
-    losing, gaining = _affected_objects(slot, candidate, column, codes, nearest)
-    affected = np.concatenate((losing, gaining))
-    _remove(losing, slot, nearest)
-    if column.shape[0] > 0:
-        for row in affected:
-            side = np.int64(codes[row] != codes[candidate])
-            if row != candidate and column[row] < nearest.bounds[row, side]:
-                _insert(row, slot, column[row], side, nearest)
-    return affected, _incomplete(losing, nearest)
-
-
-@part
-def _affected_objects(slot, candidate, column, codes, nearest):
-    """Objects with the prototype of a slot among their nearest, and further objects that get the candidate there."""
     slots, spare_slots, bounds = nearest.slots, nearest.spare_slots, nearest.bounds
-    n = slots.shape[0]
-    losing, gaining = np.empty(n, np.int64), np.empty(n, np.int64)
-    n_losing = n_gaining = 0
+    n, enters = slots.shape[0], column.shape[0] > 0
+    affected, incomplete = np.empty(n, np.int64), np.empty(n, np.int64)
+    n_affected = n_incomplete = 0
     for row in range(n):
-        has_slot = False
-        for position in range(slots.shape[1]):
-            has_slot |= slots[row, position] == slot
-        for position in range(spare_slots.shape[1]):
-            has_slot |= spare_slots[row, position] == slot
-        if has_slot:
-            losing[n_losing] = row
-            n_losing += 1
-        elif column.shape[0] == 0 or row == candidate:
-            continue
-        elif column[row] < bounds[row, np.int64(codes[row] != codes[candidate])]:
-            gaining[n_gaining] = row
-            n_gaining += 1
-    return losing[:n_losing], gaining[:n_gaining]
+        loses = gains = False
+        for position in range(4):
+            loses |= slots[row, position] == slot
+        for position in range(2 * SPARES):
+            loses |= spare_slots[row, position] == slot
+        side = 0
+        if enters and row != candidate:
+            side = np.int64(codes[row] != codes[candidate])
+            gains = column[row] < bounds[row, side]
+        if loses:
+            _remove(row, slot, nearest)
+        if gains:
+            _insert(row, slot, column[row], side, nearest)
+        if loses or gains:
+            affected[n_affected] = row
+            n_affected += 1
+        if loses and (
+            (slots[row, 1] < 0 and bounds[row, 0] < np.inf) or (slots[row, 3] < 0 and bounds[row, 1] < np.inf)
+        ):
+            incomplete[n_incomplete] = row
+            n_incomplete += 1
+    return affected[:n_affected], incomplete[:n_incomplete]
 
 
 @part
-def _remove(rows, slot, nearest):
-    """Remove the prototype of a slot from the nearest of the objects ``rows``; the next nearest move up."""
+def _remove(row, slot, nearest):
+    """Remove the prototype of a slot from the nearest of an object; the next nearest move up."""
     slots, distances = nearest.slots, nearest.distances
     spare_slots, spare_distances = nearest.spare_slots, nearest.spare_distances
-    for row in rows:
-        for side in range(2):
-            hole, first, last = -1, 2 * side, SPARES * (side + 1)
-            if slots[row, first] == slot:
-                slots[row, first], distances[row, first] = slots[row, first + 1], distances[row, first + 1]
-                hole = SPARES * side
-            elif slots[row, first + 1] == slot:
-                hole = SPARES * side
-            if hole >= 0:
-                slots[row, first + 1], distances[row, first + 1] = spare_slots[row, hole], spare_distances[row, hole]
-            for position in range(SPARES * side, last):
-                hole = position if spare_slots[row, position] == slot else hole
-            if hole >= 0:
-                for position in range(hole, last - 1):
-                    spare_slots[row, position] = spare_slots[row, position + 1]
-                    spare_distances[row, position] = spare_distances[row, position + 1]
-                spare_slots[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
+    for side in range(2):
+        hole, first, last = -1, 2 * side, SPARES * (side + 1)
+        if slots[row, first] == slot:
+            slots[row, first], distances[row, first] = slots[row, first + 1], distances[row, first + 1]
+            hole = SPARES * side
+        elif slots[row, first + 1] == slot:
+            hole = SPARES * side
+        if hole >= 0:
+            slots[row, first + 1], distances[row, first + 1] = spare_slots[row, hole], spare_distances[row, hole]
+        for position in range(SPARES * side, last):
+            hole = position if spare_slots[row, position] == slot else hole
+        if hole >= 0:
+            for position in range(hole, last - 1):
+                spare_slots[row, position] = spare_slots[row, position + 1]
+                spare_distances[row, position] = spare_distances[row, position + 1]
+            spare_slots[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
 
 
 @part
@@ -245,19 +245,6 @@ def _insert(row, slot, distance, side, nearest):
     spare_slots[row, hole], spare_distances[row, hole] = slot, distance
 
 
-@part
-def _incomplete(rows, nearest):
-    """Those of the objects ``rows`` whose second nearest prototype must be searched from scratch."""
-    slots, bounds = nearest.slots, nearest.bounds
-    incomplete = np.empty(rows.shape[0], np.int64)
-    n_incomplete = 0
-    for row in rows:
-        if (slots[row, 1] < 0 and bounds[row, 0] < np.inf) or (slots[row, 3] < 0 and bounds[row, 1] < np.inf):
-            incomplete[n_incomplete] = row
-            n_incomplete += 1
-    return incomplete[:n_incomplete]
-
-
 @compiled
 def update_losses(rows, nearest, steepness, losses):
     """Compute the losses and the reach of the objects ``rows``, and the removal of all slots, anew."""
@@ -265,7 +252,8 @@ def update_losses(rows, nearest, steepness, losses):
     per_object, reach, removal = losses.per_object, losses.reach, losses.removal
     sharpness = -np.log(FAINT) / steepness
     ratio = (1 + sharpness) / (1 - sharpness) if sharpness < 1 else np.inf
-    for row in rows:
+    for r in range(rows.shape[0]):
+        row = rows[r]
         same, other = distances[row, 0], distances[row, 2]
         now = loss(same, other, steepness)
         per_object[row, 0] = now
@@ -277,10 +265,9 @@ def update_losses(rows, nearest, steepness, losses):
         reach[row, 1] = min(distances[row, 3], second * ratio) if second > 0 else distances[row, 3]
     removal[:] = 0.0
     for row in range(slots.shape[0]):
-        if slots[row, 0] >= 0:
-            removal[slots[row, 0]] += per_object[row, 3] * per_object[row, 1]
-        if slots[row, 2] >= 0:
-            removal[slots[row, 2]] += per_object[row, 3] * per_object[row, 2]
+        for side in range(2):
+            if slots[row, 2 * side] >= 0:
+                removal[slots[row, 2 * side]] += per_object[row, 3] * per_object[row, 1 + side]
 
 
 @compiled(error_model="numpy")
@@ -295,17 +282,18 @@ def interpolated_loss(table, same, other):
 
 
 @compiled(error_model="numpy", inline="always")
-def estimate_swaps(candidate, code, rows, column, codes, nearest, losses, changes):
+def estimate_swaps(candidate, code, count, rows, column, codes, nearest, losses, changes):
     """Estimate how a candidate changes the objective: alone, and together with the removal of each prototype.
 
-    Returns the change if the candidate enters and no prototype leaves, over the objects ``rows`` at the distances
-    ``column``. Adds to ``changes`` the further change if the prototype of each slot leaves; the last entry takes
-    the changes of slot -1 and means nothing. Written without branches, which the processor could not predict: an object
-    may be of the class of the candidate or not, and the candidate may become its nearest of that side or its second.
+    Returns the change if the candidate enters and no prototype leaves, over the first ``count`` of the objects
+    ``rows``, at the distances ``column``. Adds to ``changes`` the further change if the prototype of each slot leaves;
+    the last entry takes the changes of slot -1 and means nothing. Written without branches, which the processor could
+    not predict: an object may be of the class of the candidate or not, and the candidate may become its nearest of that
+    side or its second.
     """
     slots, distances, per_object, table = nearest.slots, nearest.distances, losses.per_object, losses.table
     entry = 0.0
-    for e in range(rows.shape[0]):
+    for e in range(count):
         row, distance = rows[e], column[e]
         is_other = codes[row] != code
         own, opposite = (2, 0) if is_other else (0, 2)
@@ -347,16 +335,21 @@ def objects_in_reach(code, rows, column, reach, codes, reached, distances):
 
 
 @compiled(inline="always")
-def reach_by_class(n_classes, codes, reach):
-    """Reach of every object for a candidate of each class, shape (n_classes, n_objects)."""
-    limits = np.empty((n_classes, codes.shape[0]))
-    for code in range(n_classes):
+def reach_by_class(codes, reach, limits):
+    """Write the reach of every object for a candidate of each class to ``limits``, shape (n_classes, n_objects)."""
+    for code in range(limits.shape[0]):
         for row in range(codes.shape[0]):
             limits[code, row] = reach[row, np.int64(codes[row] != code)]
-    return limits
 
 
-@compiled(error_model="numpy")
+class MoveWork(NamedTuple):
+    """Work space of ``next_move``: objects in reach of a candidate, their distances, and the changes of all slots."""
+
+    reached: np.ndarray
+    distances: np.ndarray
+    changes: np.ndarray
+
+
 def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
     """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
 
@@ -364,9 +357,27 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
     the prototype of the slot should leave, without a candidate. If no move helps, the position is the length of
     ``order``. The last prototype of a class stays.
     """
-    members, class_counts, reach = prototypes.members, prototypes.class_counts, losses.reach
-    columns, indptr, rows, listed_distances = candidates
-    is_member, removal = prototypes.is_member, losses.removal
+    n, n_classes, budget = len(codes), len(prototypes.class_counts), len(prototypes.members)
+    work = MoveWork(np.empty(n, np.int32), np.empty(n), np.empty(budget + 1))
+    # What is None is not compiled: either columns with limits, columns with the rows of all objects, or lists.
+    columns = limits = everyone = listed = None
+    if len(candidates.columns) == 0:
+        listed = candidates
+    else:
+        columns = candidates.columns
+        # Reading the table of limits is faster, but making it for many classes is slow.
+        if n_classes <= FEW_CLASSES:
+            limits = np.empty((n_classes, n))
+        else:
+            everyone = np.arange(n, dtype=np.int32)
+    return _next_move(order, start, prototypes, columns, limits, everyone, listed, codes, nearest, losses, least, work)
+
+
+@compiled(error_model="numpy")
+def _next_move(order, start, prototypes, columns, limits, everyone, listed, codes, nearest, losses, least, work):
+    """As ``next_move``; one of ``limits``, ``everyone`` and ``listed`` is given, and the others are None."""
+    members, is_member, class_counts = prototypes
+    reach, removal, changes = losses.reach, losses.removal, work.changes
     drop = free = -1
     for slot in range(members.shape[0]):
         if members[slot] < 0:
@@ -378,28 +389,25 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
             drop = slot
     if drop >= 0:
         return -1, drop
-    changes = np.empty(members.shape[0] + 1)
-    reached, distances = np.empty(codes.shape[0], np.int32), np.empty(codes.shape[0])
-    all_rows, n_classes = np.empty(codes.shape[0], np.int32), class_counts.shape[0]
-    for row in range(codes.shape[0]):
-        all_rows[row] = row
-    # Reading the table of limits is faster, but making it for many classes is slow.
-    limits = reach_by_class(n_classes if columns.shape[0] > 0 and n_classes <= FEW_CLASSES else 0, codes, reach)
+    if limits is not None:
+        reach_by_class(codes, reach, limits)
     for position in range(start, order.shape[0]):
-        candidate = order[position]
+        candidate, count = order[position], 0
         if is_member[candidate]:
             continue
         code = codes[candidate]
-        if limits.shape[0] > 0:
-            count = objects_within(columns[candidate], limits[code], reached, distances)
-        elif columns.shape[0] > 0:
-            count = objects_in_reach(code, all_rows, columns[candidate], reach, codes, reached, distances)
-        else:
-            listed = slice(indptr[candidate], indptr[candidate + 1])
-            count = objects_in_reach(code, rows[listed], listed_distances[listed], reach, codes, reached, distances)
+        if limits is not None:
+            count = objects_within(columns[candidate], limits[code], work.reached, work.distances)
+        if everyone is not None:
+            column = columns[candidate]
+            count = objects_in_reach(code, everyone, column, reach, codes, work.reached, work.distances)
+        if listed is not None:
+            entries = slice(listed.indptr[candidate], listed.indptr[candidate + 1])
+            rows, column = listed.rows[entries], listed.distances[entries]
+            count = objects_in_reach(code, rows, column, reach, codes, work.reached, work.distances)
         for slot in range(members.shape[0]):
             changes[slot] = removal[slot]
-        entry = estimate_swaps(candidate, code, reached[:count], distances[:count], codes, nearest, losses, changes)
+        entry = estimate_swaps(candidate, code, count, work.reached, work.distances, codes, nearest, losses, changes)
         best, change = free, entry if free >= 0 else 0.0
         for slot in range(members.shape[0]):
             member = members[slot]

@@ -10,7 +10,7 @@ import numpy as np
 from protoset.kernels._compile import compiled, part
 from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
-from protoset.kernels.single_precision import keogh, limit_of, make_batch, warp_batch
+from protoset.kernels.single_precision import keogh, limit_of, warp_batch
 
 
 @part
@@ -49,10 +49,11 @@ def _compared(i, single, shape, limits, within, order, batch, near):
 
 
 @compiled
-def distances_within(i, single, doubles, cutoffs, shape, rounding, distances):
+def distances_within(i, single, doubles, cutoffs, shape, rounding, compared, batch, distances):
     """Write the distances of all series to series i; infinite where they exceed the cut-off of the series.
 
-    Returns the numbers of pairs bounded, abandoned and computed.
+    ``compared`` and ``batch`` are work space in single and in double precision, see ``make_batch``. Returns the numbers
+    of pairs bounded, abandoned and computed.
     """
     n = doubles.shape[0]
     limits, within, near = np.empty(n, np.float32), np.empty(n, np.int64), np.empty(n + 1, np.int64)
@@ -61,8 +62,7 @@ def distances_within(i, single, doubles, cutoffs, shape, rounding, distances):
         limits[j], distances[j] = limit_of(cutoffs[j], rounding), np.inf
     n_within = _bounded(i, single, limits, within, bounds)
     order = ascending(bounds[:n_within])
-    n_near = _compared(i, single, shape, limits, within, order, make_batch(shape, single.values), near)
-    batch = make_batch(shape, doubles)
+    n_near = _compared(i, single, shape, limits, within, order, compared, near)
     for first in range(0, n_near, LANES):
         count = min(LANES, n_near - first)
         for lane in range(count):

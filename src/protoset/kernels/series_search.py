@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import ZERO, compiled, part
 from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import kth_smallest_of, push
@@ -51,21 +51,37 @@ def _push_pair(i, j, squared, root, nearest):
     push(j, i, distance, nearest)
 
 
+def count_seeds(n, n_neighbors):
+    """Return the number of seeds of each of n series: whole batches, or all other series."""
+    return min(n - 1, LANES * -(-SEEDS_PER_NEIGHBOR * n_neighbors // LANES))
+
+
+class SeedWork(NamedTuple):
+    """Work space of ``seed_thresholds``."""
+
+    batch: Batch
+    apart: np.ndarray
+    distances: np.ndarray
+
+
+def make_seed_work(values, n_seeds, shape):
+    """Work space for series in single precision; Python makes it, because code for new arrays takes long to compile."""
+    return SeedWork(make_batch(shape, values), np.empty(len(values)), np.empty(n_seeds + LANES))
+
+
 @compiled
-def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding, thresholds):
+def seed_thresholds(values, means, first_row, step, n_neighbors, n_seeds, shape, rounding, work, thresholds):
     """Write an upper bound on the distance of the last neighbour of every ``step``-th series.
 
     It is the largest distance of the last neighbour among the seeds: the series with the most similar ``means``.
     """
+    batch, apart, distances = work
     n = values.shape[0]
-    n_seeds = min(n - 1, LANES * ((SEEDS_PER_NEIGHBOR * n_neighbors + LANES - 1) // LANES))
-    batch = make_batch(shape, values)
-    apart, distances = np.empty(n), np.empty(n_seeds + LANES)
     for i in range(first_row, n, step):
         for j in range(n):
             apart[j] = squared_difference(means, i, j)
         apart[i] = np.inf
-        farthest, count, n_done = kth_smallest_of(apart, n, n_seeds), 0, 0
+        farthest, count, n_done = kth_smallest_of(apart, n, n_seeds), ZERO, 0
         for j in range(n):
             if apart[j] <= farthest and j != i:
                 batch.columns[count] = j
@@ -75,7 +91,7 @@ def seed_thresholds(values, means, first_row, step, n_neighbors, shape, rounding
                 warp_batch(i, values, values, shape, count, batch)
                 for lane in range(count):
                     distances[n_done + lane] = largest_distance(batch.cells[-1, lane], rounding)
-                n_done, count = n_done + count, 0
+                n_done, count = n_done + count, ZERO
                 if n_done >= n_seeds:
                     break
         thresholds[i] = min(thresholds[i], kth_smallest_of(distances, n_done, n_neighbors))
@@ -91,21 +107,11 @@ def squared_difference(rows, i, j):
     return total
 
 
-class Batches(NamedTuple):
-    """Work space for the pairs of one series: to compare with the cut-offs in single precision, then to compute."""
-
-    single: Batch
-    double: Batch
-    waiting: np.ndarray
-    """Series within the cut-offs whose distances are still to compute."""
-
-
-@part
-def _push_waiting(i, n_waiting, doubles, shape, root, batches, nearest):
+@part(inline="never")
+def _push_waiting(i, n_waiting, doubles, shape, root, batch, waiting, nearest):
     """Compute the distances of series i to the waiting ones, and push them."""
-    batch = batches.double
     for lane in range(n_waiting):
-        batch.columns[lane] = batches.waiting[lane]
+        batch.columns[lane] = waiting[lane]
     batch.cutoffs[:] = np.inf
     warp_batch(i, doubles, doubles, shape, n_waiting, batch)
     for lane in range(n_waiting):
@@ -121,101 +127,134 @@ class Left(NamedTuple):
     """Larger LB_Keogh of both directions."""
 
 
+class SearchWork(NamedTuple):
+    """Work space of ``bounded_search``."""
+
+    single: Batch
+    """Pairs of one series that are compared with the cut-offs in single precision."""
+    double: Batch
+    """Those of them whose distances are computed."""
+    waiting: np.ndarray
+    """Series within the cut-offs whose distances are still to compute."""
+    left: Left
+    limits: np.ndarray
+    """Limit of each series."""
+    order: np.ndarray
+    """Order in which the series that are left to a row are compared."""
+    bins: np.ndarray
+
+
 @part
-def _bound_rows(first_row, step, stop, single, limits, left):
-    """List the later series whose LB_Keogh in both directions is within the limits, for the rows before ``stop``.
+def _bound_rows(first_row, step, n_rows, single, limits, left):
+    """List the later series whose LB_Keogh in both directions is within the limits, for ``n_rows`` rows.
 
     The rows take turns, as the points and envelopes of a series are then in the cache.
     """
     values, upper, lower = single
-    left.counts[:] = 0
+    counts, columns, bounds = left
+    for row in range(n_rows):
+        counts[row] = 0
     for j in range(first_row + 1, values.shape[0]):
-        for row, i in enumerate(range(first_row, min(stop, j), step)):
+        for row in range(min(n_rows, (j - 1 - first_row) // step + 1)):
+            i = first_row + row * step
             limit = max(limits[i], limits[j])
             bound = keogh(values, i, upper, lower, j, limit)
             if bound > limit:
                 continue
             bound = max(bound, keogh(values, j, upper, lower, i, limit))
             if bound <= limit:
-                count = left.counts[row]
-                left.columns[row, count], left.bounds[row, count] = j, bound
-                left.counts[row] = count + 1
+                count = counts[row]
+                columns[row, count], bounds[row, count] = j, bound
+                counts[row] = count + 1
 
 
 @part
-def _roughly_ascending(values, largest, order):
-    """Write the positions of the values by ``N_BINS`` bins between 0 and ``largest``."""
-    starts = np.zeros(N_BINS + 1, np.int64)
+def _roughly_ascending(values, count, order, starts):
+    """Write the positions of the first values by ``N_BINS`` bins between 0 and the largest."""
+    largest = np.float32(0.0)
+    for position in range(count):
+        largest = max(largest, values[position])
     scale = N_BINS / largest if largest > 0.0 else 0.0
-    for value in values:
-        starts[min(int(value * scale), N_BINS - 1) + 1] += 1
+    for bin in range(N_BINS + 1):
+        starts[bin] = 0
+    for position in range(count):
+        starts[min(int(values[position] * scale), N_BINS - 1) + 1] += 1
     for bin in range(N_BINS):
         starts[bin + 1] += starts[bin]
-    for position, value in enumerate(values):
-        bin = min(int(value * scale), N_BINS - 1)
+    for position in range(count):
+        bin = min(int(values[position] * scale), N_BINS - 1)
         order[starts[bin]] = position
         starts[bin] += 1
 
 
+def make_search_work(single, doubles, shape):
+    """Work space of ``bounded_search``."""
+    n, of_block = len(doubles), (ROWS_PER_BLOCK, len(doubles))
+    return SearchWork(
+        single=make_batch(shape, single.values),
+        double=make_batch(shape, doubles),
+        waiting=np.empty(LANES, np.int64),
+        left=Left(
+            np.empty(ROWS_PER_BLOCK, np.int64),
+            np.empty(of_block, np.int64),
+            np.empty(of_block, np.float32),
+        ),
+        limits=np.empty(n, np.float32),
+        order=np.empty(n, np.int64),
+        bins=np.empty(N_BINS + 1, np.int64),
+    )
+
+
 @compiled
-def bounded_search(single, doubles, first_row, step, shape, rounding, nearest):
+def bounded_search(single, doubles, first_row, step, shape, rounding, work, nearest):
     """Search the pairs of every ``step``-th row with later series; equal lengths only.
 
     Pairs are discarded by LB_Keogh in both directions. The remaining pairs are compared with the thresholds in single
     precision, in the order of their bounds; those that may be within a threshold are computed. Both many at a time.
-    Returns the pairs bounded, abandoned and computed.
+    Returns the pairs bounded, abandoned and computed. ``work`` is of ``make_search_work``.
     """
-    thresholds, n = nearest.thresholds, doubles.shape[0]
-    batches = Batches(make_batch(shape, single.values), make_batch(shape, doubles), np.empty(LANES, np.int64))
-    limits, order = np.empty(n, np.float32), np.empty(n, np.int64)
-    left = Left(
-        np.empty(ROWS_PER_BLOCK, np.int64),
-        np.empty((ROWS_PER_BLOCK, n), np.int64),
-        np.empty((ROWS_PER_BLOCK, n), np.float32),
-    )
+    thresholds, n, limits, left = nearest.thresholds, doubles.shape[0], work.limits, work.left
     compared, computed, n_pairs = 0, 0, 0
     for block in range(first_row, n, step * ROWS_PER_BLOCK):
-        stop = min(n, block + step * ROWS_PER_BLOCK)
+        n_rows = min(ROWS_PER_BLOCK, (n - 1 - block) // step + 1)
         for j in range(block, n):
             limits[j] = limit_of(thresholds[j], rounding)
-        _bound_rows(block, step, stop, single, limits, left)
-        for row, i in enumerate(range(block, stop, step)):
-            bounds = left.bounds[row, : left.counts[row]]
-            largest = np.float32(0.0)
-            for bound in bounds:
-                largest = max(largest, bound)
-            _roughly_ascending(bounds, largest, order)
-            counts = _search_row(i, row, left, order, single, doubles, shape, rounding, batches, nearest)
+        _bound_rows(block, step, n_rows, single, limits, left)
+        for row in range(n_rows):
+            i = block + row * step
+            _roughly_ascending(left.bounds[row], left.counts[row], work.order, work.bins)
+            counts = _search_row(i, row, single, doubles, shape, rounding, work, nearest)
             n_pairs, compared, computed = n_pairs + n - 1 - i, compared + counts[0], computed + counts[1]
     return n_pairs - compared, compared - computed, computed
 
 
 @part
-def _search_row(i, row, left, order, single, doubles, shape, rounding, batches, nearest):
+def _search_row(i, row, single, doubles, shape, rounding, work, nearest):
     """Compare series i with the series that the bounds left to it; return the pairs compared and computed."""
-    batch, waiting, thresholds, values = batches.single, batches.waiting, nearest.thresholds, single.values
-    compared, computed, count, n_waiting, n_left = 0, 0, 0, 0, left.counts[row]
+    batch, waiting, thresholds, values = work.single, work.waiting, nearest.thresholds, single.values
+    columns, cutoffs, left = batch.columns, batch.cutoffs, work.left
+    compared, computed, n_left, count, n_waiting = 0, 0, left.counts[row], ZERO, ZERO
     for position in range(n_left):
-        entry = order[position]
+        entry = work.order[position]
         j, bound = left.columns[row, entry], left.bounds[row, entry]
         limit = limit_of(max(thresholds[i], thresholds[j]), rounding)
         if bound <= limit:
-            batch.columns[count], batch.cutoffs[count] = j, limit
+            columns[count], cutoffs[count] = j, limit
             count += 1
         if count < LANES and (count == 0 or position < n_left - 1):
             continue
         compared += count
         is_near = warp_batch(i, values, values, shape, count, batch)
         for lane in range(count if is_near else 0):
-            if batch.cells[-1, lane] <= batch.cutoffs[lane]:
-                waiting[n_waiting] = batch.columns[lane]
+            if batch.cells[-1, lane] <= cutoffs[lane]:
+                waiting[n_waiting] = columns[lane]
                 n_waiting, computed = n_waiting + 1, computed + 1
                 if n_waiting == LANES:
-                    _push_waiting(i, n_waiting, doubles, shape, rounding.root, batches, nearest)
-                    n_waiting = 0
-        count = 0
+                    _push_waiting(i, n_waiting, doubles, shape, rounding.root, work.double, waiting, nearest)
+                    n_waiting = ZERO
+        count = ZERO
     if n_waiting > 0:
-        _push_waiting(i, n_waiting, doubles, shape, rounding.root, batches, nearest)
+        _push_waiting(i, n_waiting, doubles, shape, rounding.root, work.double, waiting, nearest)
     return compared, computed
 
 
@@ -278,19 +317,34 @@ def nearest_ragged(a, rows, b, columns, warping):
     return positions, nearest, are_tied
 
 
-@part
-def _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squared):
+class NearestWork(NamedTuple):
+    """Work space of ``nearest_series``, and its results."""
+
+    batch: Batch
+    positions: np.ndarray
+    """Positions of the columns of the batch."""
+    bounds: np.ndarray
+    squared: np.ndarray
+    previous: np.ndarray
+    current: np.ndarray
+    nearest_positions: np.ndarray
+    nearest: np.ndarray
+    are_tied: np.ndarray
+
+
+@part(inline="never")
+def _nearest_limit(i, a, b, columns, shape, rounding, limit, count, work):
     """Write the squared distances of series i of a to a batch of columns of b, in single precision.
 
     Distances beyond the limit are infinite. Returns the limit that the smallest of the distances gives.
     """
-    positions = batch.positions
+    positions, batch, squared = work.positions, work.batch, work.squared
     for lane in range(count):
-        batch.lanes.columns[lane], batch.lanes.cutoffs[lane] = columns[positions[lane]], limit
+        batch.columns[lane], batch.cutoffs[lane] = columns[positions[lane]], limit
         squared[positions[lane]] = np.inf
-    if warp_batch(i, a.values, b.values, shape, count, batch.lanes):
+    if warp_batch(i, a, b, shape, count, batch):
         for lane in range(count):
-            distance = batch.lanes.cells[-1, lane]
+            distance = batch.cells[-1, lane]
             if distance <= limit:
                 squared[positions[lane]] = distance
         for lane in range(count):
@@ -298,15 +352,6 @@ def _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squar
     return limit
 
 
-class Candidates(NamedTuple):
-    """Work space for a batch of columns."""
-
-    lanes: Batch
-    positions: np.ndarray
-    """Positions of the columns of the batch."""
-
-
-@compiled
 def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
     """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; equal lengths only.
 
@@ -315,30 +360,47 @@ def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
     columns: by LB_Keogh in both directions, then in single precision. The distances of the columns that may be the
     nearest are computed.
     """
-    n_columns, batch = columns.shape[0], Candidates(make_batch(shape, a.values), np.empty(LANES, np.int64))
-    previous, current, infinite = np.empty(shape.points + 2), np.empty(shape.points + 2), np.float32(np.inf)
-    positions, nearest = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
-    are_tied, bounds = np.zeros(rows.shape[0], np.bool_), np.empty(n_columns)
-    squared, n_first = np.empty(n_columns), min(LANES, n_columns)
-    for r, i in enumerate(rows):
+    work = NearestWork(
+        batch=make_batch(shape, a.values),
+        positions=np.empty(LANES, np.int64),
+        bounds=np.empty(len(columns)),
+        squared=np.empty(len(columns)),
+        previous=np.empty(shape.points + 2),
+        current=np.empty(shape.points + 2),
+        nearest_positions=np.empty(len(rows), np.int64),
+        nearest=np.empty(len(rows)),
+        are_tied=np.zeros(len(rows), np.bool_),
+    )
+    _nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding, work)
+    return work.nearest_positions, work.nearest, work.are_tied
+
+
+@compiled
+def _nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding, work):
+    """As ``nearest_series``; the results are in ``work``."""
+    bounds, squared, positions, are_tied = work.bounds, work.squared, work.positions, work.are_tied
+    n_columns, infinite = columns.shape[0], np.float32(np.inf)
+    n_first = min(LANES, n_columns)
+    for r in range(rows.shape[0]):
+        i = rows[r]
         for c in range(n_columns):
             bounds[c] = keogh(a.values, i, b.upper, b.lower, columns[c], infinite)
-        last_first, limit, count = kth_smallest_of(bounds, n_columns, n_first), infinite, 0
-        for c in range(n_columns):
             squared[c] = np.inf
+        last_first, limit, count = kth_smallest_of(bounds, n_columns, n_first), infinite, ZERO
+        for c in range(n_columns):
             if bounds[c] <= last_first and count < LANES:
-                batch.positions[count] = c
+                positions[count] = c
                 bounds[c] = -1.0
                 count += 1
-        limit = _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squared)
-        count = 0
+        limit = _nearest_limit(i, a.values, b.values, columns, shape, rounding, limit, count, work)
+        count = ZERO
         for c in range(n_columns):
             if 0.0 <= bounds[c] <= limit and keogh(b.values, columns[c], a.upper, a.lower, i, limit) <= limit:
-                batch.positions[count] = c
+                positions[count] = c
                 count += 1
             if count == LANES or (count > 0 and c == n_columns - 1):
-                limit = _nearest_limit(i, a, b, columns, shape, rounding, limit, count, batch, squared)
-                count = 0
+                limit = _nearest_limit(i, a.values, b.values, columns, shape, rounding, limit, count, work)
+                count = ZERO
         best, position = np.inf, -1
         for c in range(n_columns):
             if squared[c] > limit:
@@ -346,11 +408,10 @@ def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
             j = columns[c]
             y = b_series.values[b_series.starts[j] : b_series.starts[j + 1]]
             x = a_series.values[a_series.starts[i] : a_series.starts[i + 1]]
-            distance = dtw(x, y, shape.radius, previous, current)
+            distance = dtw(x, y, shape.radius, work.previous, work.current)
             distance = np.sqrt(distance) if rounding.root else distance
             if distance < best:
                 best, position, are_tied[r] = distance, c, False
             elif distance == best:
                 are_tied[r] = True
-        positions[r], nearest[r] = position, best
-    return positions, nearest, are_tied
+        work.nearest_positions[r], work.nearest[r] = position, best

@@ -66,13 +66,11 @@ class Batch(NamedTuple):
     cutoffs: np.ndarray
 
 
-@part
 def make_batch(shape, like):
-    """Work space for series of this shape, which are the rows of ``like``."""
-    x = lane_rows(like.shape[1], like)
+    """Work space for series of this shape, which are the rows of ``like``; in plain Python, as it is made once."""
+    x, cells, cutoffs = (lane_rows.py_func(n, like) for n in (like.shape[1], shape.points + 1, 1))
     x[:] = 0.0
-    lanes = np.empty(LANES, np.int64)
-    return Batch(x, lane_rows(shape.points + 1, like), lanes, np.zeros(LANES, np.int64), lane_rows(1, like)[0])
+    return Batch(x, cells, np.empty(LANES, np.int64), np.zeros(LANES, np.int64), cutoffs[0])
 
 
 @compiled
@@ -90,7 +88,7 @@ def largest_distance(squared, rounding):
     return distance if rounding.root else distance * distance
 
 
-@compiled(inline="always")
+@compiled(forceinline=True)
 def keogh(values, i, upper, lower, j, cutoff):
     """LB_Keogh of row i to the envelopes of row j; a partial sum as soon as that exceeds the cut-off."""
     size = values.shape[1]
@@ -118,7 +116,7 @@ def fill_batch(batch, values, count):
         batch.cutoffs[lane] = -1.0
 
 
-@part
+@part(inline="never")
 def warp_batch(i, rows, values, shape, count, batch):
     """Whether row i may be within the cut-off of any of the ``count`` series of a batch, which are rows of ``values``.
 

@@ -88,7 +88,7 @@ def warp_lanes(x, n, y, m, radius, cells, n_lanes, steps, keeps_steps):
     return cells[m - band_base(n, radius)]
 
 
-@part(inline="always")
+@part(inline="never")
 def _any_within(cells, column, cutoffs, n_lanes):
     """Whether a cell of a column is within the cut-off of any lane."""
     for lane in range(0, n_lanes, vector_lanes(cells)):

@@ -136,8 +136,9 @@ class SeriesSpace(Space):
     def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:
         """Write the distances of all training series to one; return the pairs bounded, abandoned and computed."""
         single, doubles, shape, rounding = self._searched_series
-        kernel = kernels.series_columns.distances_within
-        return kernel(column, single, doubles, cutoffs, shape, rounding, distances)
+        kernel, make_batch = kernels.series_columns.distances_within, kernels.single_precision.make_batch
+        batches = make_batch(shape, single.values), make_batch(shape, doubles)
+        return kernel(column, single, doubles, cutoffs, shape, rounding, *batches, distances)
 
     @cached_property
     def _searched_series(self) -> tuple[SingleSeries, np.ndarray, Shape, Rounding]:

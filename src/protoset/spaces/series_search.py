@@ -13,6 +13,7 @@ Series of unequal lengths are searched with LB_Kim and abandoning alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ from protoset.spaces.series_data import Series
 
 if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays, Warping
+    from protoset.kernels.series_search import SearchWork, SeedWork
     from protoset.kernels.single_precision import Rounding, SingleSeries
 
 SEGMENTS = 16
@@ -61,14 +63,28 @@ class SeriesSearch:
         single, doubles = single_series(points, radius, rounding.scale), padded(points)
         means, thresholds = segment_means(points * rounding.scale), self.nearest.thresholds
 
-        def search_seeds(first: int, step: int, _: NearestSoFar) -> tuple[int, int, int]:
-            kernel.seed_thresholds(single.values, means, first, step, self.n_neighbors, shape, rounding, thresholds)
+        n_seeds = kernel.count_seeds(self.n, self.n_neighbors)
+
+        @cache
+        def seed_work_of(_: NearestSoFar) -> SeedWork:
+            """Work space of a worker; each has its own nearest so far."""
+            return kernel.make_seed_work(single.values, n_seeds, shape)
+
+        @cache
+        def search_work_of(_: NearestSoFar) -> SearchWork:
+            return kernel.make_search_work(single, doubles, shape)
+
+        def search_seeds(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
+            count, work = self.n_neighbors, seed_work_of(nearest)
+            kernel.seed_thresholds(single.values, means, first, step, count, n_seeds, shape, rounding, work, thresholds)
             return 0, 0, 0
 
         def search_rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:
-            return kernel.bounded_search(single, doubles, first, step, shape, rounding, nearest.arrays)
+            work = search_work_of(nearest)
+            return kernel.bounded_search(single, doubles, first, step, shape, rounding, work, nearest.arrays)
 
-        if self.n_neighbors > 0:
+        # Where all series would be seeds, the search itself costs no more.
+        if self.n_neighbors > 0 and n_seeds < self.n - 1:
             self._in_stripes(search_seeds, report=False)
         return self.nearest.lists(self._counters(*self._in_stripes(search_rest, report=True)))
 
