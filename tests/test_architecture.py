@@ -105,27 +105,13 @@ def test_kernels_import_nothing_but_numpy_and_each_other():
                 assert set(names) <= {"numpy", "typing", *(f"protoset.kernels.{name}" for name in others)}, path.name
 
 
-PLAIN_FUNCTIONS = (
-    "count_seeds",
-    "make_batch",
-    "make_search_work",
-    "make_seed_work",
-    "nearest_series",
-    "next_move",
-    "pass_over",
-)
-"""Functions of kernels in plain Python: those that make work space, which would take long to compile."""
-
-
 def test_kernels_are_compiled_in_one_way():
     for path in KERNELS:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
-                if node.name in PLAIN_FUNCTIONS:
-                    continue
                 decorator = node.decorator_list[0]
                 name = decorator.func if isinstance(decorator, ast.Call) else decorator
-                assert ast.unparse(name) in ("compiled", "part"), f"{path.name}: {node.name}"
+                assert ast.unparse(name) in ("compiled", "part", "plain"), f"{path.name}: {node.name}"
 
 
 def test_importing_compiles_nothing():

@@ -50,6 +50,16 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(function)
 
 
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function that stays Python: it makes the work space of a kernel, or calls a kernel with it.
+
+    Code for new arrays and views takes long to compile. Such a function also passes None for what is not used: Numba
+    leaves out the branches ``if argument is not None``. The condition has to stand alone, and the argument has to be
+    one of the kernel's own, not a field of a named tuple.
+    """
+    return function
+
+
 class CompilationWatch(event.Listener):
     """Count what this process compiles for protoset, tell users when it takes long, and pause the garbage collector.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import compiled, part, plain
 from protoset.kernels.adapting import VECTOR_SUMS, adam_step, position_of, relative_slopes, smallest_two, softmax_row
 from protoset.kernels.differences import (
     pull,
@@ -218,6 +218,7 @@ class SoftmaxWork(NamedTuple):
     sharpness_slope: np.ndarray
 
 
+@plain
 def pass_over(coordinates, labelled, order, lists, moving, steps):
     """Take a step for each batch of the objects in ``order``.
 

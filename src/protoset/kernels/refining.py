@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import compiled, part, plain
 
 TABLE_SIZE = 2048
 """Steps in a table of losses. The table takes half of the first-level cache of a processor."""
@@ -350,6 +350,7 @@ class MoveWork(NamedTuple):
     changes: np.ndarray
 
 
+@plain
 def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
     """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
 

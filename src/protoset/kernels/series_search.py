@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import ZERO, compiled, part
+from protoset.kernels._compile import ZERO, compiled, part, plain
 from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import kth_smallest_of, push
@@ -51,6 +51,7 @@ def _push_pair(i, j, squared, root, nearest):
     push(j, i, distance, nearest)
 
 
+@plain
 def count_seeds(n, n_neighbors):
     """Return the number of seeds of each of n series: whole batches, or all other series."""
     return min(n - 1, LANES * -(-SEEDS_PER_NEIGHBOR * n_neighbors // LANES))
@@ -64,6 +65,7 @@ class SeedWork(NamedTuple):
     distances: np.ndarray
 
 
+@plain
 def make_seed_work(values, n_seeds, shape):
     """Work space for series in single precision; Python makes it, because code for new arrays takes long to compile."""
     return SeedWork(make_batch(shape, values), np.empty(len(values)), np.empty(n_seeds + LANES))
@@ -187,6 +189,7 @@ def _roughly_ascending(values, count, order, starts):
         starts[bin] += 1
 
 
+@plain
 def make_search_work(single, doubles, shape):
     """Work space of ``bounded_search``."""
     n, of_block = len(doubles), (ROWS_PER_BLOCK, len(doubles))
@@ -352,6 +355,7 @@ def _nearest_limit(i, a, b, columns, shape, rounding, limit, count, work):
     return limit
 
 
+@plain
 def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
     """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; equal lengths only.
 

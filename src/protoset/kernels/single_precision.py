@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import compiled, part, plain
 from protoset.kernels._lanes import LANES, N_VECTORS, fill_rows, lane_rows, sum_outside, vector_lanes
 from protoset.kernels.warping import warp_within
 
@@ -66,6 +66,7 @@ class Batch(NamedTuple):
     cutoffs: np.ndarray
 
 
+@plain
 def make_batch(shape, like):
     """Work space for series of this shape, which are the rows of ``like``; in plain Python, as it is made once."""
     x, cells, cutoffs = (lane_rows.py_func(n, like) for n in (like.shape[1], shape.points + 1, 1))
