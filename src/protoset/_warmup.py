@@ -127,7 +127,7 @@ def _fit_series() -> None:
     _fit(Dataset("series", "series", _series([20] * N_SERIES), np.arange(N_SERIES) % 2))
     X, labels = np.array(_series([20] * N_SERIES)), np.arange(N_SERIES) % 2
     PrototypeClassifier(REPS(metric="dtw", metric_params={"window": 0.4})).fit(X, labels).predict(X[:5])
-    # Few neighbours of longer series in a band of medium width are found by seeds and by LB_Improved.
+    # Few neighbours of longer series are found by seeds.
     make_space(np.array(_series([60] * N_SERIES)), "dtw", {"window": 0.45}).kneighbors(2, limit=4)
 
 
