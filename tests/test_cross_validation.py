@@ -19,7 +19,7 @@ from protoset.models.cross_validation import (
     moves_of,
     stratified_folds,
 )
-from protoset.selectors import FCNN, KMedoids
+from protoset.selectors import FCNN, KMedoids, refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.spaces import make_space
 
@@ -100,6 +100,19 @@ def test_moves_are_those_of_the_classifier():
     stopped = PrototypeClassifier(REPS(20), adapt={"callback": lambda progress: True})
     with pytest.warns(SearchStoppedWarning):
         assert moves_of(stopped.fit(X, y)) is None
+
+
+def test_sets_that_moved_without_swaps_are_measured_without_swaps(monkeypatch):
+    for limit in ("SWAPPED_OBJECTS", "SWAPPED_COSTLY_OBJECTS"):
+        monkeypatch.setattr(refined, limit, 10)
+    classifier = PrototypeClassifier(Refined(REPS(12))).fit(SPACE, Y)
+    assert classifier.selector_.refinement_ is None
+    moves = AdaptSettings(n_passes=5)
+    measured = cross_validated_error(classifier.selector_, SPACE, Y, moves=moves)
+    plain = cross_validated_error(REPS(12).fit(SPACE, Y), SPACE, Y, moves=moves)
+    assert (measured.predicted == plain.predicted).all()
+    swapped = cross_validated_error(Refined(REPS(12)).fit(SPACE, Y), SPACE, Y, moves=moves)
+    assert (measured.predicted != swapped.predicted).any()
 
 
 def test_objects_that_cannot_move():

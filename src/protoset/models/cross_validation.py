@@ -123,6 +123,9 @@ def cross_validated_error(
             )
         moves = moves.checked()
         check_movable(space)
+        if isinstance(selector, Refined) and selector.refinement_ is None:
+            # The fitted set moved without swaps.
+            selector = selector.selector_
     labels = np.asarray(labels)
     classes, codes = np.unique(labels, return_inverse=True)
     drawn, rows = draw_by_content(space, codes), np.arange(len(codes))
