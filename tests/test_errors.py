@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
-from protoset._validation import check_vectors
+from protoset._validation import check_labels, check_vectors
 from protoset.solvers import SOLVERS
 from protoset.spaces.precomputed import PrecomputedSpace
 
@@ -253,6 +253,24 @@ LABELS = [
     (pd.Series(["a", pd.NA] * 75, dtype="string"), "NaN, infinity or None at rows 1, 3"),
     (pd.Series([1, None] * 75, dtype="Int64"), "NaN, infinity or None at rows 1, 3"),
 ]
+
+
+def test_numbers_that_are_no_floats():
+    """An int of 401 digits is a category or a token like any other, and no number of a row."""
+    rows, labels = [[10**400, 1], [2, 3], [10**400, 4], [2, 6], [3, 1]], [0, 1, 0, 1, 1]
+    table = np.array(rows, object)
+    for metric in ("auto", "euclidean", "gower"):
+        with pytest.raises(ValueError, match="X"):
+            REPS(2, metric=metric).fit(table, labels)
+    categories = REPS(2, metric="gower", metric_params={"categorical": [0]}).fit(table, labels)
+    assert len(categories.sample_indices_) == 2
+    tokens = PrototypeClassifier(REPS(3, metric="levenshtein")).fit(rows, labels)
+    assert tokens.predict([[10**400, 1]])[0] == 0
+
+
+def test_no_labels():
+    with pytest.raises(ValueError, match="y has no classes in 0 objects"):
+        check_labels([], 0)
 
 
 @pytest.mark.parametrize(("bad", "message"), LABELS, ids=range(len(LABELS)))

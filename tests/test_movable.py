@@ -604,3 +604,13 @@ def test_exported_moved_prototypes_predict_the_same(metric, tmp_path):
     export(classifier, tmp_path / "model.py")
     exported = runpy.run_path(str(tmp_path / "model.py"))
     np.testing.assert_array_equal(exported["predict"](X), expected)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1.0, 1e100])
+def test_the_screen_has_the_order_of_the_distances_in_any_unit(unit):
+    rng = np.random.default_rng(0)
+    movable = make_space(unit * rng.normal(size=(60, 4))).movable
+    prototypes = Moved(unit * rng.normal(size=(9, 4)), np.ones(4))
+    rows = np.arange(60)
+    order = movable.distances(rows, prototypes).argsort(axis=1)
+    assert (movable.screen(rows, prototypes).argsort(axis=1) == order).all()

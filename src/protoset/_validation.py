@@ -290,9 +290,9 @@ def check_labels(y: Any, n_objects: int, *, fewest: int = 2, name: str = "y") ->
             "bin numbers, or convert the labels to int or str if they are classes"
         ) from error
     if len(classes) < fewest:
+        content = f"only 1 class, {classes.tolist()[0]!r}," if len(classes) else "no classes"
         raise ValueError(
-            f"y has only 1 class, {classes.tolist()[0]!r}, in {n_objects} objects; "
-            "prototype selection needs objects of at least 2 classes"
+            f"y has {content} in {n_objects} objects; prototype selection needs objects of at least 2 classes"
         )
     return classes, codes.reshape(-1)
 

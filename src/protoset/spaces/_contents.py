@@ -66,7 +66,8 @@ def rank_values(values: Iterable[Any]) -> np.ndarray:
 
     def key(value: Any) -> tuple[str, float, str]:
         if isinstance(value, (bool, int, float, np.bool_, np.number)):
-            return "", float(value), ""
+            # Not as float: an int may be too large.
+            return "", value.item() if isinstance(value, np.generic) else value, ""
         return type(value).__name__, 0.0, value if isinstance(value, str) else repr(value)
 
     keys = [key(value) for value in values]

@@ -143,8 +143,8 @@ def _has_numbers(values: np.ndarray) -> bool:
     """Whether no value is a text that is no number."""
     try:
         values.astype(float)
-    except TypeError:
-        pass  # no text, but another object that is no number
+    except (TypeError, OverflowError):
+        pass  # no text, but another object that is no number, or too large a number
     except ValueError:
         return False
     return True

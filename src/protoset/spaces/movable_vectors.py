@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from protoset.kernels.differences import Coordinates
     from protoset.spaces.base import PrototypeSpace
 
+SMALLEST_SINGLE, LARGEST_SINGLE = 1e-12, 1e15
+"""Coordinates between which products in single precision neither vanish nor overflow."""
+
 
 class ImageRows(Protocol):
     """Images of objects wherever they are: in memory, in a mapped file, on workers."""
@@ -250,6 +253,10 @@ class MovableVectors(MovableObjects):
         factors, centre = np.sqrt(prototypes.scales)[self.attribute_of], prototypes.points.mean(axis=0)
         # (x, |x|^2, 1) times (-2 p, 1, |p|^2) is |x - p|^2.
         images, points = ((values - centre) * factors for values in (self._images[rows], prototypes.points))
+        largest = max(np.abs(values).max(initial=0.0) for values in (images, points))
+        if largest > 0.0 and not SMALLEST_SINGLE < largest < LARGEST_SINGLE:
+            # The order of the distances is the same in other units.
+            images, points = images / largest, points / largest
         left, right = (np.empty((len(values), values.shape[1] + 2), np.float32) for values in (images, points))
         left[:, :-2], left[:, -2], left[:, -1] = images, np.einsum("ij,ij->i", images, images), 1.0
         right[:, :-2], right[:, -2], right[:, -1] = -2 * points, 1.0, np.einsum("ij,ij->i", points, points)
