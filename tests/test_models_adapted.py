@@ -59,7 +59,7 @@ def series(n=60):
     rng = np.random.default_rng(0)
     t, y = np.linspace(0, 1, 20), np.arange(n) % 2
     bumps = np.exp(-(((t - rng.uniform(0.3, 0.7, (n, 1))) / (0.08 + 0.06 * y[:, None])) ** 2))
-    return Dataset("bumps", "series", list(bumps + 0.2 * rng.normal(size=(n, 20))), y)
+    return Dataset("bumps", "series", list(bumps + 0.1 * rng.normal(size=(n, 20))), y)
 
 
 def channels(n=30):
