@@ -66,7 +66,9 @@ def take(X, rows, name):
     return X[np.ix_(rows, np.arange(N))] if name == "precomputed" else _safe_indexing(X, rows)
 
 
-@pytest.mark.parametrize("name", DISSIMILARITIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in ("msm", "twe") else name for name in DISSIMILARITIES]
+)
 def test_the_whole_way(name, tmp_path):
     X, metric = case(name)
     selector = REPS(8, metric=metric).fit(X, Y)

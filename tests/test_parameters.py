@@ -173,6 +173,7 @@ def test_the_classifier_passes_ready_lists_on():
         PrototypeClassifier(SELECTORS["ENN"]()).fit(X, Y, lists=lists)
 
 
+@pytest.mark.slow
 def test_the_largest_number_of_workers_starts_few_threads():
     """Threads that outnumber the processors help nothing, and thousands of them may not start."""
     program = (

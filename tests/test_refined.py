@@ -36,7 +36,7 @@ def test_refined_is_refine_of_the_selected_set(selector):
     assert not hasattr(selector, "sample_indices_")
 
 
-@pytest.mark.parametrize("metric", ["dtw", "erp"])
+@pytest.mark.parametrize("metric", ["dtw", pytest.param("erp", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("selector", "n_matrices"), [(REPS(0.2), 1), (REPS(), 1), (FCNN(), 1), (REPS(0.2), 0)])
 def test_distances_of_series_are_computed_once(metric, selector, n_matrices, monkeypatch):
     """For the lists, the automatic size and the refinement; not where a sample is refined."""
