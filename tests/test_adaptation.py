@@ -445,6 +445,7 @@ def test_a_set_that_does_not_move_is_refined_after_all(monkeypatch, blobs, weigh
     for name in ("sample_indices_", "sample_counts_"):
         np.testing.assert_array_equal(getattr(late.selector_, name), getattr(early.selector_, name))
     assert late.selector_.refinement_.n_swaps == early.selector_.refinement_.n_swaps
+    assert late.selector_.n_distances_ == early.selector_.n_distances_
     assert late.adaptation_.held_out_after == early.adaptation_.held_out_after
     np.testing.assert_array_equal(late.predict_proba(X), early.predict_proba(X))
     monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 100)
@@ -452,12 +453,14 @@ def test_a_set_that_does_not_move_is_refined_after_all(monkeypatch, blobs, weigh
     assert PrototypeClassifier(Refined(REPS(16))).fit(X, y, weights).selector_.refinement_ is None
 
 
-def test_the_time_of_moves_that_are_tried_again_is_what_was_left(monkeypatch, blobs):
+@pytest.mark.parametrize("limits", [{"max_time": 1e-9}, {"callback": lambda progress: True}])
+def test_trials_that_are_stopped_start_no_more_work(monkeypatch, blobs, limits):
     X, y, *_ = blobs
     monkeypatch.setattr(refined, "SWAPPED_OBJECTS", 100)
-    with pytest.warns(SearchStoppedWarning, match="max_time"):
-        classifier = PrototypeClassifier(Refined(REPS(16)), adapt={"max_time": 1e-9}).fit(X, y)
-    assert classifier.selector_.refinement_ is not None
+    with pytest.warns(SearchStoppedWarning) as caught:
+        classifier = PrototypeClassifier(Refined(REPS(16)), adapt=limits).fit(X, y)
+    assert len(caught) == 1
+    assert classifier.selector_.refinement_ is None
     assert classifier.adaptation_.reason.startswith("stopped")
 
 

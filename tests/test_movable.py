@@ -606,6 +606,21 @@ def test_exported_moved_prototypes_predict_the_same(metric, tmp_path):
     np.testing.assert_array_equal(exported["predict"](X), expected)
 
 
+@pytest.mark.parametrize("unit", [1e-100, 1e40])
+def test_noise_has_the_unit_of_the_objects(unit):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((300, 3)), rng.integers(0, 2, 300)
+    course = Course("softmax", n_passes=3, noise=0.5)
+    ends = []
+    for factor in (1.0, unit):
+        objects = DistinctObjects.once_each(y)
+        movable = make_space(factor * X).movable
+        weighted = WeightedObjects.of(movable, objects, None)
+        start = starting_set(movable, objects, np.arange(8))
+        ends.append(descend(weighted, start, np.arange(300), course, np.random.RandomState(0)).moved.points / factor)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6)
+
+
 @pytest.mark.parametrize("unit", [1e-40, 1.0, 1e100])
 def test_the_screen_has_the_order_of_the_distances_in_any_unit(unit):
     rng = np.random.default_rng(0)

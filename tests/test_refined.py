@@ -36,6 +36,14 @@ def test_refined_is_refine_of_the_selected_set(selector):
     assert not hasattr(selector, "sample_indices_")
 
 
+def test_a_space_of_the_user_keeps_no_distances():
+    series = np.random.default_rng(0).normal(size=(30, 12))
+    space = make_space(series, "dtw")
+    fits = [Refined(REPS(4)).fit(space, np.arange(30) % 2) for _ in range(2)]
+    assert space._remembered is None
+    np.testing.assert_array_equal(fits[0].sample_indices_, fits[1].sample_indices_)
+
+
 @pytest.mark.parametrize("metric", ["dtw", pytest.param("erp", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("selector", "n_matrices"), [(REPS(0.2), 1), (REPS(), 1), (FCNN(), 1), (REPS(0.2), 0)])
 def test_distances_of_series_are_computed_once(metric, selector, n_matrices, monkeypatch):

@@ -228,11 +228,14 @@ class AdaptedSet:
     adaptation : Adaptation
     tried : list of TriedSet
         Sets that moved as this one did, if it moved, without knowing the objects that were held out.
+    was_stopped : bool
+        Whether a limit, the callback or Ctrl-C ended the trials or the moves.
     """
 
     prototypes: MovingSet
     adaptation: Adaptation
     tried: list[TriedSet]
+    was_stopped: bool
 
 
 def adapt_set(
@@ -295,7 +298,7 @@ def adapt_set(
         # Trials are much smaller than the result; the held-out objects took no part in the moves of the result either.
         sample = trials[0]
         tried_sets = [TriedSet(weighted, moved, sample.seen, sample.held_out, sample)]
-    return AdaptedSet(moved, adaptation, tried_sets)
+    return AdaptedSet(moved, adaptation, tried_sets, limits.reason is not None)
 
 
 def has_many(objects: DistinctObjects) -> bool:

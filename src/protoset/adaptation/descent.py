@@ -356,7 +356,7 @@ class _Descent:
             if self._lengths is None or self._whole is None:
                 # No noise on constant coordinates.
                 varies = np.fmax.reduce(coordinates.images) > np.fmin.reduce(coordinates.images)
-                self._lengths = (self._noise * varies).astype(np.float32)
+                self._lengths = self._noise * varies
             for part in row_slices(len(images), images.shape[1] * 64):
                 images[part] += self._lengths * self._noises.standard_normal(images[part].shape, np.float32)
             coordinates = coordinates._replace(images=images)

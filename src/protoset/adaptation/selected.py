@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,9 +31,6 @@ from protoset.selectors.size import Finish
 from protoset.spaces import PrototypeSpace, TrainingSpace, make_space
 from protoset.spaces.movable import MovableObjects, Moved
 
-LEAST_TIME = 1e-9
-"""Seconds for moves that are tried again after their time is over: they end at once."""
-
 
 @dataclass(frozen=True, eq=False)
 class MovedSelection:
@@ -55,6 +51,8 @@ class MovedSelection:
         The prototypes among the distinct objects.
     tried : list of TriedSet
         Sets of the same kind that do not know some of the objects.
+    was_stopped : bool
+        Whether a limit, the callback or Ctrl-C ended the trials or the moves.
     """
 
     adaptation: Adaptation
@@ -64,6 +62,7 @@ class MovedSelection:
     movable: MovableObjects
     moved: MovingSet
     tried: list[TriedSet]
+    was_stopped: bool
 
 
 def adapt_selected(
@@ -77,17 +76,13 @@ def adapt_selected(
 ) -> MovedSelection:
     """Move the prototypes of a fitted selector; ``found`` are the neighbour lists of its fit.
 
-    A set that was not refined because it was to move, and that does not move, is refined and tried again.
+    A set that was not refined because it was to move, and whose moves do not help, is refined and tried again.
     """
-    started = time.monotonic()
     adapted = _adapt_selected(space, training, selector, settings, n_jobs, found)
-    if adapted.adaptation.has_moved or not (
-        isinstance(selector, Refined) and selector._refine_unmoved(space, training)
-    ):
+    if adapted.adaptation.has_moved or adapted.was_stopped:
         return adapted
-    if settings.max_time is not None:
-        left = settings.max_time - (time.monotonic() - started)
-        settings = replace(settings, max_time=max(left, LEAST_TIME))
+    if not (isinstance(selector, Refined) and selector._refine_unmoved(space, training)):
+        return adapted
     return _adapt_selected(space, training, selector, settings, n_jobs, found)
 
 
@@ -125,7 +120,7 @@ def _adapt_selected(
     labels = adapted.adaptation.labels[as_kept]
     ordered = MovingSet(points, moved.labels[as_kept], _renumbered(moved.own, as_kept))
     adaptation = replace(adapted.adaptation, prototypes=prototypes, labels=labels)
-    return MovedSelection(adaptation, placed, exemplars, training, movable, ordered, adapted.tried)
+    return MovedSelection(adaptation, placed, exemplars, training, movable, ordered, adapted.tried, adapted.was_stopped)
 
 
 def _renumbered(own: np.ndarray, order: np.ndarray) -> np.ndarray:

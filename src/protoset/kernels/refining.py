@@ -361,7 +361,7 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
     n, n_classes, budget = len(codes), len(prototypes.class_counts), len(prototypes.members)
     work = MoveWork(np.empty(n, np.int32), np.empty(n), np.empty(budget + 1))
     # What is None is not compiled: either columns with limits, columns with the rows of all objects, or lists.
-    columns = limits = everyone = listed = None
+    columns = limits = all_rows = listed = None
     if len(candidates.columns) == 0:
         listed = candidates
     else:
@@ -370,13 +370,13 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
         if n_classes <= FEW_CLASSES:
             limits = np.empty((n_classes, n))
         else:
-            everyone = np.arange(n, dtype=np.int32)
-    return _next_move(order, start, prototypes, columns, limits, everyone, listed, codes, nearest, losses, least, work)
+            all_rows = np.arange(n, dtype=np.int32)
+    return _next_move(order, start, prototypes, columns, limits, all_rows, listed, codes, nearest, losses, least, work)
 
 
 @compiled(error_model="numpy")
-def _next_move(order, start, prototypes, columns, limits, everyone, listed, codes, nearest, losses, least, work):
-    """As ``next_move``; one of ``limits``, ``everyone`` and ``listed`` is given, and the others are None."""
+def _next_move(order, start, prototypes, columns, limits, all_rows, listed, codes, nearest, losses, least, work):
+    """As ``next_move``; one of ``limits``, ``all_rows`` and ``listed`` is given, and the others are None."""
     members, is_member, class_counts = prototypes
     reach, removal, changes = losses.reach, losses.removal, work.changes
     drop = free = -1
@@ -399,9 +399,9 @@ def _next_move(order, start, prototypes, columns, limits, everyone, listed, code
         code = codes[candidate]
         if limits is not None:
             count = objects_within(columns[candidate], limits[code], work.reached, work.distances)
-        if everyone is not None:
+        if all_rows is not None:
             column = columns[candidate]
-            count = objects_in_reach(code, everyone, column, reach, codes, work.reached, work.distances)
+            count = objects_in_reach(code, all_rows, column, reach, codes, work.reached, work.distances)
         if listed is not None:
             entries = slice(listed.indptr[candidate], listed.indptr[candidate + 1])
             rows, column = listed.rows[entries], listed.distances[entries]

@@ -6,6 +6,7 @@ import reprlib
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from functools import partial, wraps
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -142,6 +143,9 @@ class BaseSelector(CheckedEstimator, ABC):
             client = plain._resolve_client(client, X, options)
             y = gathered_labels(y, client)
             space = as_space(X, plain.metric, plain.metric_params, y=y, client=client)
+            if space is X and space.remembers:
+                # Distances that the fit remembers do not stay in the user's space.
+                space = copy(space)
             if isinstance(plain.metric, str) and plain.metric == "auto":
                 report(plain.verbose, "metric='auto' took %r for %d objects", space.metric, space.shape[0])
             if space.n_features is not None:

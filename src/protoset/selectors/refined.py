@@ -206,24 +206,24 @@ class Refined(BaseSelector):
         random_state = None if self.random_state is None else check_random_state(self.random_state)
         finish = None if finishing is None else finishing(space, objects)
         has_swaps = finish is None or not self._leaves_out_swaps(space)
-        known = space
-        if has_swaps and self._needs_matrix(space, objects):
-            # The lists of the selector, the automatic size and moves use these distances too.
-            report(self.verbose, "computing the distances of all pairs of %d objects", space.shape[0])
-            space.remember_matrix(n_jobs=self.n_jobs)
+        remembers, known = has_swaps and self._needs_matrix(space, objects), space
         self.memory_estimate_: MemoryEstimate | None = None
         with selector._fitting() as plain:
             if isinstance(plain, REPS):
-                self._check_memory(plain, space, objects, options)
-                if plain.n_prototypes == "auto":
-                    if space.shape[0] <= SAMPLE_OBJECTS:
-                        # The automatic size and the refinement both need all distances.
-                        matrix = np.empty(space.shape)
-                        space.write_matrix(matrix, n_jobs=self.n_jobs)
-                        known = make_space(matrix, "precomputed")
-                    options["measure_sizes"] = lambda: self._size_curve(
-                        plain, known, objects, random_state, finish, has_swaps=has_swaps
-                    )
+                self._check_memory(plain, space, objects, options, remembers=remembers)
+            if remembers:
+                # The lists of the selector, the automatic size and moves use these distances too.
+                report(self.verbose, "computing the distances of all pairs of %d objects", space.shape[0])
+                space.remember_matrix(n_jobs=self.n_jobs)
+            if isinstance(plain, REPS) and plain.n_prototypes == "auto":
+                if space.shape[0] <= SAMPLE_OBJECTS:
+                    # The automatic size and the refinement both need all distances.
+                    matrix = np.empty(space.shape)
+                    space.write_matrix(matrix, n_jobs=self.n_jobs)
+                    known = make_space(matrix, "precomputed")
+                options["measure_sizes"] = lambda: self._size_curve(
+                    plain, known, objects, random_state, finish, has_swaps=has_swaps
+                )
             plain._fit_distinct(space, objects, **options)
         self.selector_ = selector
         self.size_curve_ = getattr(selector, "size_curve_", None)
@@ -266,12 +266,13 @@ class Refined(BaseSelector):
     def _leaves_out_swaps(self, space: TrainingSpace) -> bool:
         """Whether a set that will move is not refined."""
         given = self.steepness, self.n_starts, self.max_objects
-        is_costly = space.movable is not None and space.movable.is_costly
+        movable = space.movable
+        is_costly = movable is not None and movable.is_costly
         most = SWAPPED_COSTLY_OBJECTS if is_costly else SWAPPED_OBJECTS
         return space.shape[0] > most and all(parameter is None for parameter in given)
 
     def _refine_unmoved(self, space: TrainingSpace, training: TrainingSet) -> bool:
-        """Refine a fitted set that was to move and did not, unless it has too many objects; return whether it was."""
+        """Refine a fitted set whose moves did not help; return False, without refining, for more than 2,048 objects."""
         if self.refinement_ is not None or len(training.objects) > SWAPPED_COSTLY_OBJECTS:
             return False
         plain = copy(self)
@@ -281,6 +282,7 @@ class Refined(BaseSelector):
         refinement = plain._refine(distinct, training.objects, kept, random_state)
         self.sample_indices_ = np.sort(training.rows[refinement.indices])
         self.refinement_ = replace(refinement, indices=self.sample_indices_)
+        self.n_distances_ += refinement.n_distances
         self._count(training)
         return True
 
@@ -324,15 +326,24 @@ class Refined(BaseSelector):
         )
 
     def _check_memory(
-        self, selector: REPS, space: TrainingSpace, objects: DistinctObjects, options: dict[str, Any]
+        self,
+        selector: REPS,
+        space: TrainingSpace,
+        objects: DistinctObjects,
+        options: dict[str, Any],
+        *,
+        remembers: bool,
     ) -> None:
-        """Estimate the memory of the selector and of the refinement; raise an error if it is more than there is."""
+        """Estimate the memory of the selector and of the refinement; raise an error if it is more than there is.
+
+        ``remembers`` says that the space keeps all distances.
+        """
         selector._check_fit(space, objects, options.get("lists"))
         rate = REFINED_RATES[-1] if selector.n_prototypes == "auto" else selector.n_prototypes
         n_prototypes = selector._size(rate, objects, selector.allocation)
         estimate = selector._estimate_memory(space, given="lists" in options, sized=False)
         refining = refining_bytes(space.shape[0], n_prototypes, space.object_bytes, self.max_objects)
-        if space.remembers and keeps_matrix(objects):
+        if remembers:
             refining += 8 * space.shape[0] ** 2
         self.memory_estimate_ = estimate = estimate.with_stage("refine", refining)
         selector._check_memory(space, estimate)

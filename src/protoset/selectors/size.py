@@ -21,7 +21,7 @@ from protoset.selectors._weights import ClassWeight
 from protoset.selectors.allocation import Allocation, cut, resolve_size
 from protoset.selectors.ranking import solving_bytes
 from protoset.selectors.ties import MajorityVote, nearest_prototypes
-from protoset.spaces import TrainingSpace, make_space
+from protoset.spaces import CountedSpace, TrainingSpace, make_space
 
 SizeRule = Literal["one_standard_error", "lowest_error"]
 SIZE_RULES: tuple[SizeRule, ...] = ("one_standard_error", "lowest_error")
@@ -207,7 +207,10 @@ def refined_size_curve(
         sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
     matrix = np.empty((len(sample), len(sample)))
-    (space if len(sample) == space.shape[0] else space.subset(sample)).write_matrix(matrix, n_jobs=n_jobs)
+    sampled = space if len(sample) == space.shape[0] else space.subset(sample)
+    sampled.write_matrix(matrix, n_jobs=n_jobs)
+    if sampled is not space and isinstance(space, CountedSpace):
+        space.n_distances += matrix.size
     # A copy that is held out may find its object among the prototypes.
     np.fill_diagonal(matrix, 0.0)
 
@@ -280,7 +283,7 @@ def _measure(
     """Measure the errors at each rate over the folds.
 
     ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
-    ``reserve`` returns the generator of a set. Both folds and sizes are measured in ``n_jobs`` threads; the generators
+    ``reserve`` returns the generator of a set. Folds and sizes are measured in ``n_jobs`` threads; the generators
     are reserved in the order of the folds and sizes, so that threads change no result.
     """
     codes = objects.codes

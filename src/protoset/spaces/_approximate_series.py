@@ -187,7 +187,7 @@ def _sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _recall(descent: PairDescent, rows: np.ndarray, k: int, n_jobs: int | None) -> float:
-    """Share of the true neighbours of some rows that are listed; of equally far ones, any may be."""
+    """Share of the true neighbours of some rows that are listed. Of neighbours at the same distance, any may be."""
 
     def search(row: int) -> float:
         listed = descent.distances[row, :k]

@@ -36,6 +36,9 @@ as comparing all pairs (40,000 objects, 14 features)."""
 PRODUCT_OBJECTS = 2049
 """Objects from which on products of matrices are used, without faiss."""
 
+SORTED_WIDTH = 128
+"""Candidates of an object up to which they are kept sorted while products are read; more are sorted at the end."""
+
 PRODUCT_BLOCKS = 16
 """Blocks of products in the memory of one block of dissimilarities: small ones stay in the cache of a processor."""
 
@@ -113,13 +116,21 @@ class ProductCandidates(SingleCandidates):
         squares, ones = np.einsum("ij,ij->i", self._vectors, self._vectors), np.ones(len(centred), np.float32)
         self._left = np.column_stack([self._vectors, squares, ones])
         self._right = np.ascontiguousarray(np.column_stack([-2 * self._vectors, ones, squares]).T)
+        del self._vectors
 
     def nearest(self, rows: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
         """Search block by block, in threads."""
         indices, squared = np.empty((len(rows), width), np.int32), np.empty((len(rows), width), np.float32)
 
         def search(part: slice) -> None:
-            kernels.euclidean.smallest_columns(self._left[rows[part]] @ self._right, indices[part], squared[part])
+            block = self._left[rows[part]] @ self._right
+            if width <= SORTED_WIDTH:
+                kernels.euclidean.smallest_columns(block, indices[part], squared[part])
+                return
+            nearest = np.argpartition(block, width - 1, axis=1)[:, :width]
+            values = np.take_along_axis(block, nearest, axis=1)
+            order = np.argsort(values, axis=1)
+            indices[part], squared[part] = np.take_along_axis(nearest, order, 1), np.take_along_axis(values, order, 1)
 
         # As many threads as scikit-learn takes, and none of BLAS beside them.
         with threadpool_limits(1, user_api="blas"):

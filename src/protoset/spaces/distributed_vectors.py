@@ -176,6 +176,10 @@ class DistributedVectorSpace(TrainingSpace):
         owner = np.searchsorted(self.starts, rows, side="right") - 1
         return [(b, owner == b, rows[owner == b] - self.starts[b]) for b in np.unique(owner)]
 
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write all distances; the vectors come here once."""
+        self.fetch(np.arange(self.shape[0])).write_matrix(matrix, n_jobs=n_jobs)
+
     def fetch(self, members: np.ndarray) -> VectorSpace:
         """Space of some of the vectors, here."""
         owners = self.by_block(members)

@@ -224,7 +224,7 @@ class SeriesSpace(Space):
             return chosen.movable
 
         def matrix() -> np.ndarray:
-            return self.block(slice(None), slice(None))[np.ix_(members, members)]
+            return self._matrix()[np.ix_(members, members)]
 
         return MovableSeries(chosen._columns, chosen._warping, chosen._read, chosen._place, matrix)
 
@@ -247,8 +247,11 @@ class SeriesSpace(Space):
 
     def _subset(self, members: np.ndarray) -> SeriesSpace:
         """Space of some of the series."""
-        chosen = self._columns[members]
-        return self._like(chosen, chosen)
+        series = self._columns[members]
+        chosen = self._like(series, series)
+        if self._remembered is not None:
+            chosen._remembered = self._remembered[np.ix_(members, members)]
+        return chosen
 
     def cross(self, queries: Any) -> Self:
         """Space from new series to the columns of this space."""
