@@ -318,13 +318,13 @@ def test_known_distances_change_no_trial(monkeypatch, bump_series):
 
 
 def test_the_distances_of_all_series_are_computed_once(monkeypatch, bump_series):
-    computed, matrix = [], SeriesSpace._matrix
+    computed, compute = [], SeriesSpace._compute_matrix
 
     def counting(space, *arguments):
         computed.append(space.shape)
-        return matrix(space, *arguments)
+        return compute(space, *arguments)
 
-    monkeypatch.setattr(SeriesSpace, "_matrix", counting)
+    monkeypatch.setattr(SeriesSpace, "_compute_matrix", counting)
     fitted(*bump_series)
     assert computed == [(100, 100)]
 
