@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from protoset import kernels
-from protoset._arrays import rank_rows, smallest_at
+from protoset._arrays import rank_rows, restrict_rows, smallest_at
 from protoset.spaces._lists import smallest_of
 
 seeds = st.integers(0, 2**32 - 1)
@@ -132,7 +132,7 @@ def test_lists_against_their_plain_twins(seed, n):
     members = np.flatnonzero(rng.random(n) < 0.5)
     position = np.full(n, -1)
     position[members] = np.arange(len(members))
-    got = kernels.lists.restrict(indptr, indices, distances, members, position)
+    got = restrict_rows(indptr, indices, distances, members, position)
     kept = [[position[j] for j in rows[i] if position[j] >= 0] for i in members]
     np.testing.assert_array_equal(np.diff(got[0]), [len(row) for row in kept])
     np.testing.assert_array_equal(got[1], [j for row in kept for j in row])
@@ -158,7 +158,7 @@ def test_restrict_and_first_members():
     indices = np.array([1, 2, 3, 0, 3, 1], np.int32)
     distances = np.array([1.0, 2, 3, 1, 4, 2])
     position = np.array([0, -1, 1, 2])
-    new = kernels.lists.restrict(indptr, indices, distances, np.array([0, 2, 3]), position)
+    new = restrict_rows(indptr, indices, distances, np.array([0, 2, 3]), position)
     np.testing.assert_array_equal(new[0], [0, 2, 2, 2])
     np.testing.assert_array_equal(new[1], [1, 2])
     np.testing.assert_array_equal(new[2], [2, 3])

@@ -534,7 +534,8 @@ def test_kernels_agree_with_numpy(is_absolute, is_mean, seed):
         expected = np.sqrt(terms.sum(axis=2) + (~known * factors**2).sum(axis=1)[:, None])
     columns = np.broadcast_to(np.arange(4), expected.shape)
     np.testing.assert_allclose(form.block(X, points, factors), expected, rtol=1e-12)
-    listed = kernels.differences.listed_distances(*form.coordinates(X), points, columns, factors[attribute_of])
+    listed = np.empty(columns.shape)
+    kernels.differences.listed_distances(*form.coordinates(X), points, columns, factors[attribute_of], listed)
     np.testing.assert_allclose(listed, expected, rtol=1e-12)
 
 

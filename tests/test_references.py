@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
-from protoset import kernels
 from protoset.datasets import Attribute, Dataset
 from protoset.evaluation import no_better_than
 from protoset.experiments import compare, validate, validate_model
@@ -17,7 +16,8 @@ from protoset.experiments.folds import splits
 from protoset.experiments.plan import Folds
 from protoset.models import fit_model, reference_errors, references, vote_of_neighbors
 from protoset.models.references import sample_queries
-from protoset.spaces import make_space
+from protoset.models.votes import vote_of_nearest
+from protoset.spaces import RawLists, make_space
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -43,11 +43,12 @@ def tied_table(seed, n_objects, n_classes=3):
 def test_the_vote_of_a_list_by_hand():
     """Neighbours of the classes 0, 1, 1 | 0, 0, 2 where | divides distances 1 and 2."""
     codes, distances = np.array([0, 1, 1, 0, 0, 2]), np.array([1.0, 1, 1, 2, 2, 2])
-    arguments = np.array([0, 6]), np.arange(6), distances, codes, np.ones(6), np.bincount(codes).astype(float)
+    lists = RawLists(np.array([6]), np.arange(6), distances, np.ones(1, bool))
+    arguments = lists, codes, np.ones(6), np.bincount(codes).astype(float)
     nobody, ks = (np.zeros(1, int), np.zeros(1)), np.array([1, 3, 4, 6])
-    assert kernels.neighbor_votes.vote_of_nearest(*arguments, *nobody, ks).tolist() == [[1, 1, 0, 0]]
+    assert vote_of_nearest(*arguments, *nobody, ks).tolist() == [[1, 1, 0, 0]]
     twins = np.array([2]), np.array([2.0])
-    assert kernels.neighbor_votes.vote_of_nearest(*arguments, *twins, ks).tolist() == [[2, 1, 1, 0]]
+    assert vote_of_nearest(*arguments, *twins, ks).tolist() == [[2, 1, 1, 0]]
 
 
 @settings(max_examples=40)

@@ -395,19 +395,24 @@ def _step(
     distances, labels = objects.distances(prototypes, rows, listed)
     columns = np.broadcast_to(np.arange(len(prototypes.labels)), distances.shape) if listed is None else listed
     batch = distances, labels, objects.codes[rows], objects.weights[rows] / len(rows)
-    slopes, sharpness_slope = np.empty_like(distances), 0.0
+    slopes, sharpness_slope, kernel = np.empty_like(distances), 0.0, kernels.moving
+    moving.n_steps[0] += 1.0
+    number, n_steps = float(moving.n_steps[0]), steps.n_steps
     if steps.is_softmax:
         _, sharpness_slope = kernels.adapting.softmax_loss(*batch, float(np.exp(moving.sharpness[0])), slopes)
     else:
-        kernels.adapting.relative_loss(*batch, kernels.moving.steepness_now.py_func(moving, steps), slopes)
+        steepness = kernel.steepness_now.py_func(number, n_steps, steps.first_steepness, steps.last_steepness)
+        kernels.adapting.relative_loss(*batch, steepness, slopes)
     gradient = Moved(np.zeros_like(moving.points), np.zeros_like(moving.scales))
     objects.movable.add_gradients(rows, prototypes.moved, columns, distances, slopes, gradient)
     # Plain Python: around the step of Adam there is too little work to be worth compiling.
-    kernels.moving.take_step.py_func(moving, moving.points.reshape(-1), gradient.points.reshape(-1), steps)
+    take_step, flat = kernel.falling_step.py_func, gradient.points.reshape(-1)
+    take_step(moving.points.reshape(-1), flat, moving.point_means, steps.length, number, n_steps, steps.faint)
     if steps.scale_length > 0.0:
-        kernels.moving.change_scales(moving, gradient.scales, steps)
+        kernel.change_scales(moving, gradient.scales, steps)
     if steps.is_softmax:
-        kernels.moving.change_sharpness.py_func(moving, np.array([sharpness_slope]), steps)
+        slope, length = np.array([sharpness_slope]), steps.sharpness_length
+        take_step(moving.sharpness, slope, moving.sharpness_means, length, number, n_steps, steps.faint_logarithm)
 
 
 def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:

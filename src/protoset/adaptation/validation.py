@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import delayed
+from scipy.special import expit
 
-from protoset import kernels
 from protoset._blocks import in_threads, row_slices
 from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend, row_bytes
 from protoset.selectors._distinct import DistinctObjects
@@ -84,10 +84,17 @@ def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -
         same = np.where(is_same, distances, np.inf).min(axis=1)
         other = np.where(is_same, np.inf, distances).min(axis=1)
         wrong[part] = weights * ((same > other) + 0.5 * (same == other))
-        loss += kernels.adapting.relative_loss(
-            distances, labels, codes, weights, LOSS_STEEPNESS, np.empty_like(distances)
-        )
+        loss += float(weights @ relative_losses(same, other, LOSS_STEEPNESS))
     return Errors(wrong, loss, float(objects.weights[rows].sum()))
+
+
+def relative_losses(same: np.ndarray, other: np.ndarray, steepness: float) -> np.ndarray:
+    """Relative loss of each object, see ``kernels.adapting.relative_slopes``."""
+    both = same + other
+    is_usual = (both > 0) & (both < np.inf)
+    differences = np.subtract(same, other, out=np.zeros(len(both)), where=is_usual)
+    relative = np.divide(differences, both, out=differences, where=is_usual)
+    return np.where(is_usual, expit(steepness * relative), np.where(same == other, 0.5, same > other))
 
 
 def held_out_shares(

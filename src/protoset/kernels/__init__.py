@@ -31,7 +31,6 @@ __all__ = [
     "moving",
     "nearest",
     "neighbor_pairs",
-    "neighbor_votes",
     "refining",
     "series",
     "series_columns",

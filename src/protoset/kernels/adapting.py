@@ -77,7 +77,8 @@ def write_shares(squares, nearest, sharpness, bits, powers, shares):
     ``bits`` and ``powers`` are the same memory, as integers and as numbers.
     """
     for column in range(squares.shape[0]):
-        behind = min(sharpness * (squares[column] - nearest), NO_SHARE)
+        behind = sharpness * (squares[column] - nearest)
+        behind = behind if behind < NO_SHARE else NO_SHARE
         whole = np.floor(-LOG2_E * behind)
         shares[column] = LN_2 * (-LOG2_E * behind - whole - 0.5)
         powers[column] = whole + EXPONENT_OFFSET
@@ -101,9 +102,10 @@ def softmax_row(squares, labels, code, weight, sharpness, bits, powers, slopes):
     """
     same, other = smallest_two(squares, labels, code)
     if same == np.inf:
-        slopes[:] = 0.0
+        for column in range(slopes.shape[0]):
+            slopes[column] = 0.0
         return 0.0, 0.0
-    nearest = min(same, other)
+    nearest = same if same < other else other
     write_shares(squares, nearest, sharpness, bits, powers, slopes)
     all_shares, own_shares = 0.0, 0.0
     for column in range(squares.shape[0]):

@@ -46,14 +46,16 @@ class Coordinates(NamedTuple):
 @part
 def distances_to_all(images, gaps, absolute, row, transposed, factors, out):
     """Distances of one object to the columns of ``transposed`` (coordinates x points)."""
-    out[:] = 0.0
+    for column in range(out.shape[0]):
+        out[column] = 0.0
     if absolute is not None:
         weight, limit = absolute.weights[row], absolute.limit
         for j in range(images.shape[1]):
             value, factor, values = np.float64(images[row, j]), factors[j], transposed[j]
             if not np.isnan(value):
                 for column in range(out.shape[0]):
-                    out[column] += factor * min(abs(value - values[column]), limit)
+                    difference = abs(value - values[column])
+                    out[column] += factor * (difference if difference < limit else limit)
         for column in range(out.shape[0]):
             out[column] = out[column] * weight if weight > 0.0 else 1.0
     if gaps is not None:
@@ -90,7 +92,7 @@ def distance_to_one(images, gaps, absolute, row, points, column, factors):
         for j in range(points.shape[1]):
             difference = abs(np.float64(images[row, j]) - points[column, j])
             if not np.isnan(difference):
-                distance += factors[j] * min(difference, limit)
+                distance += factors[j] * (difference if difference < limit else limit)
         distance = distance * weight if weight > 0.0 else 1.0
     return distance
 
@@ -140,7 +142,8 @@ def _reordered_squares(x, gaps, transposed, factors, out):
     width, missing = x.shape[0], 0.0
     for j in range(width):
         missing += factors[j] * factors[j] * gaps[j] if np.isnan(x[j]) else 0.0
-    out[:] = missing
+    for column in range(out.shape[0]):
+        out[column] = missing
     # Four coordinates at a time, so that sums are read and written less often.
     for j in range(0, width - 3, 4):
         x0, x1, x2, x3 = np.float64(x[j]), np.float64(x[j + 1]), np.float64(x[j + 2]), np.float64(x[j + 3])
@@ -285,23 +288,19 @@ def pull_all_absolute(images, absolute, row, transposed, factors, slopes, gradie
 
 
 @compiled
-def distance_block(images, gaps, absolute, transposed, factors):
-    """Distances of all objects to the columns of ``transposed`` (coordinates x points)."""
-    block = np.empty((images.shape[0], transposed.shape[1]))
+def distance_block(images, gaps, absolute, transposed, factors, block):
+    """Write the distances of all objects to the columns of ``transposed`` (coordinates x points)."""
     for row in range(block.shape[0]):
         distances_to_all(images, gaps, absolute, row, transposed, factors, block[row])
-    return block
 
 
 @compiled
-def listed_distances(images, gaps, absolute, points, columns, factors):
-    """Distances of each object to the points that its row of ``columns`` lists."""
-    distances = np.empty(columns.shape)
+def listed_distances(images, gaps, absolute, points, columns, factors, distances):
+    """Write the distances of each object to the points that its row of ``columns`` lists."""
     for row in range(columns.shape[0]):
         for entry in range(columns.shape[1]):
             column = columns[row, entry]
             distances[row, entry] = distance_to_one(images, gaps, absolute, row, points, column, factors)
-    return distances
 
 
 @compiled

@@ -157,29 +157,6 @@ def rank_copies(indptr, indices, distances, counts, ties):
 
 
 @compiled
-def restrict(indptr, indices, distances, rows, position):
-    """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
-    new_indptr = np.zeros(rows.shape[0] + 1, np.int64)
-    for new_row, row in enumerate(rows):
-        kept = 0
-        for entry in range(indptr[row], indptr[row + 1]):
-            if position[indices[entry]] >= 0:
-                kept += 1
-        new_indptr[new_row + 1] = new_indptr[new_row] + kept
-    new_indices = np.empty(new_indptr[-1], indices.dtype)
-    new_distances = np.empty(new_indptr[-1], distances.dtype)
-    end = 0
-    for row in rows:
-        for entry in range(indptr[row], indptr[row + 1]):
-            new = position[indices[entry]]
-            if new >= 0:
-                new_indices[end] = new
-                new_distances[end] = distances[entry]
-                end += 1
-    return new_indptr, new_indices, new_distances
-
-
-@compiled
 def first_members(indptr, indices, rows, member, k):
     """The first k listed objects that are members, for each of ``rows``; -1 where the list has no more."""
     listed = np.full((rows.shape[0], k), -1, np.int64)

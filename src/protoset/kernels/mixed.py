@@ -2,7 +2,8 @@
 
 ``a`` and ``b`` are row and column objects: numbers, NaN where missing, and codes of categories, -1 where missing and -2
 (in ``a`` alone) where the training set does not have the category. Every sum runs over the numbers, then over the
-codes, so that a dissimilarity does not depend on its block, nor on the order of the two objects.
+codes, so that a dissimilarity does not depend on its block, nor on the order of the two objects. The kernels write to
+``block``, a row for each row object.
 """
 
 import numpy as np
@@ -18,7 +19,8 @@ def _scaled(difference, divisor):
     """Difference of two numbers in units of the training set; a divisor of 0 means that all its values are equal."""
     if divisor == 0.0:
         return 1.0 if difference > 0.0 else 0.0
-    return min(difference / divisor, LARGEST_DIFFERENCE)
+    scaled = difference / divisor
+    return scaled if scaled < LARGEST_DIFFERENCE else LARGEST_DIFFERENCE
 
 
 @part
@@ -33,9 +35,8 @@ def _squared_numbers(a_numbers, i, b_numbers, j, divisors):
 
 
 @compiled
-def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
+def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges, block):
     """Mean difference over the attributes known in both objects; 1 where there are none."""
-    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
             total = 0.0
@@ -43,36 +44,33 @@ def gower_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
             for k in range(ranges.shape[0]):
                 difference = abs(a_numbers[i, k] - b_numbers[j, k])
                 if not np.isnan(difference):
-                    total += min(_scaled(difference, ranges[k]), 1.0)
+                    scaled = _scaled(difference, ranges[k])
+                    total += scaled if scaled < 1.0 else 1.0
                     known += 1
             for k in range(a_codes.shape[1]):
                 if a_codes[i, k] != -1 and b_codes[j, k] != -1:
                     total += a_codes[i, k] != b_codes[j, k]
                     known += 1
             block[i, j] = total / known if known > 0 else 1.0
-    return block
 
 
 @compiled
-def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges):
+def heom_block(a_numbers, b_numbers, a_codes, b_codes, ranges, block):
     """Euclidean length of the differences; 1 for an attribute that is missing in either object."""
-    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
             total = _squared_numbers(a_numbers, i, b_numbers, j, ranges)
             for k in range(a_codes.shape[1]):
                 total += a_codes[i, k] != b_codes[j, k] or a_codes[i, k] == -1
             block[i, j] = np.sqrt(total)
-    return block
 
 
 @compiled
-def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts):
+def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts, block):
     """Euclidean length of the differences; categories are compared by their shares of the classes.
 
     Row ``starts[k] + 2 + code`` of ``shares`` belongs to the code of attribute k.
     """
-    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
             total = _squared_numbers(a_numbers, i, b_numbers, j, divisors)
@@ -83,13 +81,11 @@ def hvdm_block(a_numbers, b_numbers, a_codes, b_codes, divisors, shares, starts)
                         difference = shares[a_row, c] - shares[b_row, c]
                         total += difference * difference
             block[i, j] = np.sqrt(total)
-    return block
 
 
 @compiled
-def overlap_block(a_numbers, b_numbers, a_codes, b_codes):
+def overlap_block(a_numbers, b_numbers, a_codes, b_codes, block):
     """Share of the attributes that differ; missing equals missing."""
-    block = np.empty((a_numbers.shape[0], b_numbers.shape[0]))
     n_attributes = a_numbers.shape[1] + a_codes.shape[1]
     for i in range(block.shape[0]):
         for j in range(block.shape[1]):
@@ -100,4 +96,3 @@ def overlap_block(a_numbers, b_numbers, a_codes, b_codes):
             for k in range(a_codes.shape[1]):
                 differing += a_codes[i, k] != b_codes[j, k]
             block[i, j] = differing / n_attributes
-    return block

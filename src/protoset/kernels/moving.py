@@ -125,37 +125,25 @@ def put_back(points, surface):
 
 
 @compiled(inline="always")
-def steepness_now(moving, steps):
-    """Steepness of the relative loss in the next step."""
-    passed = (moving.n_steps[0] + 1.0) / steps.n_steps
-    return steps.first_steepness * (1.0 - passed) + steps.last_steepness * passed
+def steepness_now(number, n_steps, first, last):
+    """Steepness of the relative loss in step ``number`` of ``n_steps``: it goes from ``first`` to ``last``."""
+    passed = number / n_steps
+    return first * (1.0 - passed) + last * passed
 
 
 @compiled(inline="always")
-def take_step(moving, points, by_points, steps):
-    """Take a step of Adam against the gradient by the points; both are flat. The gradient may be changed."""
-    moving.n_steps[0] += 1.0
-    number, means = moving.n_steps[0], moving.point_means
-    length = steps.length * (1.0 - number / steps.n_steps)
-    adam_step(points, by_points, means[0], means[1], length, number, steps.faint)
-
-
-@compiled(inline="always")
-def change_sharpness(moving, slope, steps):
-    """Take a step of the logarithm of the sharpness; ``take_step`` comes before it."""
-    number, means = moving.n_steps[0], moving.sharpness_means
-    length = steps.sharpness_length * (1.0 - number / steps.n_steps)
-    adam_step(moving.sharpness, slope, means[0], means[1], length, number, steps.faint_logarithm)
+def falling_step(values, gradient, means, length, number, n_steps, faint):
+    """Take step ``number`` of Adam against a gradient, which may be changed; its length falls to 0 in ``n_steps``."""
+    adam_step(values, gradient, means[0], means[1], length * (1.0 - number / n_steps), number, faint)
 
 
 @compiled
 def change_scales(moving, by_logarithms, steps):
-    """Take a step of the logarithms of the scales; the mean of the scales stays 1. ``take_step`` comes before it."""
-    length = steps.scale_length * (1.0 - moving.n_steps[0] / steps.n_steps)
-    logarithms, scales, means = moving.logarithms, moving.scales, moving.scale_means
+    """Take a step of the logarithms of the scales; the mean of the scales stays 1. The step of the points comes first."""
+    number, logarithms, scales, means = moving.n_steps[0], moving.logarithms, moving.scales, moving.scale_means
     for attribute in range(scales.shape[0]):
         by_logarithms[attribute] += steps.scale_penalty * logarithms[attribute] / scales.shape[0]
-    adam_step(logarithms, by_logarithms, means[0], means[1], length, moving.n_steps[0], steps.faint_logarithm)
+    falling_step(logarithms, by_logarithms, means, steps.scale_length, number, steps.n_steps, steps.faint_logarithm)
     total = 0.0
     for attribute in range(scales.shape[0]):
         scales[attribute] = np.exp(logarithms[attribute])
@@ -165,57 +153,31 @@ def change_scales(moving, by_logarithms, steps):
         logarithms[attribute] = np.log(scales[attribute])
 
 
-class Work(NamedTuple):
-    """Memory that the kernels work in; Python makes it, because code for new arrays and views takes long to compile.
+class Listing(NamedTuple):
+    """Prototypes that objects look at, where these are not all.
 
     Attributes
     ----------
-    factors : ndarray of shape (n_coordinates,)
-        Factor of each coordinate: the root of its scale.
-    points : ndarray
-        The points of the prototypes as one row.
-    gradient, flat_gradient : ndarray
-        Gradient of a batch by the points, with a row for each prototype, and the same memory as one row.
-    transposed : ndarray of shape (n_coordinates, n_prototypes)
-        The points by coordinates; without columns where objects look at listed prototypes.
-    squares, labels : ndarray
-        Squared distances and classes of the prototypes that an object looks at.
+    lists : ndarray of int
+        A row for each object: the prototypes that it looks at.
+    all_labels : ndarray of int
+        Class of each prototype.
     known, forces : ndarray of shape (n_coordinates,)
-        See ``differences.squares_to_listed``.
+        Memory to work in, see ``differences.squares_to_listed``.
     """
 
-    factors: np.ndarray
-    points: np.ndarray
-    gradient: np.ndarray
-    flat_gradient: np.ndarray
-    transposed: np.ndarray
-    squares: np.ndarray
-    labels: np.ndarray
+    lists: np.ndarray
+    all_labels: np.ndarray
     known: np.ndarray
     forces: np.ndarray
 
 
-class SoftmaxWork(NamedTuple):
-    """Further memory of the softmax.
+class Scaling(NamedTuple):
+    """Learned scales: how they change, and memory for the gradient by their logarithms."""
 
-    Attributes
-    ----------
-    bits, powers : ndarray
-        See ``adapting.write_shares``.
-    slopes, rows : ndarray
-        Slopes of four objects, and their rows: they pull at once, so that gradients are read and written less often.
-    gradient : ndarray of shape (n_coordinates, n_prototypes)
-        Gradient of a batch by coordinates.
-    sharpness_slope : ndarray of shape (1,)
-        Gradient of a batch by the logarithm of the sharpness.
-    """
-
-    bits: np.ndarray
-    powers: np.ndarray
-    slopes: np.ndarray
-    rows: np.ndarray
-    gradient: np.ndarray
-    sharpness_slope: np.ndarray
+    moving: Moving
+    steps: Steps
+    by_logarithms: np.ndarray
 
 
 @plain
@@ -223,40 +185,39 @@ def pass_over(coordinates, labelled, order, lists, moving, steps):
     """Take a step for each batch of the objects in ``order``.
 
     ``lists`` has a row for each object: the prototypes that it looks at. Without columns it looks at all.
-    The kernels get None for what a course does not use. Numba leaves out the branches for it, which would take long to
-    compile.
+    The kernels get None for what a course does not use: Numba leaves out the branches for it, which would take long to
+    compile. They get single arrays and numbers, because code for large named tuples takes long to compile too.
     """
     n_prototypes, width = moving.points.shape
-    is_listed = lists.shape[1] > 0
+    is_listed, learns_scales = lists.shape[1] > 0, steps.scale_length > 0.0
     n_entries = lists.shape[1] if is_listed else n_prototypes
     gradient, transposed = np.empty((n_prototypes, width)), np.empty((width, 0 if is_listed else n_prototypes))
-    work = Work(
-        factors=np.sqrt(moving.scales)[moving.attribute_of],
-        points=moving.points.reshape(-1),
-        gradient=gradient,
-        flat_gradient=gradient.reshape(-1),
-        transposed=transposed,
-        squares=np.empty(n_entries),
-        labels=np.empty_like(moving.labels, shape=n_entries) if is_listed else moving.labels,
-        known=np.empty(width),
-        forces=np.empty(width),
-    )
-    lists, surface = lists if is_listed else None, None if steps.surface == FREE else steps.surface
-    scale_slopes = np.zeros(width) if steps.scale_length > 0.0 else None
-    arguments = *coordinates, labelled, order, lists, surface, scale_slopes, moving, steps, work
+    labels = np.empty_like(moving.labels, shape=n_entries) if is_listed else moving.labels
+    listing = Listing(lists, moving.labels, np.empty(width), np.empty(width)) if is_listed else None
+    scale_slopes = np.zeros(width) if learns_scales else None
+    scaling = Scaling(moving, steps, np.empty(len(moving.scales))) if learns_scales else None
+    surface = None if steps.surface == FREE else steps.surface
+    factors = np.sqrt(moving.scales)[moving.attribute_of]
+    arguments = (
+        *coordinates, *labelled, order, listing, surface, scale_slopes, scaling,
+        moving.points, factors, transposed, np.empty(n_entries), labels,
+        gradient, moving.points.reshape(-1), gradient.reshape(-1), moving.point_means, moving.n_steps,
+        steps.batch, steps.n_steps, steps.length, steps.faint,
+    )  # fmt: skip
     if not steps.is_softmax:
-        relative_pass(*arguments)
+        relative_pass(*arguments, steps.first_steepness, steps.last_steepness)
         return
     bits = np.empty(n_entries, np.int64)
-    slopes, rows, sharpness_slope = np.zeros((4, n_entries)), np.zeros(4, np.int64), np.zeros(1)
-    powers, by_coordinates = bits.view(np.float64), np.empty_like(transposed)
-    softmax_pass(*arguments, SoftmaxWork(bits, powers, slopes, rows, by_coordinates, sharpness_slope))
+    softmax_pass(
+        *arguments, moving.sharpness, moving.sharpness_means, steps.sharpness_length, steps.faint_logarithm,
+        bits, bits.view(np.float64), np.zeros((4, n_entries)), np.zeros(4, np.int64), np.empty_like(transposed),
+        np.zeros(1),
+    )  # fmt: skip
 
 
 @part
-def _begin_batch(moving, work):
+def _begin_batch(points, transposed, gradient):
     """Write the points by coordinates, and clear the gradient."""
-    points, transposed, gradient = moving.points, work.transposed, work.flat_gradient
     for j in range(transposed.shape[0]):
         for column in range(transposed.shape[1]):
             transposed[j, column] = points[column, j]
@@ -265,58 +226,64 @@ def _begin_batch(moving, work):
 
 
 @part
-def _end_batch(surface, scale_slopes, moving, steps, work):
-    """Take a step against the gradients, and put the points back to where objects can be."""
-    take_step(moving, work.points, work.flat_gradient, steps)
-    if scale_slopes is not None:
-        attribute_of, factors = moving.attribute_of, work.factors
-        by_logarithms = np.zeros(moving.scales.shape[0])
+def _end_batch(surface, scale_slopes, scaling, points, factors):
+    """Take a step of the scales, and put the points back to where objects can be."""
+    if scaling is not None:
+        attribute_of, scales, by_logarithms = scaling.moving.attribute_of, scaling.moving.scales, scaling.by_logarithms
+        for attribute in range(by_logarithms.shape[0]):
+            by_logarithms[attribute] = 0.0
         for j in range(attribute_of.shape[0]):
             by_logarithms[attribute_of[j]] += scale_slopes[j]
             scale_slopes[j] = 0.0
-        change_scales(moving, by_logarithms, steps)
+        change_scales(scaling.moving, by_logarithms, scaling.steps)
         for j in range(attribute_of.shape[0]):
-            factors[j] = np.sqrt(moving.scales[attribute_of[j]])
+            factors[j] = np.sqrt(scales[attribute_of[j]])
     if surface is not None:
-        put_back(moving.points, surface)
+        put_back(points, surface)
 
 
 @part
-def _measure(images, gaps, absolute, row, own, lists, moving, work):
+def _measure(images, gaps, absolute, row, own, listing, points, factors, transposed, squares, labels):
     """Write the squared distances of an object to the prototypes that it looks at; its own is infinitely far.
 
     With lists also writes the classes of these prototypes.
     """
-    squares, factors = work.squares, work.factors
-    if lists is None:
-        squares_to_all(images, gaps, absolute, row, work.transposed, factors, squares)
+    if listing is None:
+        squares_to_all(images, gaps, absolute, row, transposed, factors, squares)
         if own >= 0:
             squares[own] = np.inf
-    if lists is not None:
-        known, forces = work.known, work.forces
-        squares_to_listed(images, gaps, absolute, row, moving.points, lists, factors, known, forces, squares)
+    if listing is not None:
+        lists = listing.lists
+        squares_to_listed(
+            images, gaps, absolute, row, points, lists, factors, listing.known, listing.forces, squares
+        )  # fmt: skip
         for entry in range(lists.shape[1]):
             column = lists[row, entry]
-            work.labels[entry] = moving.labels[column]
+            labels[entry] = listing.all_labels[column]
             if column == own:
                 squares[entry] = np.inf
 
 
 @compiled
-def relative_pass(images, gaps, absolute, labelled, order, lists, surface, scale_slopes, moving, steps, work):
+def relative_pass(
+    images, gaps, absolute, codes, weights, own, order, listing, surface, scale_slopes, scaling,
+    points, factors, transposed, squares, labels,
+    gradient, flat_points, flat_gradient, means, number,
+    batch, n_steps, length, faint, first_steepness, last_steepness,
+):  # fmt: skip
     """Take steps against the relative loss, see ``pass_over``."""
-    codes, weights, own = labelled.codes, labelled.weights, labelled.own
-    points, squares, labels, factors, gradient = moving.points, work.squares, work.labels, work.factors, work.gradient
-    for first in range(0, order.shape[0], steps.batch):
-        n_rows, steepness = min(steps.batch, order.shape[0] - first), steepness_now(moving, steps)
-        _begin_batch(moving, work)
-        for position in range(first, first + n_rows):
+    for first in range(0, order.shape[0], batch):
+        last = first + batch if first + batch < order.shape[0] else order.shape[0]
+        number[0] += 1.0
+        steepness = steepness_now(number[0], n_steps, first_steepness, last_steepness)
+        _begin_batch(points, transposed, flat_gradient)
+        for position in range(first, last):
             row = order[position]
             code = codes[row]
-            _measure(images, gaps, absolute, row, own[row], lists, moving, work)
+            _measure(images, gaps, absolute, row, own[row], listing, points, factors, transposed, squares, labels)
             same_square, other_square = smallest_two(squares, labels, code)
             same, other = np.sqrt(same_square), np.sqrt(other_square)
-            _, same_slope, other_slope = relative_slopes(same, other, weights[row] / n_rows, steepness)
+            _, same_slope, other_slope = relative_slopes(same, other, weights[row] / (last - first), steepness)
             if same_slope == 0.0 and other_slope == 0.0:
                 continue
             # A loop, because what is written twice takes twice as long to compile.
@@ -325,56 +292,71 @@ def relative_pass(images, gaps, absolute, labelled, order, lists, surface, scale
                 if is_other:
                     square, distance, slope = other_square, other, other_slope
                 column = position_of(square, squares, labels, code, not is_other)
-                if lists is not None:
-                    column = lists[row, column]
+                if listing is not None:
+                    column = listing.lists[row, column]
                 pull(images, gaps, absolute, row, points, column, factors, distance, slope, gradient, scale_slopes)
-        _end_batch(surface, scale_slopes, moving, steps, work)
+        falling_step(flat_points, flat_gradient, means, length, number[0], n_steps, faint)
+        _end_batch(surface, scale_slopes, scaling, points, factors)
 
 
 @compiled(fastmath=VECTOR_SUMS)
-def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_slopes, moving, steps, work, softmax):
-    """Take steps against the softmax loss, see ``pass_over``."""
-    codes, weights, own = labelled.codes, labelled.weights, labelled.own
-    points, squares, labels, factors, gradient = moving.points, work.squares, work.labels, work.factors, work.gradient
-    bits, powers, sharpness_slope, by_coordinates = (
-        softmax.bits,
-        softmax.powers,
-        softmax.sharpness_slope,
-        softmax.gradient,
-    )
-    of_four, rows, transposed, n_entries = softmax.slopes, softmax.rows, work.transposed, squares.shape[0]
-    for first in range(0, order.shape[0], steps.batch):
-        n_rows, sharpness = min(steps.batch, order.shape[0] - first), np.exp(moving.sharpness[0])
-        _begin_batch(moving, work)
-        sharpness_slope[0] = 0.0
-        by_coordinates[:] = 0.0
-        for number in range(n_rows):
-            row, place = order[first + number], number % 4
-            slopes = of_four[place]
-            _measure(images, gaps, absolute, row, own[row], lists, moving, work)
+def softmax_pass(
+    images, gaps, absolute, codes, weights, own, order, listing, surface, scale_slopes, scaling,
+    points, factors, transposed, squares, labels,
+    gradient, flat_points, flat_gradient, means, number,
+    batch, n_steps, length, faint,
+    logarithm, logarithm_means, logarithm_length, faint_logarithm,
+    bits, powers, of_four, rows, by_coordinates, logarithm_slope,
+):  # fmt: skip
+    """Take steps against the softmax loss, see ``pass_over``.
+
+    ``logarithm`` is that of the sharpness. Slopes of four objects, ``of_four``, and their ``rows`` are kept: they pull
+    at once, so that gradients are read and written less often. ``by_coordinates`` is the gradient by coordinates, where
+    objects look at all prototypes. For ``bits`` and ``powers`` see ``adapting.write_shares``.
+    """
+    n_entries = squares.shape[0]
+    for first in range(0, order.shape[0], batch):
+        n_rows = batch if first + batch < order.shape[0] else order.shape[0] - first
+        sharpness = np.exp(logarithm[0])
+        number[0] += 1.0
+        logarithm_slope[0] = 0.0
+        _begin_batch(points, transposed, flat_gradient)
+        if listing is None:
+            for j in range(by_coordinates.shape[0]):
+                for column in range(n_entries):
+                    by_coordinates[j, column] = 0.0
+        for position in range(n_rows):
+            row, slot = order[first + position], position % 4
+            slopes = of_four[slot]
+            _measure(images, gaps, absolute, row, own[row], listing, points, factors, transposed, squares, labels)
             weight = weights[row] / n_rows
             loss_slopes = softmax_row(squares, labels, codes[row], weight, sharpness, bits, powers, slopes)
-            sharpness_slope[0] += loss_slopes[1]
-            if lists is None:
-                rows[place] = row
+            logarithm_slope[0] += loss_slopes[1]
+            if listing is None:
+                rows[slot] = row
                 if absolute is not None:
                     for column in range(n_entries):
                         slopes[column] *= 2.0 * np.sqrt(squares[column]) if slopes[column] != 0.0 else 0.0
                     pull_all_absolute(images, absolute, row, transposed, factors, slopes, by_coordinates, scale_slopes)
                 # Alone in its condition, else Numba would not leave the branch out.
                 if gaps is not None:  # noqa: SIM102
-                    if place == 3 or number == n_rows - 1:
-                        of_four[place + 1 :] = 0.0
+                    if slot == 3 or position == n_rows - 1:
+                        for other in range(slot + 1, 4):
+                            for column in range(n_entries):
+                                of_four[other, column] = 0.0
                         pull_all_squared(images, gaps, rows, transposed, factors, of_four, by_coordinates, scale_slopes)
-            if lists is not None:
-                known, forces = work.known, work.forces
+            if listing is not None:
+                known, forces = listing.known, listing.forces
                 pull_listed(
-                    images, gaps, absolute, row, points, lists, factors, known, forces, squares, slopes, gradient,
-                    scale_slopes,
+                    images, gaps, absolute, row, points, listing.lists, factors, known, forces, squares, slopes,
+                    gradient, scale_slopes,
                 )  # fmt: skip
-        if lists is None:
+        if listing is None:
             for column in range(n_entries):
                 for j in range(by_coordinates.shape[0]):
                     gradient[column, j] = by_coordinates[j, column]
-        _end_batch(surface, scale_slopes, moving, steps, work)
-        change_sharpness(moving, sharpness_slope, steps)
+        falling_step(flat_points, flat_gradient, means, length, number[0], n_steps, faint)
+        _end_batch(surface, scale_slopes, scaling, points, factors)
+        falling_step(
+            logarithm, logarithm_slope, logarithm_means, logarithm_length, number[0], n_steps, faint_logarithm
+        )

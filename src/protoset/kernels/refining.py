@@ -132,15 +132,14 @@ def find_nearest(rows, columns, column_of, row_of, filled, members, codes, neare
 
 
 @compiled
-def objective_change(slot, candidate, column, codes, nearest, per_object, steepness):
+def objective_change(slot, candidate, column, codes, slots, distances, per_object, steepness, affected):
     """Exact change of the objective if a candidate takes a slot; if ``column`` is empty, the slot becomes free.
 
-    ``column`` has the distances of all objects to the candidate.
+    ``column`` has the distances of all objects to the candidate. ``affected`` is work space for an index per object.
     """
-    slots, distances = nearest.slots, nearest.distances
     n, enters = slots.shape[0], column.shape[0] > 0
     # First collect the objects whose loss may change; without branches, which the processor could not predict.
-    affected, n_affected = np.empty(n, np.int32), 0
+    n_affected = 0
     for row in range(n):
         affected[n_affected] = row
         first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, 2]
@@ -152,25 +151,25 @@ def objective_change(slot, candidate, column, codes, nearest, per_object, steepn
         same = distances[row, 0] if slots[row, 0] != slot else distances[row, 1]
         other = distances[row, 2] if slots[row, 2] != slot else distances[row, 3]
         if enters and row != candidate:
+            distance = column[row]
             if codes[row] == codes[candidate]:
-                same = min(same, column[row])
+                same = distance if distance < same else same
             else:
-                other = min(other, column[row])
+                other = distance if distance < other else other
         if same != distances[row, 0] or other != distances[row, 2]:
             change += per_object[row, 3] * (loss(same, other, steepness) - per_object[row, 0])
     return change
 
 
 @compiled
-def replace_prototype(slot, candidate, column, codes, nearest):
+def replace_prototype(slot, candidate, column, codes, nearest, affected, incomplete):
     """Replace the prototype of a slot by a candidate in ``nearest``; if ``column`` is empty, the slot becomes free.
 
-    ``column`` has the distances of all objects to the candidate. Returns the objects whose nearest prototypes changed,
-    and those of them that need ``find_nearest``.
+    ``column`` has the distances of all objects to the candidate. Writes the objects whose nearest prototypes changed to
+    ``affected``, and those of them that need ``find_nearest`` to ``incomplete``; returns the numbers of both.
     """
     slots, spare_slots, bounds = nearest.slots, nearest.spare_slots, nearest.bounds
     n, enters = slots.shape[0], column.shape[0] > 0
-    affected, incomplete = np.empty(n, np.int64), np.empty(n, np.int64)
     n_affected = n_incomplete = 0
     for row in range(n):
         loses = gains = False
@@ -194,7 +193,7 @@ def replace_prototype(slot, candidate, column, codes, nearest):
         ):
             incomplete[n_incomplete] = row
             n_incomplete += 1
-    return affected[:n_affected], incomplete[:n_incomplete]
+    return n_affected, n_incomplete
 
 
 @part
@@ -236,8 +235,10 @@ def _insert(row, slot, distance, side, nearest):
     if slot < 0:
         return
     hole, first = SPARES * (side + 1) - 1, SPARES * side
-    bounds[row, side] = min(bounds[row, side], max(distance, spare_distances[row, hole]))
-    if distance >= spare_distances[row, hole]:
+    last = spare_distances[row, hole]
+    lost = last if last > distance else distance
+    bounds[row, side] = lost if lost < bounds[row, side] else bounds[row, side]
+    if distance >= last:
         return
     while hole > first and spare_distances[row, hole - 1] > distance:
         spare_slots[row, hole], spare_distances[row, hole] = spare_slots[row, hole - 1], spare_distances[row, hole - 1]
@@ -259,11 +260,13 @@ def update_losses(rows, nearest, steepness, losses):
         per_object[row, 0] = now
         per_object[row, 1] = loss(distances[row, 1], other, steepness) - now
         per_object[row, 2] = loss(same, distances[row, 3], steepness) - now
-        reach[row, 0] = distances[row, 1] if max(now, per_object[row, 1]) * per_object[row, 3] > FAINT else 0.0
+        second, other_second = distances[row, 1], distances[row, 3]
+        largest = now if now > per_object[row, 1] else per_object[row, 1]
+        reach[row, 0] = second if largest * per_object[row, 3] > FAINT else 0.0
         # Holds also if the nearest of side 0 leaves, so that the second is the nearest.
-        second = distances[row, 1]
-        reach[row, 1] = min(distances[row, 3], second * ratio) if second > 0 else distances[row, 3]
-    removal[:] = 0.0
+        reach[row, 1] = second * ratio if 0.0 < second * ratio < other_second else other_second
+    for slot in range(removal.shape[0]):
+        removal[slot] = 0.0
     for row in range(slots.shape[0]):
         for side in range(2):
             if slots[row, 2 * side] >= 0:
@@ -277,7 +280,7 @@ def interpolated_loss(table, same, other):
     position = position if other < np.inf else OTHER_FAR
     position = position if same < np.inf else SAME_FAR
     position = position if same != other else 0.5 * TABLE_SIZE
-    entry = int(position)
+    entry = np.int64(position)
     return table[entry] + (position - entry) * (table[entry + 1] - table[entry])
 
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from protoset import kernels
-from protoset._arrays import row_pointers
 from protoset._blocks import map_blocks
 from protoset._validation import as_numbers, check_jobs
+from protoset.models.votes import vote_of_nearest
 from protoset.selectors.allocation import cut
 from protoset.spaces import Dissimilarities, TrainingSpace
 from protoset.spaces._lists import RawLists, smallest_of
@@ -244,6 +243,4 @@ def _votes(
     """Count the votes of lists; ``own`` is the training object that each row is, or -1."""
     # An object of weight 3 that is left out once leaves two like itself.
     own_weights = np.where(own >= 0, np.maximum(weights[own] - 1, 0), 0.0)
-    return kernels.neighbor_votes.vote_of_nearest(
-        row_pointers(lists.counts), lists.indices, lists.distances, codes, weights, totals, codes[own], own_weights, ks
-    )
+    return vote_of_nearest(lists, codes, weights, totals, codes[own], own_weights, ks)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._arrays import rank_rows, row_numbers, row_pointers, smallest_at
+from protoset._arrays import rank_rows, restrict_rows, row_numbers, row_pointers, smallest_at
 from protoset._display import Brief
 from protoset._storage import Storage
 from protoset._validation import check_choice, name_rows
@@ -239,9 +239,7 @@ class NeighborLists(Brief):
         """Return the lists of some objects among themselves, with new ranks."""
         position = np.full(self.n_objects, -1, np.int64)
         position[members] = np.arange(len(members))
-        indptr, indices, distances = kernels.lists.restrict(
-            self.indptr, self.indices, self.distances, members, position
-        )
+        indptr, indices, distances = restrict_rows(self.indptr, self.indices, self.distances, members, position)
         raw = RawLists(np.diff(indptr), indices, distances, self.closed[members], recall=self.recall)
         return NeighborLists.from_raw(raw, self.ties)
 
@@ -251,7 +249,7 @@ class NeighborLists(Brief):
         ``position`` has the number of the distinct object of each row; the objects of ``rows`` have the numbers 0, 1,
         ..., and -1 leaves a row out. Each list has the nearest copy of a neighbour, and never the object itself.
         """
-        indptr, indices, distances = kernels.lists.restrict(self.indptr, self.indices, self.distances, rows, position)
+        indptr, indices, distances = restrict_rows(self.indptr, self.indices, self.distances, rows, position)
         row = row_numbers(indptr)
         _, first = np.unique(row.astype(np.int64) * len(rows) + indices, return_index=True)
         kept = np.sort(first[indices[first] != row[first]])

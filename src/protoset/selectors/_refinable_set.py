@@ -161,6 +161,7 @@ class RefinableSet:
             per_object=np.zeros((n, 4)), reach=np.zeros((n, 2)), removal=np.zeros(budget), table=np.empty(0)
         )
         self._losses.per_object[:, 3] = 1.0 if weights is None else weights
+        self._rows_to_write = np.empty((2, n), np.int64)
         self._find_nearest(self._all_rows)
         self.set_steepness(steepness)
 
@@ -216,7 +217,10 @@ class RefinableSet:
             sides = (codes != codes[candidate]).astype(np.int64)
             column = self._candidates.distances_within(candidate, nearest.bounds[self._all_rows, sides])
         loss = self._losses.per_object
-        change = kernel.objective_change(slot, candidate, column, codes, nearest, loss, self._steepness)
+        affected, incomplete = self._rows_to_write
+        change = kernel.objective_change(
+            slot, candidate, column, codes, nearest.slots, nearest.distances, loss, self._steepness, affected
+        )
         if change >= -self.least:
             return False
         for member, step in ((int(self.members[slot]), -1), (candidate, 1)):
@@ -224,9 +228,9 @@ class RefinableSet:
                 self._prototypes.is_member[member] = step > 0
                 self._prototypes.class_counts[codes[member]] += step
         self.members[slot] = candidate
-        affected, incomplete = kernel.replace_prototype(slot, candidate, column, codes, nearest)
-        self._find_nearest(incomplete)
-        kernel.update_losses(affected, nearest, self._steepness, self._losses)
+        counts = kernel.replace_prototype(slot, candidate, column, codes, nearest, affected, incomplete)
+        self._find_nearest(incomplete[: counts[1]])
+        kernel.update_losses(affected[: counts[0]], nearest, self._steepness, self._losses)
         self.objective += change
         return True
 

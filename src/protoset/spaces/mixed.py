@@ -64,15 +64,19 @@ class MixedSpace(Space):
     def _block(self, a: Table, b: Table, numbers: slice, codes: slice) -> np.ndarray:
         """Dissimilarities by some of the numeric and some of the categorical attributes."""
         objects = (a.numbers[:, numbers], b.numbers[:, numbers], a.codes[:, codes], b.codes[:, codes])
+        block = np.empty((len(a), len(b)))
         if self.metric == "overlap":
-            return kernels.mixed.overlap_block(*objects)
+            kernels.mixed.overlap_block(*objects, block)
+            return block
         divisors = self._learned["divisors"][numbers]
         if self.metric == "gower":
-            return kernels.mixed.gower_block(*objects, divisors)
-        if self.metric == "heom":
-            return kernels.mixed.heom_block(*objects, divisors)
-        starts = _starts(self._attributes.sizes())[codes]
-        return kernels.mixed.hvdm_block(*objects, divisors, self._learned["shares"], starts)
+            kernels.mixed.gower_block(*objects, divisors, block)
+        elif self.metric == "heom":
+            kernels.mixed.heom_block(*objects, divisors, block)
+        else:
+            starts = _starts(self._attributes.sizes())[codes]
+            kernels.mixed.hvdm_block(*objects, divisors, self._learned["shares"], starts, block)
+        return block
 
     def compare(self, row: int, column: int) -> Contributions:
         """Compare by each attribute alone: the dissimilarity is a sum, a mean or a Euclidean length of these."""

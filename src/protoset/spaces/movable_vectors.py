@@ -118,7 +118,9 @@ class Differences:
     def block(self, images: np.ndarray, points: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """Distances of all objects to all prototypes."""
         transposed = np.ascontiguousarray(points.T)
-        return kernels.differences.distance_block(*self.coordinates(images), transposed, factors[self.attribute_of])
+        block = np.empty((len(images), len(points)))
+        kernels.differences.distance_block(*self.coordinates(images), transposed, factors[self.attribute_of], block)
+        return block
 
     def terms(self, image: np.ndarray, point: np.ndarray, factors: np.ndarray) -> np.ndarray:
         """What each attribute adds to the distance, or to its square."""
@@ -238,10 +240,11 @@ class MovableVectors(MovableObjects):
         images, factors = self._images[rows], np.sqrt(prototypes.scales)
         if columns is None:
             return self._differences.block(images, prototypes.points, factors)
-        factors = factors[self.attribute_of]
-        return kernels.differences.listed_distances(
-            *self._differences.coordinates(images), prototypes.points, columns, factors
+        factors, distances = factors[self.attribute_of], np.empty(columns.shape)
+        kernels.differences.listed_distances(
+            *self._differences.coordinates(images), prototypes.points, columns, factors, distances
         )
+        return distances
 
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Squared distances in single precision, by products of vectors.
