@@ -3,12 +3,11 @@
 The set of prototypes has slots. A slot holds a prototype or is free. Every object has two sides: side 0 are the
 prototypes of its own class, side 1 those of the other classes. An object is not its own neighbour. Arrays per object:
 
-    slots, distances                  columns 0, 1: the two nearest of side 0; columns 2, 3: the two nearest of side 1
-    spare_slots, spare_distances      the next ``SPARES`` nearest of side 0, then those of side 1
-    bounds                            per side; every prototype nearer than the bound is in the columns above
+    slots, distances    the ``KEPT`` nearest of side 0, nearest first, then those of side 1, from column ``KEPT`` on
+    bounds              per side; every prototype nearer than the bound is in the columns above
 
 Where there is no prototype the slot is -1 and the distance infinite. If the nearest prototype leaves, the second
-takes over; so the two nearest of each side give the loss after any swap. The spares move up when a prototype leaves,
+takes over; so the two nearest of each side give the loss after any swap. The others move up when a prototype leaves,
 so that objects rarely need a new search.
 
 An object of which there are several copies has two rows: its own, which is not its own neighbour and stands for one
@@ -37,8 +36,8 @@ SAME_FAR = TABLE_SIZE + 4.0
 FEW_CLASSES = 32
 """Up to this number of classes, ``next_move`` makes a table of the reach of each object for each class."""
 
-SPARES = 4
-"""Prototypes kept per side beyond the two nearest."""
+KEPT = 6
+"""Nearest prototypes that are kept per side: the two that give the loss, and four that move up."""
 
 FAINT = 1e-3
 """Change of an object's loss that the estimate of a swap may leave out. A move is decided by exact changes."""
@@ -60,8 +59,6 @@ class NearestPrototypes(NamedTuple):
 
     slots: np.ndarray
     distances: np.ndarray
-    spare_slots: np.ndarray
-    spare_distances: np.ndarray
     bounds: np.ndarray
 
 
@@ -113,22 +110,19 @@ def find_nearest(rows, columns, column_of, row_of, filled, members, codes, neare
 
     ``columns[column_of[p], row_of[r]]`` is the distance of object ``rows[r]`` to the prototype in slot ``filled[p]``.
     """
-    slots, distances = nearest.slots, nearest.distances
-    spare_slots, spare_distances, bounds = nearest.spare_slots, nearest.spare_distances, nearest.bounds
+    slots, distances, bounds = nearest.slots, nearest.distances, nearest.bounds
     for r in range(rows.shape[0]):
         row = rows[r]
         bounds[row, 0], bounds[row, 1] = np.inf, np.inf
-        for position in range(4):
+        for position in range(2 * KEPT):
             slots[row, position], distances[row, position] = -1, np.inf
-        for position in range(2 * SPARES):
-            spare_slots[row, position], spare_distances[row, position] = -1, np.inf
     for p in range(filled.shape[0]):
         slot, member, column = filled[p], members[filled[p]], columns[column_of[p]]
         for r in range(rows.shape[0]):
             row, distance = rows[r], column[row_of[r]]
             side = np.int64(codes[member] != codes[row])
             if member != row and distance < bounds[row, side]:
-                _insert(row, slot, distance, side, nearest)
+                _insert(row, slot, distance, side, slots, distances, bounds)
 
 
 @compiled
@@ -142,21 +136,21 @@ def objective_change(slot, candidate, column, codes, slots, distances, per_objec
     n_affected = 0
     for row in range(n):
         affected[n_affected] = row
-        first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, 2]
-        loses = (slots[row, 0] == slot) | (slots[row, 2] == slot)
+        first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, KEPT]
+        loses = (slots[row, 0] == slot) | (slots[row, KEPT] == slot)
         n_affected += loses | (enters and column[row] < first)
     change = 0.0
     for position in range(n_affected):
         row = affected[position]
         same = distances[row, 0] if slots[row, 0] != slot else distances[row, 1]
-        other = distances[row, 2] if slots[row, 2] != slot else distances[row, 3]
+        other = distances[row, KEPT] if slots[row, KEPT] != slot else distances[row, KEPT + 1]
         if enters and row != candidate:
             distance = column[row]
             if codes[row] == codes[candidate]:
                 same = distance if distance < same else same
             else:
                 other = distance if distance < other else other
-        if same != distances[row, 0] or other != distances[row, 2]:
+        if same != distances[row, 0] or other != distances[row, KEPT]:
             change += per_object[row, 3] * (loss(same, other, steepness) - per_object[row, 0])
     return change
 
@@ -168,28 +162,26 @@ def replace_prototype(slot, candidate, column, codes, nearest, affected, incompl
     ``column`` has the distances of all objects to the candidate. Writes the objects whose nearest prototypes changed to
     ``affected``, and those of them that need ``find_nearest`` to ``incomplete``; returns the numbers of both.
     """
-    slots, spare_slots, bounds = nearest.slots, nearest.spare_slots, nearest.bounds
+    slots, distances, bounds = nearest.slots, nearest.distances, nearest.bounds
     n, enters = slots.shape[0], column.shape[0] > 0
     n_affected = n_incomplete = 0
     for row in range(n):
-        loses = gains = False
-        for position in range(4):
-            loses |= slots[row, position] == slot
-        for position in range(2 * SPARES):
-            loses |= spare_slots[row, position] == slot
-        side = 0
+        hole = -1
+        for position in range(2 * KEPT):
+            hole = position if slots[row, position] == slot else hole
+        if hole >= 0:
+            _remove(row, hole, slots, distances)
+        gains, side = False, 0
         if enters and row != candidate:
             side = np.int64(codes[row] != codes[candidate])
             gains = column[row] < bounds[row, side]
-        if loses:
-            _remove(row, slot, nearest)
         if gains:
-            _insert(row, slot, column[row], side, nearest)
-        if loses or gains:
+            _insert(row, slot, column[row], side, slots, distances, bounds)
+        if hole >= 0 or gains:
             affected[n_affected] = row
             n_affected += 1
-        if loses and (
-            (slots[row, 1] < 0 and bounds[row, 0] < np.inf) or (slots[row, 3] < 0 and bounds[row, 1] < np.inf)
+        if hole >= 0 and (
+            (slots[row, 1] < 0 and bounds[row, 0] < np.inf) or (slots[row, KEPT + 1] < 0 and bounds[row, 1] < np.inf)
         ):
             incomplete[n_incomplete] = row
             n_incomplete += 1
@@ -197,53 +189,28 @@ def replace_prototype(slot, candidate, column, codes, nearest, affected, incompl
 
 
 @part
-def _remove(row, slot, nearest):
-    """Remove the prototype of a slot from the nearest of an object; the next nearest move up."""
-    slots, distances = nearest.slots, nearest.distances
-    spare_slots, spare_distances = nearest.spare_slots, nearest.spare_distances
-    for side in range(2):
-        hole, first, last = -1, 2 * side, SPARES * (side + 1)
-        if slots[row, first] == slot:
-            slots[row, first], distances[row, first] = slots[row, first + 1], distances[row, first + 1]
-            hole = SPARES * side
-        elif slots[row, first + 1] == slot:
-            hole = SPARES * side
-        if hole >= 0:
-            slots[row, first + 1], distances[row, first + 1] = spare_slots[row, hole], spare_distances[row, hole]
-        for position in range(SPARES * side, last):
-            hole = position if spare_slots[row, position] == slot else hole
-        if hole >= 0:
-            for position in range(hole, last - 1):
-                spare_slots[row, position] = spare_slots[row, position + 1]
-                spare_distances[row, position] = spare_distances[row, position + 1]
-            spare_slots[row, last - 1], spare_distances[row, last - 1] = -1, np.inf
+def _remove(row, hole, slots, distances):
+    """Remove the prototype in a column from the nearest of an object; the next nearest of its side move up."""
+    last = KEPT - 1 if hole < KEPT else 2 * KEPT - 1
+    for position in range(hole, last):
+        slots[row, position], distances[row, position] = slots[row, position + 1], distances[row, position + 1]
+    slots[row, last], distances[row, last] = -1, np.inf
 
 
 @part
-def _insert(row, slot, distance, side, nearest):
+def _insert(row, slot, distance, side, slots, distances, bounds):
     """Insert a prototype, nearer than the bound, among the nearest of one side of an object."""
-    slots, distances = nearest.slots, nearest.distances
-    spare_slots, spare_distances, bounds = nearest.spare_slots, nearest.spare_distances, nearest.bounds
-    first, second = 2 * side, 2 * side + 1
-    # The prototype that is displaced moves on to the spares.
-    if distance < distances[row, first] or slots[row, first] < 0:
-        slots[row, first], slot = slot, slots[row, first]
-        distances[row, first], distance = distance, distances[row, first]
-    if slot >= 0 and (distance < distances[row, second] or slots[row, second] < 0):
-        slots[row, second], slot = slot, slots[row, second]
-        distances[row, second], distance = distance, distances[row, second]
-    if slot < 0:
-        return
-    hole, first = SPARES * (side + 1) - 1, SPARES * side
-    last = spare_distances[row, hole]
-    lost = last if last > distance else distance
-    bounds[row, side] = lost if lost < bounds[row, side] else bounds[row, side]
+    first, hole = KEPT * side, KEPT * side + KEPT - 1
+    # The prototype that is no longer kept, or not kept at all, limits what is known.
+    last = distances[row, hole]
+    limit = last if last > distance else distance
+    bounds[row, side] = limit if limit < bounds[row, side] else bounds[row, side]
     if distance >= last:
         return
-    while hole > first and spare_distances[row, hole - 1] > distance:
-        spare_slots[row, hole], spare_distances[row, hole] = spare_slots[row, hole - 1], spare_distances[row, hole - 1]
+    while hole > first and distances[row, hole - 1] > distance:
+        slots[row, hole], distances[row, hole] = slots[row, hole - 1], distances[row, hole - 1]
         hole -= 1
-    spare_slots[row, hole], spare_distances[row, hole] = slot, distance
+    slots[row, hole], distances[row, hole] = slot, distance
 
 
 @compiled
@@ -255,12 +222,12 @@ def update_losses(rows, nearest, steepness, losses):
     ratio = (1 + sharpness) / (1 - sharpness) if sharpness < 1 else np.inf
     for r in range(rows.shape[0]):
         row = rows[r]
-        same, other = distances[row, 0], distances[row, 2]
+        same, other = distances[row, 0], distances[row, KEPT]
         now = loss(same, other, steepness)
         per_object[row, 0] = now
-        per_object[row, 1] = loss(distances[row, 1], other, steepness) - now
-        per_object[row, 2] = loss(same, distances[row, 3], steepness) - now
-        second, other_second = distances[row, 1], distances[row, 3]
+        second, other_second = distances[row, 1], distances[row, KEPT + 1]
+        per_object[row, 1] = loss(second, other, steepness) - now
+        per_object[row, 2] = loss(same, other_second, steepness) - now
         largest = now if now > per_object[row, 1] else per_object[row, 1]
         reach[row, 0] = second if largest * per_object[row, 3] > FAINT else 0.0
         # Holds also if the nearest of side 0 leaves, so that the second is the nearest.
@@ -269,8 +236,8 @@ def update_losses(rows, nearest, steepness, losses):
         removal[slot] = 0.0
     for row in range(slots.shape[0]):
         for side in range(2):
-            if slots[row, 2 * side] >= 0:
-                removal[slots[row, 2 * side]] += per_object[row, 3] * per_object[row, 1 + side]
+            if slots[row, KEPT * side] >= 0:
+                removal[slots[row, KEPT * side]] += per_object[row, 3] * per_object[row, 1 + side]
 
 
 @compiled(error_model="numpy")
@@ -299,8 +266,9 @@ def estimate_swaps(candidate, code, count, rows, column, codes, nearest, losses,
     for e in range(count):
         row, distance = rows[e], column[e]
         is_other = codes[row] != code
-        own, opposite = (2, 0) if is_other else (0, 2)
-        now, rise, opposite_rise = per_object[row, 0], per_object[row, 1 + own // 2], per_object[row, 1 + opposite // 2]
+        own, opposite = (KEPT, 0) if is_other else (0, KEPT)
+        rise, opposite_rise = per_object[row, 2 if is_other else 1], per_object[row, 1 if is_other else 2]
+        now = per_object[row, 0]
         first, opposite_first = distances[row, own], distances[row, opposite]
         opposite_second = distances[row, opposite + 1]
         new = interpolated_loss(

@@ -143,7 +143,7 @@ class RefinableSet:
         weights: np.ndarray | None = None,
     ):
         codes = codes[candidates.object_of_row]
-        kernel, n, n_spares = kernels.refining, len(codes), 2 * kernels.refining.SPARES
+        kernel, n, n_kept = kernels.refining, len(codes), 2 * kernels.refining.KEPT
         self._candidates, self._codes, self._all_rows, self._tolerance = candidates, codes, np.arange(n), tolerance
         self.members = np.full(budget, -1, np.int64)
         self.members[: len(start)] = start
@@ -151,10 +151,8 @@ class RefinableSet:
         is_member[start] = True
         self._prototypes = kernel.Prototypes(self.members, is_member, class_counts)
         self._nearest = kernel.NearestPrototypes(
-            slots=np.empty((n, 4), np.int32),
-            distances=np.empty((n, 4)),
-            spare_slots=np.empty((n, n_spares), np.int32),
-            spare_distances=np.empty((n, n_spares)),
+            slots=np.empty((n, n_kept), np.int32),
+            distances=np.empty((n, n_kept)),
             bounds=np.empty((n, 2)),
         )
         self._losses = kernel.Losses(
@@ -183,7 +181,7 @@ class RefinableSet:
     @property
     def accuracy(self) -> float:
         """Share of the objects, by weight, that are nearer to a prototype of their class, leave-one-out."""
-        is_right = self._nearest.distances[:, 0] < self._nearest.distances[:, 2]
+        is_right = self._nearest.distances[:, 0] < self._nearest.distances[:, kernels.refining.KEPT]
         return float(np.average(is_right, weights=self._losses.per_object[:, 3]))
 
     def set_steepness(self, steepness: float) -> None:

@@ -36,13 +36,16 @@ from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.elastic_search import ElasticSearch, bounds_of, double_lanes, edit_shape, fits_lanes
 from protoset.spaces.movable import MovableObjects, Moved
-from protoset.spaces.series import LEAST_LANES, SeriesSpace, band_of, check_window, read_training
+from protoset.spaces.series import SeriesSpace, band_of, check_window, read_training
 from protoset.spaces.series_data import Series, check_stored
 from protoset.spaces.series_search import STRIPES
 
 if TYPE_CHECKING:
     from protoset.kernels.elastic import Edits, EditSeries
     from protoset.kernels.elastic_lanes import EditLanes, EditShape
+
+LEAST_LANES = 16
+"""Series from which on their distances to another one are computed many at a time."""
 
 
 class ElasticSpace(SeriesSpace):

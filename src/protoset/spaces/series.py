@@ -51,11 +51,12 @@ if TYPE_CHECKING:
 WIDEST_BAND = 2**31
 """Radius of the widest band; no series is as long."""
 
-LEAST_LANES = 16
-"""Series from which on their distances to another one are computed many at a time."""
-
 MATRIX_STRIP = 128
 """Series whose distances to all later ones are computed at a time."""
+
+FEW_CELLS = 2**24
+"""Pairs of points of all rows and columns up to which the nearest columns are found from all distances: that takes some
+hundredths of a second, and the code for it is compiled anyway where series move."""
 
 
 class SeriesSpace(Space):
@@ -103,8 +104,6 @@ class SeriesSpace(Space):
 
     def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Distances of rows to columns, many at a time; the same numbers as pair by pair."""
-        if max(len(rows), len(columns)) < LEAST_LANES:
-            return self._block(rows, columns, upper=False)
         if len(rows) < len(columns):
             return self._many_to_each(self._columns, columns, self._rows, rows)
         return np.ascontiguousarray(self._many_to_each(self._rows, rows, self._columns, columns).T)
@@ -310,6 +309,8 @@ class SeriesSpace(Space):
     def _nearest_search(self, columns: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Search for the nearest of the columns to given rows."""
         a, b, kernel = self._rows, self._columns, kernels.series_search
+        if len(a.values) * int(b.lengths[columns].sum()) <= FEW_CELLS:
+            return lambda rows: self._nearest_of_all(rows, columns)
         if not (len(a) and b.equal_length and (a.lengths == b.lengths[0]).all()):
             return lambda rows: kernel.nearest_ragged(a.arrays, rows, b.arrays, columns, self._warping)
         radius, (rows_of, columns_of) = self._radius(), (as_points(series.arrays) for series in (a, b))
@@ -317,6 +318,12 @@ class SeriesSpace(Space):
         x, y = (single_series(points, radius, rounding.scale) for points in (rows_of, columns_of))
         shape = kernels.single_precision.Shape(columns_of.shape[1], columns_of.shape[2], radius)
         return lambda rows: kernel.nearest_series(x, a.arrays, rows, y, b.arrays, columns, shape, rounding)
+
+    def _nearest_of_all(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Find the nearest of the columns to given rows from all distances; the last array says where others tie."""
+        block = self.block(rows, columns)
+        positions, distances = block.argmin(axis=1), block.min(axis=1)
+        return positions, distances, (block == distances[:, None]).sum(axis=1) > 1
 
     def _radius(self) -> int:
         """Radius of the band where all series are equally long."""
