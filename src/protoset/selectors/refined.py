@@ -218,9 +218,7 @@ class Refined(BaseSelector):
             if isinstance(plain, REPS) and plain.n_prototypes == "auto":
                 if space.shape[0] <= SAMPLE_OBJECTS:
                     # The automatic size and the refinement both need all distances.
-                    matrix = np.empty(space.shape)
-                    space.write_matrix(matrix, n_jobs=self.n_jobs)
-                    known = make_space(matrix, "precomputed")
+                    known = make_space(space.matrix(n_jobs=self.n_jobs), "precomputed")
                 options["measure_sizes"] = lambda: self._size_curve(
                     plain, known, objects, random_state, finish, has_swaps=has_swaps
                 )

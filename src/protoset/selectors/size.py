@@ -206,9 +206,8 @@ def refined_size_curve(
     if len(sample) > n_sampled:
         sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
-    matrix = np.empty((len(sample), len(sample)))
     sampled = space if len(sample) == space.shape[0] else space.subset(sample)
-    sampled.write_matrix(matrix, n_jobs=n_jobs)
+    matrix = sampled.matrix(n_jobs=n_jobs)
     if sampled is not space and isinstance(space, CountedSpace):
         space.n_distances += matrix.size
     # A copy that is held out may find its object among the prototypes.

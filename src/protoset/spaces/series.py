@@ -150,11 +150,7 @@ class SeriesSpace(Space):
 
     def _matrix(self, n_jobs: int | None = None) -> np.ndarray:
         """Distances of all training series; the same numbers as from a block."""
-        if self._remembered is not None:
-            return self._remembered
-        matrix = np.empty(self.shape)
-        self.write_matrix(matrix, n_jobs=n_jobs)
-        return matrix
+        return self.matrix(n_jobs=n_jobs) if self._remembered is None else self._remembered
 
     def remember_matrix(self, *, n_jobs: int | None = None) -> None:
         """Keep the distances of all training series."""
