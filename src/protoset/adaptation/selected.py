@@ -108,7 +108,7 @@ def _adapt_selected(
         settings,
         class_weight=class_weight_of(selector),
         n_jobs=n_jobs,
-        select=select_without(selector, space, training, movable.all_distances(), found),
+        select=select_without(selector, space, training, movable.all_distances(n_jobs), found),
     )
     moved, as_kept = adapted.prototypes, np.argsort(by_content)
     points = Moved(moved.moved.points[as_kept], moved.moved.scales)

@@ -172,7 +172,10 @@ class BaseSelector(CheckedEstimator, ABC):
         if self._takes_weights:
             if "lists" in options:
                 options["lists"] = training.distinct_lists(options["lists"])
-            self._fit_distinct(training.distinct_space(space), objects, **options)
+            distinct = training.distinct_space(space)
+            self._fit_distinct(distinct, objects, **options)
+            if distinct is not space:
+                space.remember_members(training.rows, distinct)
             self._spread(training)
         else:
             self._fit_distinct(space, DistinctObjects.once_each(codes, objects.classes))

@@ -249,6 +249,9 @@ class TrainingSpace(Dissimilarities):
     def remember_matrix(self, *, n_jobs: int | None = None) -> None:
         """Keep all dissimilarities for later calls, where computing them again would take long; else do nothing."""
 
+    def remember_members(self, members: np.ndarray, subset: TrainingSpace) -> None:
+        """Keep the dissimilarities of some objects that their space, ``subset``, remembers; by default do nothing."""
+
     @property
     def _is_training(self) -> bool:
         """Whether the row objects are the column objects."""

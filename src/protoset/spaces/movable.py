@@ -72,7 +72,7 @@ class MovableObjects(ABC):
     n_listed: int | None = None
     """Prototypes near an object that it looks at, if there are more; None where only many prototypes need lists."""
 
-    def all_distances(self) -> np.ndarray | None:
+    def all_distances(self, n_jobs: int | None = None) -> np.ndarray | None:
         """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
         return None
 
