@@ -152,11 +152,11 @@ def improve_among(
     limits: SearchLimits | None = None,
     n_jobs: int | None = None,
 ) -> Refinement:
-    """As ``improve``, with distances from ``distances_for``, which are not counted."""
+    """As ``improve``, with distances from ``distances_for``, which are not counted; Ctrl-C ends it only with limits."""
     repeated = np.flatnonzero(counts > 1)
     weights = np.concatenate([costs * np.minimum(counts, 1), costs[repeated] * (counts[repeated] - 1)])
     total = float(weights.sum())
-    limits = SearchLimits() if limits is None else limits
+    limits = SearchLimits(keeps_best=False) if limits is None else limits
     tolerance = min(schedule.tolerance, schedule.share / budget)
 
     def make(members: np.ndarray, steepness: float) -> RefinableSet:
