@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part, plain
-from protoset.kernels.adapting import VECTOR_SUMS, adam_step, position_of, relative_slopes, smallest_two, softmax_row
+from protoset.kernels.adapting import adam_step, position_of, relative_slopes, smallest_two, softmax_row
 from protoset.kernels.differences import (
+    REORDERED_SUMS,
     pull,
     pull_all_absolute,
     pull_all_squared,
@@ -331,7 +332,7 @@ def relative_pass(images, gaps, absolute, labelled, order, lists, surface, scale
         _end_batch(surface, scale_slopes, moving, steps, work)
 
 
-@compiled(fastmath=VECTOR_SUMS)
+@compiled(fastmath=REORDERED_SUMS)
 def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_slopes, moving, steps, work, softmax):
     """Take steps against the softmax loss, see ``pass_over``."""
     codes, weights, own = labelled.codes, labelled.weights, labelled.own
@@ -349,22 +350,22 @@ def softmax_pass(images, gaps, absolute, labelled, order, lists, surface, scale_
         sharpness_slope[0] = 0.0
         by_coordinates[:] = 0.0
         for number in range(n_rows):
-            row, place = order[first + number], number % 4
-            slopes = of_four[place]
+            row, slot = order[first + number], number % 4
+            slopes = of_four[slot]
             _measure(images, gaps, absolute, row, own[row], lists, moving, work)
             weight = weights[row] / n_rows
             loss_slopes = softmax_row(squares, labels, codes[row], weight, sharpness, bits, powers, slopes)
             sharpness_slope[0] += loss_slopes[1]
             if lists is None:
-                rows[place] = row
+                rows[slot] = row
                 if absolute is not None:
                     for column in range(n_entries):
                         slopes[column] *= 2.0 * np.sqrt(squares[column]) if slopes[column] != 0.0 else 0.0
                     pull_all_absolute(images, absolute, row, transposed, factors, slopes, by_coordinates, scale_slopes)
                 # Alone in its condition, else Numba would not leave the branch out.
                 if gaps is not None:  # noqa: SIM102
-                    if place == 3 or number == n_rows - 1:
-                        of_four[place + 1 :] = 0.0
+                    if slot == 3 or number == n_rows - 1:
+                        of_four[slot + 1 :] = 0.0
                         pull_all_squared(images, gaps, rows, transposed, factors, of_four, by_coordinates, scale_slopes)
             if lists is not None:
                 known, forces = work.known, work.forces
