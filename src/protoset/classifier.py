@@ -18,7 +18,7 @@ from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is
 from protoset._streamed_classifier import StreamedClassifier
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real
 from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
-from protoset.adaptation.selected import FoundLists, MovedSelection, selects_again
+from protoset.adaptation.selected import FitLists, MovedSelection, selects_again
 from protoset.adaptation.settings import check_adapt
 from protoset.adaptation.streaming import (
     Counters,
@@ -213,9 +213,9 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
             selector = clone(plain._selector_or_default())
             moves = AdaptSettings.of(plain.adapt, plain.rule)
             options: dict[str, Any] = {}
-            found = FoundLists()
+            fit_lists = FitLists()
             if lists is None and selects_again(selector):
-                options["note_lists"] = found.note
+                options["note_lists"] = fit_lists.note
             if moves is not None and isinstance(selector, Refined):
                 options["finishing"] = moved_before_predicting(moves, selector)
             space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client, **options)
@@ -224,12 +224,12 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
             plain.selector_, plain.classes_ = selector, selector.classes_
             outlier_label_for(plain.outlier_label, plain.classes_, plain.refuse)
             training = lru_cache(partial(_training_set, space, y, sample_weight))
-            moved = plain._place(space, training, found)
+            moved = plain._place(space, training, fit_lists)
             vote = vote_of(selector, codes)
             plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._beta = selector._rank_base()
-            plain._learn_rule(space, training, moved, found)
+            plain._learn_rule(space, training, moved, fit_lists)
             if plain.refuse is not None:
                 plain._is_novel(np.empty(0), plain.refuse)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
@@ -237,12 +237,14 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         return self
 
     def _place(
-        self, space: TrainingSpace, training: Callable[[], TrainingSet], found: FoundLists
+        self, space: TrainingSpace, training: Callable[[], TrainingSet], fit_lists: FitLists
     ) -> MovedSelection | None:
         """Set the prototypes: the selected objects, or the prototypes that the adaptation moved."""
         settings, adapted = AdaptSettings.of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
-            adapted = adapt_selected(space, training(), self.selector_, settings, n_jobs=self.n_jobs, found=found)
+            adapted = adapt_selected(
+                space, training(), self.selector_, settings, n_jobs=self.n_jobs, fit_lists=fit_lists
+            )
         self.sample_indices_ = kept = self.selector_.sample_indices_
         self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
         self.exemplars_ = kept if adapted is None else adapted.exemplars
@@ -257,7 +259,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         space: TrainingSpace,
         training: Callable[[], TrainingSet],
         moved: MovedSelection | None,
-        found: FoundLists,
+        fit_lists: FitLists,
     ) -> None:
         """Learn the rule, and calibrate it on held-out training objects."""
         has_moved = moved is not None and moved.adaptation.has_moved
@@ -266,7 +268,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         is_given = self.rule == "nearest" or (self.rule == "adjusted" and ranked is not None)
         held_out = None
         if self.calibrate is not False or not is_given:
-            held_out = hold_out(space, training(), self.selector_, moved, found)
+            held_out = hold_out(space, training(), self.selector_, moved, fit_lists)
         if held_out is None and (self.calibrate is True or not is_given):
             wanted = "calibrate=True" if is_given else f"rule={self.rule!r}"
             raise ValueError(

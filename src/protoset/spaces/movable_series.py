@@ -58,7 +58,7 @@ class MovableSeries(MovableObjects):
     step = 0.4
     steepness = (10.0, 20.0)
     n_passes = 20
-    trial_passes = 0.25
+    trial_share = 0.25
     is_costly = True
     attribute_word = "channel"
     n_listed = 12

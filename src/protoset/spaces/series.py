@@ -91,7 +91,7 @@ class SeriesSpace(Space):
         series = self._columns.values.reshape(len(self._columns.values), -1)
         series = (series if factors is None else series / factors).T
         each = np.split(series[0] if len(series) == 1 else series, self._columns.starts[1:-1], axis=-1)
-        return np.array(each) if len({one.shape for one in each}) == 1 else each
+        return np.array(each) if len({points.shape for points in each}) == 1 else each
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Compute every pair to the end, unless the distances are remembered."""
