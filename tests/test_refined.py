@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, load, refine, save
 from protoset.neighbors import build_lists
-from protoset.selectors import DROP3, FCNN, KMedoids, RandomSelector, all_selectors, refined
+from protoset.selectors import DROP3, FCNN, RMHC, KMedoids, RandomSelector, all_selectors, refined
 from protoset.spaces import make_space
 from protoset.spaces.elastic import ElasticSpace
 from protoset.spaces.series import SeriesSpace
@@ -108,6 +108,14 @@ def test_distances_of_distinct_series_are_computed_once(metric, adapt, repeated,
     again = PrototypeClassifier(selector, adapt=adapt, calibrate=True).fit(series, y, sample_weight=weights)
     assert (len(computed) > 2) == (repeated != "none")
     np.testing.assert_array_equal(again.predict_proba(series), classifier.predict_proba(series))
+
+
+@pytest.mark.parametrize("selector", [REPS, KMedoids, RMHC, RandomSelector])
+def test_a_wrong_size_is_refused_before_distances_are_computed(selector, monkeypatch):
+    computed = computed_matrices(monkeypatch)
+    with pytest.raises(ValueError, match="n_prototypes=500 is more than the 120 training objects"):
+        Refined(selector(n_prototypes=500, metric="dtw")).fit(np.repeat(X, 6, axis=1), Y)
+    assert not computed
 
 
 def test_workers_compute_the_distances_of_series_that_move(monkeypatch):
