@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -40,8 +39,8 @@ from protoset.decisions import (
     probabilities_of,
 )
 from protoset.decisions.answers import order_of
+from protoset.decisions.degradations import warn_of_hopeless_classes
 from protoset.decisions.refusal import OutlierLabel, check_refuse, outlier_label_for
-from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors.base import check_selector, note_features, refuse_names_of_selector
@@ -636,24 +635,6 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         if self.selector is None or isinstance(self.selector, BaseSelector):
             tags.input_tags = get_tags(self._selector_or_default()).input_tags
         return tags
-
-
-def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
-    """Warn of classes that the rule "adjusted" cannot predict for any query.
-
-    The bound: at best a prototype of the class has rank 1, and the best prototype of another class has the last rank.
-    """
-    best = np.array([degradations[codes == code].min(initial=np.inf) for code in range(len(classes))])
-    others = np.array([np.delete(best, code).min() for code in range(len(classes))])
-    hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
-    if len(hopeless):
-        warnings.warn(
-            f"rule='adjusted' can never predict the classes {hopeless.tolist()}: the degradations of their prototypes "
-            f"are too large for ranks from 1 to {len(codes)}, which is usual for classes far from all others; "
-            "use rule='nearest'",
-            HopelessClassWarning,
-            stacklevel=3,
-        )
 
 
 def _training_set(space: TrainingSpace, y: Any, sample_weight: Any) -> TrainingSet:
