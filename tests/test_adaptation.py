@@ -16,7 +16,7 @@ from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
 from protoset.adaptation import AdaptSettings, adapting, descent
 from protoset.adaptation.adapting import ordered_for_moves, starting_set
 from protoset.adaptation.descent import Course, WeightedObjects
-from protoset.adaptation.selected import FoundLists, select_without
+from protoset.adaptation.selected import FitLists, select_without
 from protoset.adaptation.validation import Trial, n_trial_passes, try_courses
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
 from protoset.neighbors import NeighborLists, NeighborSearch
@@ -390,7 +390,7 @@ def test_the_softmax_takes_longer_among_many_objects():
     movable = make_space(np.zeros((4, 2))).movable
     relative, softmax = AdaptSettings().courses(movable, 5_000)
     assert softmax.n_passes > relative.n_passes
-    assert softmax.tried.n_passes == relative.tried.n_passes == relative.n_passes
+    assert softmax.trial_course.n_passes == relative.trial_course.n_passes == relative.n_passes
     assert {course.n_passes for course in AdaptSettings(n_passes=7).courses(movable, 5_000)} == {7}
 
 
@@ -498,13 +498,13 @@ def test_neighbours_of_the_fit_select_as_neighbours_that_are_searched_again(blob
     X, y, *_ = blobs
     rng = np.random.default_rng(0)
     weights = rng.integers(0, 3, len(y)) if weighted else None
-    selector, found = REPS(30), FoundLists()
-    space, _ = selector._fit(X, y, sample_weight=weights, note_lists=found.note)
+    selector, fit_lists = REPS(30), FitLists()
+    space, _ = selector._fit(X, y, sample_weight=weights, note_lists=fit_lists.note)
     training = ordered_for_moves(TrainingSet.of(space, y, weights))
     members = np.sort(rng.permutation(len(training.objects))[: len(training.objects) * 4 // 5])
     counts = training.objects.counts[members]
     kept, degradations = select_without(selector, space, training, None)(members, counts)
-    again, same = select_without(selector, space, training, None, found)(members, counts)
+    again, same = select_without(selector, space, training, None, fit_lists)(members, counts)
     np.testing.assert_array_equal(again, kept)
     np.testing.assert_allclose(same, degradations, rtol=1e-6)
 

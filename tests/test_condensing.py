@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from protoset.selectors import CNN, FCNN
-from protoset.selectors._voting import TIE_RULES
+from protoset.selectors.base import TIE_RULES
 from protoset.selectors.fcnn import fcnn
 from protoset.selectors.ties import MajorityVote
 from protoset.spaces import make_space

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from protoset import REPS, PrototypeClassifier, Refined, load, save
-from protoset.adaptation.selected import FoundLists
+from protoset.adaptation.selected import FitLists
 from protoset.decisions import NearestRule, hold_out, learn_degradations, leave_one_out, probabilities_of
 from protoset.decisions import probabilities as mapping
 from protoset.decisions.novelty import HeldOutScores
@@ -291,7 +291,7 @@ class TestHeldOut:
             space = make_space(X, metric)
             classifier = PrototypeClassifier(Refined(REPS(20)), adapt=True).fit(space, y)
             training = TrainingSet.of(space, y)
-            moved = classifier._place(space, lambda known=training: known, FoundLists())
+            moved = classifier._place(space, lambda known=training: known, FitLists())
             held_out = hold_out(space, training, classifier.selector_, moved)
             final, kept = held_out.final, classifier.sample_indices_
             block = np.concatenate([part for _, part in final.known.blocks(len(kept))])

@@ -10,6 +10,7 @@ from protoset import kernels
 from protoset.neighbors import build_lists
 from protoset.selectors import DROP3, ENN, _enemies, _voting
 from protoset.selectors import drop3 as module
+from protoset.selectors.base import TIE_RULES
 from protoset.selectors.drop3 import drop3
 from protoset.spaces import make_space
 
@@ -56,7 +57,7 @@ def _short_lists(monkeypatch):
     monkeypatch.setattr(_voting, "LIST_LENGTH", 1)
 
 
-@pytest.mark.parametrize("tie_rule", _voting.TIE_RULES)
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
 @pytest.mark.parametrize("tied", [False, True])
 @given(data=st.data(), k=st.integers(1, 3))
 def test_is_the_literal_method(tied, tie_rule, data, k):
@@ -67,7 +68,7 @@ def test_is_the_literal_method(tied, tie_rule, data, k):
 
 
 @pytest.mark.usefixtures("_short_lists")
-@pytest.mark.parametrize("tie_rule", _voting.TIE_RULES)
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
 @pytest.mark.parametrize("tied", [False, True])
 @given(data=st.data(), k=st.integers(1, 3))
 def test_is_the_literal_method_where_lists_run_out(tied, tie_rule, data, k):
@@ -78,7 +79,7 @@ def test_is_the_literal_method_where_lists_run_out(tied, tie_rule, data, k):
 
 
 @pytest.mark.usefixtures("_short_lists")
-@pytest.mark.parametrize("tie_rule", _voting.TIE_RULES)
+@pytest.mark.parametrize("tie_rule", TIE_RULES)
 @given(seed=seeds, n=st.integers(5, 40), k=st.integers(1, 3), levels=st.integers(2, 6))
 def test_is_the_literal_method_on_asymmetric_dissimilarities(tie_rule, seed, n, k, levels):
     """The distance of an object to a prototype counts, not that back."""

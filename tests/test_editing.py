@@ -11,7 +11,8 @@ from scipy.spatial.distance import cdist
 from protoset import kernels
 from protoset.neighbors import build_lists
 from protoset.selectors import ENN, RENN, AllKNN, _voting
-from protoset.selectors._voting import TIE_RULES, NearestMembers, TiedMembers, nearest_listed
+from protoset.selectors._voting import NearestMembers, TiedMembers, nearest_listed
+from protoset.selectors.base import TIE_RULES
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, tied_vote, vote, without_copies

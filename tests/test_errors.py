@@ -13,7 +13,9 @@ from sklearn.utils import check_array
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined
 from protoset._validation import check_labels, check_vectors
+from protoset.neighbors import build_lists
 from protoset.solvers import SOLVERS
+from protoset.spaces import make_space
 from protoset.spaces.precomputed import PrecomputedSpace
 
 from conftest import overlapping
@@ -103,6 +105,19 @@ def test_parameters(parameters, message):
 def test_metric_params_that_are_no_dict():
     with pytest.raises(TypeError, match="metric_params=5 must be a dict of the metric's arguments, or None"):
         REPS(0.1, metric_params=5).fit(X, Y)
+
+
+@pytest.mark.parametrize(("metric", "objects"), [("euclidean", X_SMALL), ("dtw", X_SMALL), ("precomputed", MATRIX)])
+def test_neighbours_of_what_is_no_training_set(metric, objects):
+    space = make_space(objects, metric)
+    with pytest.raises(TypeError, match=r"space=array\(.* is not a space; pass make_space\(X, metric\)"):
+        build_lists(objects, 3)
+    with pytest.raises(ValueError, match="build_lists needs the space of a training set, and this one has 0 queries"):
+        build_lists(space.prototypes(np.array([0])), 3)
+    with pytest.raises(ValueError, match="space has no objects.*pass at least 1 object"):
+        build_lists(space.subset([]), 3)
+    for search in ("exact", "approximate"):
+        assert build_lists(space.subset([0]), 3, search=search).indptr.tolist() == [0, 0]
 
 
 def test_more_neighbours_than_can_be_are_all_of_them():

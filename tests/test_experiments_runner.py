@@ -24,7 +24,7 @@ from protoset.datasets import Attribute, Dataset
 from protoset.experiments import folds, read_plan, results, resume, run, status, table
 from protoset.experiments.folds import digest
 from protoset.selectors import FCNN, RMHC, SSMA, KMedoids
-from protoset.spaces import make_space
+from protoset.spaces import Space, make_space
 
 import experiment_data
 from experiment_data import load
@@ -208,13 +208,11 @@ def test_nominal_attributes(tmp_path):
 def test_series_share_one_matrix(tmp_path, monkeypatch):
     dataset = load("series")
     D = make_space(dataset.objects, "dtw", {"window": 2}).block(slice(None), slice(None))
-    squares = []
-    monkeypatch.setattr(
-        folds, "square", lambda space, square=folds.square: squares.append(space.shape) or square(space)
-    )
+    shapes = []
+    monkeypatch.setattr(Space, "matrix", lambda space, matrix=Space.matrix: shapes.append(space.shape) or matrix(space))
     found = errors(tmp_path, "series", distances=[{"metric": "dtw", "window": 2}])
     assert found == pytest.approx(nearest_errors(D, dataset.labels, dealt(dataset.labels)))
-    assert squares == [(24, 24)]
+    assert shapes == [(24, 24)]
 
 
 def test_the_split_that_data_come_with(tmp_path):

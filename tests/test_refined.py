@@ -12,8 +12,9 @@ from sklearn.model_selection import GridSearchCV
 
 from protoset import REPS, NeighborSearch, PrototypeClassifier, Refined, load, refine, save
 from protoset.neighbors import build_lists
-from protoset.selectors import DROP3, FCNN, KMedoids, RandomSelector, all_selectors
+from protoset.selectors import DROP3, FCNN, RMHC, KMedoids, RandomSelector, all_selectors, refined
 from protoset.spaces import make_space
+from protoset.spaces.elastic import ElasticSpace
 from protoset.spaces.series import SeriesSpace
 
 from conftest import overlapping
@@ -44,18 +45,39 @@ def test_a_space_of_the_user_keeps_no_distances():
     np.testing.assert_array_equal(fits[0].sample_indices_, fits[1].sample_indices_)
 
 
+def computed_matrices(monkeypatch):
+    """Return a list to which every computation of all distances of series adds their number and that of workers."""
+    computed = []
+
+    def watch(space):
+        compute, pairs = space._compute_matrix, space._all_pairs
+
+        def compute_matrix(self, matrix, n_jobs):
+            computed.append((len(matrix), n_jobs))
+            compute(self, matrix, n_jobs)
+
+        def all_pairs(self, rows, columns):
+            if len(rows) == len(columns):
+                computed.append((len(rows), 1))
+            return pairs(self, rows, columns)
+
+        monkeypatch.setattr(space, "_compute_matrix", compute_matrix)
+        monkeypatch.setattr(space, "_all_pairs", all_pairs)
+
+    watch(SeriesSpace)
+    watch(ElasticSpace)
+    return computed
+
+
 @pytest.mark.parametrize("metric", ["dtw", pytest.param("erp", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("selector", "n_matrices"), [(REPS(0.2), 1), (REPS(), 1), (FCNN(), 1), (REPS(0.2), 0)])
 def test_distances_of_series_are_computed_once(metric, selector, n_matrices, monkeypatch):
     """For the lists, the automatic size and the refinement; not where a sample is refined."""
     series = np.repeat(X, 6, axis=1).cumsum(axis=1)
-    computed, whole = [], SeriesSpace._matrix
-    monkeypatch.setattr(
-        SeriesSpace, "_matrix", lambda *args: computed.append(args[0]._remembered is None) or whole(*args)
-    )
+    computed = computed_matrices(monkeypatch)
     options = {"metric": metric, "metric_params": {"window": 3}}
     refined = Refined(clone(selector).set_params(**options), max_objects=None if n_matrices else 60).fit(series, Y)
-    assert sum(computed) == n_matrices
+    assert [n_series for n_series, _ in computed] == [120 if n_matrices else 60]
     matrix = make_space(series, **options).block(slice(None), slice(None))
     if n_matrices:
         selector = clone(selector).set_params(metric="precomputed")
@@ -64,6 +86,47 @@ def test_distances_of_series_are_computed_once(metric, selector, n_matrices, mon
     if isinstance(selector, REPS):
         counters = refined.selector_.search_counters_
         assert (counters.computed == counters.pairs) == bool(n_matrices)
+
+
+@pytest.mark.parametrize(
+    ("metric", "adapt"), [("dtw", True), ("dtw", False), pytest.param("erp", False, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("repeated", ["none", "copies", "weights", "no weight"])
+def test_distances_of_distinct_series_are_computed_once(metric, adapt, repeated, monkeypatch):
+    """For the refinement, the moves and the calibration, also where identical series count as one."""
+    series, y, weights = np.repeat(X, 6, axis=1).cumsum(axis=1), Y, None
+    if repeated == "copies":
+        series, y = np.concatenate([series, series[::3]]), np.concatenate([Y, Y[::3]])
+    elif repeated != "none":
+        weights = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+        weights[:20] = 0 if repeated == "no weight" else 1
+    computed = computed_matrices(monkeypatch)
+    selector = Refined(REPS(0.2, metric=metric, metric_params={"window": 3}), n_jobs=2)
+    classifier = PrototypeClassifier(selector, adapt=adapt, calibrate=True).fit(series, y, sample_weight=weights)
+    assert computed == [(100 if repeated == "no weight" else 120, 2)]
+    monkeypatch.setattr(SeriesSpace, "remember_members", lambda *_: None)
+    again = PrototypeClassifier(selector, adapt=adapt, calibrate=True).fit(series, y, sample_weight=weights)
+    assert (len(computed) > 2) == (repeated != "none")
+    np.testing.assert_array_equal(again.predict_proba(series), classifier.predict_proba(series))
+
+
+@pytest.mark.parametrize("selector", [REPS, KMedoids, RMHC, RandomSelector])
+def test_a_wrong_size_is_refused_before_distances_are_computed(selector, monkeypatch):
+    computed = computed_matrices(monkeypatch)
+    with pytest.raises(ValueError, match="n_prototypes=500 is more than the 120 training objects"):
+        Refined(selector(n_prototypes=500, metric="dtw")).fit(np.repeat(X, 6, axis=1), Y)
+    assert not computed
+
+
+def test_workers_compute_the_distances_of_series_that_move(monkeypatch):
+    """Also where the refinement, which computes them before the moves, is left out."""
+    series = np.repeat(X, 6, axis=1).cumsum(axis=1)
+    monkeypatch.setattr(refined, "SWAPPED_COSTLY_OBJECTS", 50)
+    computed = computed_matrices(monkeypatch)
+    selector = Refined(REPS(0.2, metric="dtw", metric_params={"window": 3}))
+    fits = [PrototypeClassifier(selector, adapt=True, n_jobs=n_jobs).fit(series, Y) for n_jobs in (2, 1)]
+    assert computed == [(120, 2), (120, 1)]
+    np.testing.assert_array_equal(*(fit.predict_proba(series) for fit in fits))
 
 
 def test_arguments_reach_the_refinement():

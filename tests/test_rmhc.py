@@ -12,7 +12,7 @@ from protoset import kernels
 from protoset.selectors import RMHC, _hill_climbing
 from protoset.selectors import rmhc as module
 from protoset.selectors._hill_climbing import Climber
-from protoset.selectors._voting import TIE_RULES
+from protoset.selectors.base import TIE_RULES
 from protoset.spaces import make_space
 
 from conftest import labelled_vectors, overlapping, slow_hits, slow_near

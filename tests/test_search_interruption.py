@@ -5,9 +5,15 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from protoset import REPS, PrototypeClassifier, Refined
+from protoset.exceptions import SearchInterruptedWarning
 from protoset.selectors._limits import SearchLimits
+from protoset.selectors._refinable_set import RefinableSet
+
+from conftest import overlapping
 
 PROGRAM = """
 import sys, warnings
@@ -68,3 +74,36 @@ def test_an_interruption_inside_compiled_code():
     assert limits.reason == "by an interruption"
     with pytest.raises(SystemError, match="another"), SearchLimits().interruptible():
         raise SystemError("another") from ValueError("else")
+    with pytest.raises(KeyboardInterrupt), SearchLimits(keeps_best=False).interruptible():
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interruption_of_the_automatic_size_ends_the_fit(n_jobs, monkeypatch):
+    """A refinement alone can keep its best set; an error at one size that was not measured could choose any size."""
+    X, y = overlapping(200)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RefinableSet, "next_move", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        Refined(REPS(), n_jobs=n_jobs).fit(X, y)
+    with pytest.warns(SearchInterruptedWarning, match="by an interruption after 0 of"):
+        refined = Refined(REPS(0.1), n_jobs=n_jobs).fit(X, y)
+    np.testing.assert_array_equal(refined.sample_indices_, REPS(0.1).fit(X, y).sample_indices_)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError])
+def test_errors_of_callbacks_do_not_depend_on_threads(error, n_jobs):
+    X, y = overlapping(200)
+
+    def callback(progress):
+        raise error
+
+    expected, message = (RuntimeError, "callback raised StopIteration") if error is StopIteration else (error, None)
+    with pytest.raises(expected, match=message):
+        Refined(REPS(0.1), callback=callback, n_jobs=n_jobs).fit(X, y)
+    with pytest.raises(expected, match=message):
+        PrototypeClassifier(REPS(0.1), adapt={"callback": callback}, n_jobs=n_jobs).fit(X, y)

@@ -20,6 +20,7 @@ from protoset.models import fit_model, reference_errors
 from protoset.models.cross_validation import error_of
 from protoset.selectors import REPS, Refined
 from protoset.spaces import make_space
+from protoset.spaces._approximate import approximate_library
 
 logger = logging.getLogger("protoset")
 
@@ -28,6 +29,12 @@ N_OBJECTS = 400
 
 N_SERIES = 120
 """Series of each data set, and strings: enough for all steps of a fit."""
+
+N_MANY_OBJECTS = 2100
+"""Vectors whose moves are tried on one held-out part, as those of many objects are."""
+
+N_MANY_PROTOTYPES = 800
+"""Prototypes of these vectors: more than 512 also in a trial, which holds a fifth of the objects out."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class WarmUp:
     seconds: float
 
 
-def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
+def warmup(progress: Callable[[int, int], object] | None = None, *, variants: bool = False) -> WarmUp:
     """Compile the most used code and keep it on disk, so that later fits do not wait for the compiler.
 
     The function fits small data sets of every kind with the default settings: vectors, mixed tables, series of equal
@@ -61,6 +68,10 @@ def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
     ----------
     progress : callable, optional
         Called as ``progress(done, total)`` after each data set.
+    variants : bool, default=False
+        Whether to compile more than the default settings need: learned relevances, the metrics "cosine" and
+        "correlation", the moves of more than 512 prototypes, and approximate searches if faiss or pynndescent is
+        installed.
 
     Returns
     -------
@@ -71,6 +82,10 @@ def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
     works: list[Callable[[], Any]] = [_fit_vectors, _fit_mixed, _fit_series, _fit_ragged_series, _fit_matrix]
     if find_spec("rapidfuzz") is not None:
         works.append(_fit_strings)
+    if variants:
+        works += [_fit_relevances, _fit_directions, _fit_many_prototypes]
+        if approximate_library() is not None:
+            works.append(_fit_approximate_lists)
     with warnings.catch_warnings():
         # Warnings about these data sets say nothing to the user; one about a missing cache does.
         warnings.simplefilter("ignore")
@@ -84,10 +99,10 @@ def warmup(progress: Callable[[int, int], object] | None = None) -> WarmUp:
     return WarmUp(folder, _compile.watch.n_kernels - before, time.perf_counter() - started)
 
 
-def _vectors() -> tuple[np.ndarray, np.ndarray]:
+def _vectors(n_objects: int = N_OBJECTS) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    labels = np.arange(N_OBJECTS) % 2
-    return rng.normal(size=(N_OBJECTS, 3)) + labels[:, None], labels
+    labels = np.arange(n_objects) % 2
+    return rng.normal(size=(n_objects, 3)) + labels[:, None], labels
 
 
 def _fit(dataset: Dataset, **options: Any) -> None:
@@ -112,6 +127,8 @@ def _fit_vectors() -> None:
     # Without a refinement the prototypes are weighted and ranked by other kernels.
     PrototypeClassifier(REPS()).fit(X, labels).predict(X[:5])
     PrototypeClassifier(Refined(REPS())).fit(X, labels).predict(X[:5])
+    # Prototypes that do not move may be equally near.
+    PrototypeClassifier(REPS(0.2), adapt=False).fit(X.round(), labels).predict(X.round())
 
 
 def _fit_mixed() -> None:
@@ -151,3 +168,44 @@ def _fit_strings() -> None:
     labels = np.arange(N_SERIES) % 2
     texts = ["".join(rng.choice(list("abcd"[label : label + 3]), 8)) for label in labels]
     _fit(Dataset("strings", "strings", texts, labels))
+
+
+def _fit_moving(X: Any, labels: np.ndarray, n_prototypes: int, *, relevances: bool = False, **metric: Any) -> None:
+    """Move prototypes with each loss, and predict."""
+    for loss in ("relative", "softmax"):
+        settings = {"loss": loss, "relevances": relevances, "n_passes": 1}
+        selector = REPS(n_prototypes, **metric)
+        PrototypeClassifier(selector, adapt=settings).fit(X, labels).predict(X[:5])
+
+
+def _fit_relevances() -> None:
+    X, labels = _vectors()
+    _fit_moving(X, labels, 4, relevances=True)
+    names = np.where(X[:, 2] > 0.5, "yes", "no").astype(object)
+    mixed, categories = np.column_stack([X[:, :2].astype(object), names]), {"categorical": [2]}
+    _fit_moving(mixed, labels, 4, relevances=True, metric="gower", metric_params=categories)
+    labels = np.arange(N_SERIES) % 2
+    for lengths in ([20] * N_SERIES, [15 + i % 3 for i in range(N_SERIES)]):
+        _fit_moving(_series(lengths), labels, 4, relevances=True, metric="dtw")
+
+
+def _fit_directions() -> None:
+    X, labels = _vectors()
+    for metric in ("cosine", "correlation"):
+        PrototypeClassifier(Refined(REPS(metric=metric))).fit(X, labels).predict(X[:5])
+        _fit_moving(X, labels, 4, metric=metric)
+
+
+def _fit_many_prototypes() -> None:
+    # Beyond 512 prototypes, objects look at the nearest ones alone.
+    X, labels = _vectors(N_MANY_OBJECTS)
+    for relevances in (False, True):
+        _fit_moving(X, labels, N_MANY_PROTOTYPES, relevances=relevances)
+
+
+def _fit_approximate_lists() -> None:
+    X, labels = _vectors()
+    REPS(4, search="approximate").fit(X, labels)
+    labels = np.arange(N_SERIES) % 2
+    for lengths in ([20] * N_SERIES, [15 + i % 3 for i in range(N_SERIES)]):
+        REPS(4, metric="dtw", search="approximate").fit(_series(lengths), labels)

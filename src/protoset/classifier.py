@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -18,7 +17,7 @@ from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is
 from protoset._streamed_classifier import StreamedClassifier
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real
 from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
-from protoset.adaptation.selected import FoundLists, MovedSelection, selects_again
+from protoset.adaptation.selected import FitLists, MovedSelection, selects_again
 from protoset.adaptation.settings import check_adapt
 from protoset.adaptation.streaming import (
     Counters,
@@ -40,8 +39,8 @@ from protoset.decisions import (
     probabilities_of,
 )
 from protoset.decisions.answers import order_of
+from protoset.decisions.degradations import warn_of_hopeless_classes
 from protoset.decisions.refusal import OutlierLabel, check_refuse, outlier_label_for
-from protoset.exceptions import HopelessClassWarning
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
 from protoset.selectors.base import check_selector, note_features, refuse_names_of_selector
@@ -213,9 +212,9 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
             selector = clone(plain._selector_or_default())
             moves = AdaptSettings.of(plain.adapt, plain.rule)
             options: dict[str, Any] = {}
-            found = FoundLists()
+            fit_lists = FitLists()
             if lists is None and selects_again(selector):
-                options["note_lists"] = found.note
+                options["note_lists"] = fit_lists.note
             if moves is not None and isinstance(selector, Refined):
                 options["finishing"] = moved_before_predicting(moves, selector)
             space, codes = selector._fit(X, y, sample_weight=sample_weight, lists=lists, client=client, **options)
@@ -224,12 +223,12 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
             plain.selector_, plain.classes_ = selector, selector.classes_
             outlier_label_for(plain.outlier_label, plain.classes_, plain.refuse)
             training = lru_cache(partial(_training_set, space, y, sample_weight))
-            moved = plain._place(space, training, found)
+            moved = plain._place(space, training, fit_lists)
             vote = vote_of(selector, codes)
             plain._codes, plain.prototype_counts_, plain.class_counts_ = vote.codes, vote.counts, vote.class_totals
             plain.prototype_labels_ = plain.classes_[plain._codes]
             plain._beta = selector._rank_base()
-            plain._learn_rule(space, training, moved, found)
+            plain._learn_rule(space, training, moved, fit_lists)
             if plain.refuse is not None:
                 plain._is_novel(np.empty(0), plain.refuse)
             if plain.rule == "adjusted" and plain.degradations_ is not None:
@@ -237,12 +236,14 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         return self
 
     def _place(
-        self, space: TrainingSpace, training: Callable[[], TrainingSet], found: FoundLists
+        self, space: TrainingSpace, training: Callable[[], TrainingSet], fit_lists: FitLists
     ) -> MovedSelection | None:
         """Set the prototypes: the selected objects, or the prototypes that the adaptation moved."""
         settings, adapted = AdaptSettings.of(self.adapt, self.rule), None
         if settings is not None and not (self.adapt == "auto" and space.movable is None):
-            adapted = adapt_selected(space, training(), self.selector_, settings, n_jobs=self.n_jobs, found=found)
+            adapted = adapt_selected(
+                space, training(), self.selector_, settings, n_jobs=self.n_jobs, fit_lists=fit_lists
+            )
         self.sample_indices_ = kept = self.selector_.sample_indices_
         self._prototypes = space.prototypes(kept) if adapted is None else adapted.prototypes
         self.exemplars_ = kept if adapted is None else adapted.exemplars
@@ -257,7 +258,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         space: TrainingSpace,
         training: Callable[[], TrainingSet],
         moved: MovedSelection | None,
-        found: FoundLists,
+        fit_lists: FitLists,
     ) -> None:
         """Learn the rule, and calibrate it on held-out training objects."""
         has_moved = moved is not None and moved.adaptation.has_moved
@@ -266,7 +267,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         is_given = self.rule == "nearest" or (self.rule == "adjusted" and ranked is not None)
         held_out = None
         if self.calibrate is not False or not is_given:
-            held_out = hold_out(space, training(), self.selector_, moved, found)
+            held_out = hold_out(space, training(), self.selector_, moved, fit_lists)
         if held_out is None and (self.calibrate is True or not is_given):
             wanted = "calibrate=True" if is_given else f"rule={self.rule!r}"
             raise ValueError(
@@ -634,24 +635,6 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         if self.selector is None or isinstance(self.selector, BaseSelector):
             tags.input_tags = get_tags(self._selector_or_default()).input_tags
         return tags
-
-
-def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
-    """Warn of classes that the rule "adjusted" cannot predict for any query.
-
-    The bound: at best a prototype of the class has rank 1, and the best prototype of another class has the last rank.
-    """
-    best = np.array([degradations[codes == code].min(initial=np.inf) for code in range(len(classes))])
-    others = np.array([np.delete(best, code).min() for code in range(len(classes))])
-    hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
-    if len(hopeless):
-        warnings.warn(
-            f"rule='adjusted' can never predict the classes {hopeless.tolist()}: the degradations of their prototypes "
-            f"are too large for ranks from 1 to {len(codes)}, which is usual for classes far from all others; "
-            "use rule='nearest'",
-            HopelessClassWarning,
-            stacklevel=3,
-        )
 
 
 def _training_set(space: TrainingSpace, y: Any, sample_weight: Any) -> TrainingSet:

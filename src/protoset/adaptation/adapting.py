@@ -226,7 +226,7 @@ class AdaptedSet:
     ----------
     prototypes : MovingSet
     adaptation : Adaptation
-    tried : list of TriedSet
+    tried_sets : list of TriedSet
         Sets that moved as this one did, if it moved, without knowing the objects that were held out.
     was_stopped : bool
         Whether a limit, the callback or Ctrl-C ended the trials or the moves.
@@ -234,7 +234,7 @@ class AdaptedSet:
 
     prototypes: MovingSet
     adaptation: Adaptation
-    tried: list[TriedSet]
+    tried_sets: list[TriedSet]
     was_stopped: bool
 
 

@@ -106,7 +106,7 @@ class Course:
     from_means : bool
         Whether the prototypes first move to the means of objects of their class, see ``move_to_means``. For vectors
         only.
-    tried_passes : int or None
+    trial_passes : int or None
         Passes of a trial on held-out objects, if there are fewer.
     """
 
@@ -117,12 +117,12 @@ class Course:
     noise: float = 0.0
     relevances: bool = False
     from_means: bool = False
-    tried_passes: int | None = None
+    trial_passes: int | None = None
 
     @property
-    def tried(self) -> Course:
+    def trial_course(self) -> Course:
         """The course of a trial."""
-        return self if self.tried_passes is None else replace(self, n_passes=self.tried_passes)
+        return self if self.trial_passes is None else replace(self, n_passes=self.trial_passes)
 
 
 @dataclass(eq=False)

@@ -49,7 +49,7 @@ class MovedSelection:
         The distinct objects, with the distances that are known.
     moved : MovingSet
         The prototypes among the distinct objects.
-    tried : list of TriedSet
+    tried_sets : list of TriedSet
         Sets of the same kind that do not know some of the objects.
     was_stopped : bool
         Whether a limit, the callback or Ctrl-C ended the trials or the moves.
@@ -61,7 +61,7 @@ class MovedSelection:
     training: TrainingSet
     movable: MovableObjects
     moved: MovingSet
-    tried: list[TriedSet]
+    tried_sets: list[TriedSet]
     was_stopped: bool
 
 
@@ -72,18 +72,18 @@ def adapt_selected(
     settings: AdaptSettings,
     *,
     n_jobs: int | None,
-    found: FoundLists | None = None,
+    fit_lists: FitLists | None = None,
 ) -> MovedSelection:
-    """Move the prototypes of a fitted selector; ``found`` are the neighbour lists of its fit.
+    """Move the prototypes of a fitted selector; ``fit_lists`` are the neighbour lists of its fit.
 
     A set that was not refined because it was to move, and whose moves do not help, is refined and tried again.
     """
-    adapted = _adapt_selected(space, training, selector, settings, n_jobs, found)
+    adapted = _adapt_selected(space, training, selector, settings, n_jobs, fit_lists)
     if adapted.adaptation.has_moved or adapted.was_stopped:
         return adapted
     if not (isinstance(selector, Refined) and selector._refine_unmoved(space, training)):
         return adapted
-    return _adapt_selected(space, training, selector, settings, n_jobs, found)
+    return _adapt_selected(space, training, selector, settings, n_jobs, fit_lists)
 
 
 def _adapt_selected(
@@ -92,7 +92,7 @@ def _adapt_selected(
     selector: BaseSelector,
     settings: AdaptSettings,
     n_jobs: int | None,
-    found: FoundLists | None,
+    fit_lists: FitLists | None,
 ) -> MovedSelection:
     training = ordered_for_moves(training)
     objects, movable = training.objects, check_movable(space, training)
@@ -108,7 +108,7 @@ def _adapt_selected(
         settings,
         class_weight=class_weight_of(selector),
         n_jobs=n_jobs,
-        select=select_without(selector, space, training, movable.all_distances(), found),
+        select=select_without(selector, space, training, movable.all_distances(n_jobs), fit_lists),
     )
     moved, as_kept = adapted.prototypes, np.argsort(by_content)
     points = Moved(moved.moved.points[as_kept], moved.moved.scales)
@@ -120,7 +120,9 @@ def _adapt_selected(
     labels = adapted.adaptation.labels[as_kept]
     ordered = MovingSet(points, moved.labels[as_kept], _renumbered(moved.own, as_kept))
     adaptation = replace(adapted.adaptation, prototypes=prototypes, labels=labels)
-    return MovedSelection(adaptation, placed, exemplars, training, movable, ordered, adapted.tried, adapted.was_stopped)
+    return MovedSelection(
+        adaptation, placed, exemplars, training, movable, ordered, adapted.tried_sets, adapted.was_stopped
+    )
 
 
 def _renumbered(own: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -218,7 +220,7 @@ def selects_again(selector: Any) -> bool:
     return isinstance(selector._inner() if isinstance(selector, Refined) else selector, REPS)
 
 
-class FoundLists:
+class FitLists:
     """Exact neighbour lists of a fit, for selections again without some objects; none of very many objects.
 
     Without the objects that are held out, the lists of the others lose neighbours of small weight at their ends.
@@ -242,12 +244,12 @@ def select_without(
     space: TrainingSpace,
     training: TrainingSet,
     known: np.ndarray | None,
-    found: FoundLists | None = None,
+    fit_lists: FitLists | None = None,
 ) -> SelectWithout | None:
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
-    ``known`` has the dissimilarities of all distinct objects, where they are known; ``found`` has the neighbour lists
-    of the fit. Objects on a cluster come here. None for other methods, which may take long.
+    ``known`` has the dissimilarities of all distinct objects, where they are known; ``fit_lists`` has the neighbour
+    lists of the fit. Objects on a cluster come here. None for other methods, which may take long.
     """
     objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector
@@ -268,7 +270,7 @@ def select_without(
         again: Any = inner
         if isinstance(selector, Refined) and selector.refinement_ is not None:
             again = clone(selector).set_params(selector=inner, n_starts=1, max_time=None, callback=None, verbose=0)
-        lists = None if found is None else found.among(part)
+        lists = None if fit_lists is None else fit_lists.among(part)
         with again._fitting() as plain:
             plain._fit_distinct(space.subset(rows[members]), part, **({} if lists is None else {"lists": lists}))
         kept = again.sample_indices_

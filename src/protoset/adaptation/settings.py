@@ -101,11 +101,11 @@ class AdaptSettings:
             longer = max(step, MANY_STEP) if self.step is None else step
             relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
             longer_course = passes if self.n_passes is not None else round(LONG_SOFTMAX * passes)
-            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, tried_passes=passes)
+            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, trial_passes=passes)
         if movable.is_costly:
             course = softmax if self.loss == "softmax" else relative
-            shorter = max(1, round(movable.trial_passes * course.n_passes))
-            return [replace(course, noise=0.0, tried_passes=shorter)]
+            shorter = max(1, round(movable.trial_share * course.n_passes))
+            return [replace(course, noise=0.0, trial_passes=shorter)]
         courses = [relative, softmax]
         if not has_many:
             courses.append(replace(relative, noise=FEW_NOISE))

@@ -205,7 +205,7 @@ def try_courses(
     def attempt(course: Course, number: int) -> MovingSet:
         trial = trials[number]
         seen = _with_shares(objects, trial.seen, trial.seen_shares)
-        return descend(seen, trial.start, trial.seen, course.tried, np.random.RandomState(seeds[number]), watch)
+        return descend(seen, trial.start, trial.seen, course.trial_course, np.random.RandomState(seeds[number]), watch)
 
     def judge(prototypes: list[MovingSet]) -> Attempts:
         errors, sets = [], []
@@ -226,18 +226,18 @@ def try_courses(
 
 def n_trial_passes(courses: list[Course], n_trials: int) -> int:
     """Return the passes of all trials at most."""
-    n_raced, passes = min(N_RACED, n_trials), [course.tried.n_passes for course in courses]
+    n_raced, passes = min(N_RACED, n_trials), [course.trial_course.n_passes for course in courses]
     return n_raced * sum(passes) + (n_trials - n_raced) * max(passes)
 
 
-def best_of(tried: list[Errors], n_objects: int) -> int:
+def best_of(errors: list[Errors], n_objects: int) -> int:
     """Position of the best course: by cost among few objects, by error among many, of which many are held out.
 
     The cost favours the relative loss, which is a part of it.
     """
     if n_objects <= FEW_OBJECTS:
-        return min(range(len(tried)), key=lambda number: tried[number].cost)
-    return min(range(len(tried)), key=lambda number: (tried[number].rate, tried[number].loss))
+        return min(range(len(errors)), key=lambda number: errors[number].cost)
+    return min(range(len(errors)), key=lambda number: (errors[number].rate, errors[number].loss))
 
 
 def should_move(after: Errors, before: Errors, movable: MovableObjects) -> bool:

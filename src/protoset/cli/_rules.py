@@ -26,6 +26,6 @@ def say_rule(document: dict[str, Any]) -> None:
         say(f"rule: {document['rule']}, not calibrated: predictions have no probabilities")
         return
     objects = f"{calibration['n_objects']} held-out training objects ({calibration['how']})"
-    errors = ", ".join(f"{name} {error:.3f}" for name, error in calibration["errors"].items())
-    tried = f"; errors on them: {errors}" if len(calibration["errors"]) > 1 else ""
-    say(f"rule: {document['rule']}, calibrated by {objects}{tried}")
+    listed = ", ".join(f"{name} {error:.3f}" for name, error in calibration["errors"].items())
+    errors = f"; errors on them: {listed}" if len(calibration["errors"]) > 1 else ""
+    say(f"rule: {document['rule']}, calibrated by {objects}{errors}")

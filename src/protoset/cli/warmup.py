@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from protoset.cli._options import Debug, Json, Quiet
+from typing import Annotated
+
+from protoset.cli._options import Debug, Json, Quiet, option
 from protoset.cli._output import say, say_json
 from protoset.cli._work import working
 
+Variants = Annotated[
+    bool,
+    option(
+        "Compile also learned relevances, the metrics cosine and correlation, the moves of more than 512 prototypes, "
+        "and approximate searches.",
+        "--all",
+    ),
+]
 
-def warmup(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+
+def warmup(variants: Variants = False, json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
     """Compile the most used code and keep it on disk, so that later commands do not wait for the compiler.
 
     For container images and servers: run it when the image is built, as the user that will run protoset. The
@@ -16,7 +27,7 @@ def warmup(json: Json = False, quiet: Quiet = False, debug: Debug = False) -> No
     with working("compiling", quiet) as tell:
         from protoset._warmup import warmup as warm_up
 
-        done = warm_up(tell)
+        done = warm_up(tell, variants=variants)
     if json:
         say_json({"folder": done.folder, "n_kernels": done.n_kernels, "seconds": done.seconds})
         return

@@ -6,12 +6,15 @@ objects in another way, ranks and neighbours are others, so the problem is solve
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from scipy import sparse
 
 from protoset._arrays import rank_rows
 from protoset.decisions.held_out import JudgedSet, MeasuredObjects
 from protoset.decisions.ranks import decide
+from protoset.exceptions import HopelessClassWarning
 from protoset.selectors.ranking import degradations, proven_weights
 from protoset.selectors.ties import MajorityVote
 from protoset.solvers import solve
@@ -66,3 +69,21 @@ def _n_wrong(objects: MeasuredObjects, alpha: np.ndarray, vote: MajorityVote) ->
         winners = decide(block, alpha, vote).winners
         wrong += float(objects.weights[rows][vote.codes[winners] != objects.codes[rows]].sum())
     return wrong
+
+
+def warn_of_hopeless_classes(degradations: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+    """Warn of classes that the rule "adjusted" cannot predict for any query.
+
+    The bound: at best a prototype of the class has rank 1, and the best prototype of another class has the last rank.
+    """
+    best = np.array([degradations[codes == code].min(initial=np.inf) for code in range(len(classes))])
+    others = np.array([np.delete(best, code).min() for code in range(len(classes))])
+    hopeless = classes[(1 + best > len(codes) + others) & np.isin(np.arange(len(classes)), codes)]
+    if len(hopeless):
+        warnings.warn(
+            f"rule='adjusted' can never predict the classes {hopeless.tolist()}: the degradations of their prototypes "
+            f"are too large for ranks from 1 to {len(codes)}, which is usual for classes far from all others; "
+            "use rule='nearest'",
+            HopelessClassWarning,
+            stacklevel=3,
+        )

@@ -18,7 +18,7 @@ import numpy as np
 from protoset._blocks import row_slices
 from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
-from protoset.adaptation.selected import FoundLists, MovedSelection, select_without, selects_again
+from protoset.adaptation.selected import FitLists, MovedSelection, select_without, selects_again
 from protoset.adaptation.validation import (
     FEW_OBJECTS,
     MOST_HELD_OUT,
@@ -126,11 +126,11 @@ def hold_out(
     training: TrainingSet,
     selector: BaseSelector,
     moved: MovedSelection | None,
-    found: FoundLists | None = None,
+    fit_lists: FitLists | None = None,
 ) -> HeldOut | None:
     """Hold training objects out of sets like that of a fitted selector; None where no distances are known.
 
-    ``found`` has the neighbour lists of the fit.
+    ``fit_lists`` has the neighbour lists of the fit.
     """
     if space.partial:
         return None
@@ -141,11 +141,11 @@ def hold_out(
         return None
     objects = source.training.objects
     is_stayed_of_many = moved is not None and has_many(objects) and not moved.adaptation.has_moved
-    is_slow = source.movable is not None and source.movable.is_costly and len(objects) <= FEW_SERIES
-    if moved is not None and moved.tried and not is_slow and not is_stayed_of_many:
-        sets = [source.tried(each) for each in moved.tried if len(each.held_out)]
+    are_few_series = source.movable is not None and source.movable.is_costly and len(objects) <= FEW_SERIES
+    if moved is not None and moved.tried_sets and not are_few_series and not is_stayed_of_many:
+        sets = [source.of_trial(tried) for tried in moved.tried_sets if len(tried.held_out)]
     else:
-        sets = source.selected_again(found)
+        sets = source.selected_again(fit_lists)
     if sets:
         how = FOLDS if len(sets) > 1 else PART
         if not selects_again(selector):
@@ -198,7 +198,7 @@ class _Source:
         if moved is None and space.remote:
             self.movable = space.movable if self.training.is_plain else space.movable_among(self.training.rows)
 
-    def tried(self, tried: TriedSet) -> JudgedSet:
+    def of_trial(self, tried: TriedSet) -> JudgedSet:
         """Set of a trial."""
         trial = tried.trial
         return JudgedSet(
@@ -208,7 +208,7 @@ class _Source:
             self._part(trial.held_out, trial.held_out_shares, lambda some: tried.distances(tried.held_out[some])),
         )
 
-    def selected_again(self, found: FoundLists | None) -> list[JudgedSet]:
+    def selected_again(self, fit_lists: FitLists | None) -> list[JudgedSet]:
         """Sets that are selected without some objects; none where that would take long."""
         objects, space = self.training.objects, self._space
         if space.remote or isinstance(space, CallableSpace) or has_many(objects):
@@ -217,13 +217,13 @@ class _Source:
         is_quick = record is not None and record.kind in QUICK_KINDS
         known = None
         if not is_quick:
-            is_slow = self._moved is None and record is not None and record.kind == "series"
-            if len(objects) > (FEW_SERIES if is_slow else FEW_OBJECTS):
+            are_unmoved_series = self._moved is None and record is not None and record.kind == "series"
+            if len(objects) > (FEW_SERIES if are_unmoved_series else FEW_OBJECTS):
                 return []
             known = self._all_distances()
             if known is None:
                 return []
-        select = select_without(self._selector, space, self.training, known, found)
+        select = select_without(self._selector, space, self.training, known, fit_lists)
         if select is None:
             return []
         sets = []
@@ -253,8 +253,8 @@ class _Source:
         counts: Any = getattr(selector, "sample_counts_", np.ones(len(kept)))
         if self.movable is not None:
             moved = starting_set(self.movable, objects, kept) if self._moved is None else self._moved.moved
-            tried = _among(WeightedObjects.of(self.movable, objects, None), moved, rows)
-            known = self._part(rows, None, tried)
+            distances = _among(WeightedObjects.of(self.movable, objects, None), moved, rows)
+            known = self._part(rows, None, distances)
         else:
             known = self._part(rows, None, self._between(rows, kept, None))
         degradations = None

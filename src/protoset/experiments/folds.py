@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from protoset._blocks import row_slices
 from protoset._validation import LARGEST_SEED, check_count, is_count, is_number
 from protoset.datasets import Dataset
 from protoset.experiments.ordering import content_order
@@ -44,7 +43,7 @@ class MatrixSpace(KnownDistances):
     """The space of a training set with all its dissimilarities computed."""
 
     def __init__(self, space: Space):
-        super().__init__(square(space), space)
+        super().__init__(space.matrix(), space)
         self.metric = space.metric
 
 
@@ -145,7 +144,7 @@ class DatasetFolds:
             started = time.process_time()
             objects = preparation(self._dataset.objects)
             space = make_space(objects, preparation.metric, preparation.metric_params)
-            self._whole = square(space), space.identical(), time.process_time() - started
+            self._whole = space.matrix(), space.identical(), time.process_time() - started
         return self._whole
 
 
@@ -214,18 +213,6 @@ def check_first_fold(dataset: Dataset, distance: Distance, folds: Folds) -> np.n
 
 def _training_space(objects: Any, preparation: Preparation, train: np.ndarray, codes: np.ndarray) -> Space:
     return make_space(_rows(objects, train), preparation.metric, preparation.metric_params, y=codes[train])
-
-
-def square(space: Space) -> np.ndarray:
-    """Return the whole matrix of a training set; each pair is computed once where both directions are equal."""
-    n = space.shape[0]
-    if not DISSIMILARITIES[space.metric].symmetric:
-        return space.block(slice(None), slice(None))
-    matrix = np.zeros((n, n))
-    for rows in row_slices(n, n * 8):
-        matrix[rows, rows.start :] = space.upper_block(rows)
-    upper = np.triu(matrix, 1)
-    return upper + upper.T
 
 
 def digest(dataset: Dataset) -> str:

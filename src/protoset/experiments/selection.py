@@ -19,8 +19,9 @@ from sklearn.base import BaseEstimator
 from protoset._validation import is_number
 from protoset.adaptation import AdaptSettings
 from protoset.adaptation.checks import check_movable
-from protoset.classifier import PrototypeClassifier, warn_of_hopeless_classes
+from protoset.classifier import PrototypeClassifier
 from protoset.decisions import RankRule, decide, learn_degradations, leave_one_out
+from protoset.decisions.degradations import warn_of_hopeless_classes
 from protoset.experiments.folds import Fold
 from protoset.experiments.plan import EVERYTHING, GUESS, NEIGHBORS, as_json
 from protoset.models import MethodSpec, reference_errors, vote_of_neighbors

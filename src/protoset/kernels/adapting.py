@@ -8,6 +8,7 @@ classes. The losses return the sum over the objects, by weight. They write how t
 import numpy as np
 
 from protoset.kernels._compile import compiled, part
+from protoset.kernels.differences import REORDERED_SUMS
 
 FAINT = 1e-6
 """A prototype whose share in its class differs from its share in all prototypes by less gets no gradient."""
@@ -20,9 +21,6 @@ FAR_BEHIND = 20.0
 
 VECTOR_MINIMA = {"nnan", "nsz"}
 """Minima in an order that suits vector instructions; no value is NaN."""
-
-VECTOR_SUMS = {"reassoc", "contract", "nsz"}
-"""Sums in such an order."""
 
 LOG2_E, LN_2, SQRT_2 = float(np.log2(np.e)), float(np.log(2.0)), float(np.sqrt(2.0))
 
@@ -151,7 +149,7 @@ def relative_loss(distances, labels, codes, weights, steepness, slopes):
     return total
 
 
-@compiled(fastmath=VECTOR_SUMS)
+@compiled(fastmath=REORDERED_SUMS)
 def softmax_loss(distances, labels, codes, weights, sharpness, slopes):
     """Sum of the softmax losses of several objects, and how it changes with the logarithm of the sharpness."""
     total, sharpness_slope = 0.0, 0.0
@@ -169,7 +167,7 @@ def softmax_loss(distances, labels, codes, weights, sharpness, slopes):
     return total, sharpness_slope
 
 
-@compiled(fastmath=VECTOR_SUMS)
+@compiled(fastmath=REORDERED_SUMS)
 def adam_step(values, gradient, mean, square, step, number, floor):
     """Change the values by one step of Adam (Kingma and Ba, 2015); ``number`` counts the steps from 1.
 

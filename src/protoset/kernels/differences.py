@@ -167,16 +167,6 @@ def _reordered_squares(x, gaps, transposed, factors, out):
             out[column] += square * difference * difference
 
 
-@part
-def _square_or_none(value, factor):
-    return 0.0 if np.isnan(value) else factor * factor
-
-
-@part
-def _known(value):
-    return 0.0 if np.isnan(value) else value
-
-
 @part(fastmath=REORDERED_SUMS)
 def squares_to_listed(images, gaps, absolute, row, points, lists, factors, known, forces, out):
     """Squared distances of one object to the prototypes in its row of ``lists``.
@@ -192,7 +182,8 @@ def squares_to_listed(images, gaps, absolute, row, points, lists, factors, known
         for j in range(known.shape[0]):
             value = np.float64(images[row, j])
             missing += factors[j] * factors[j] * gaps[j] if np.isnan(value) else 0.0
-            known[j], forces[j] = _known(value), _square_or_none(value, factors[j])
+            known[j] = 0.0 if np.isnan(value) else value
+            forces[j] = 0.0 if np.isnan(value) else factors[j] * factors[j]
         for entry in range(out.shape[0]):
             column, total = lists[row, entry], missing
             for j in range(known.shape[0]):

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part, plain
-from protoset.kernels.adapting import VECTOR_SUMS, adam_step, position_of, relative_slopes, smallest_two, softmax_row
+from protoset.kernels.adapting import adam_step, position_of, relative_slopes, smallest_two, softmax_row
 from protoset.kernels.differences import (
+    REORDERED_SUMS,
     pull,
     pull_all_absolute,
     pull_all_squared,
@@ -299,7 +300,7 @@ def relative_pass(
         _end_batch(surface, scale_slopes, scaling, points, factors)
 
 
-@compiled(fastmath=VECTOR_SUMS)
+@compiled(fastmath=REORDERED_SUMS)
 def softmax_pass(
     images, gaps, absolute, codes, weights, own, order, listing, surface, scale_slopes, scaling,
     points, factors, transposed, squares, labels,

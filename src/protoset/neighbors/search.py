@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import reprlib
 import warnings
 from dataclasses import replace
 from typing import Any, Literal
@@ -219,8 +220,13 @@ def build_lists(
     -------
     NeighborLists
     """
+    if not isinstance(space, TrainingSpace):
+        raise TypeError(f"space={reprlib.repr(space)} is not a space; pass make_space(X, metric)")
+    space._check_training("build_lists")
     check_count("n_neighbors", n_neighbors, least=1, remedy="pass the number of neighbours per object")
     n = space.shape[0]
+    if n == 0:
+        raise ValueError("space has no objects, so there are no neighbours to find; pass at least 1 object")
     n_neighbors = min(n_neighbors, n - 1)
     storage = Storage() if storage is None else storage
     search_approximately = approximate_search_of(space, search) if n > 1 else None

@@ -17,7 +17,6 @@ from protoset._validation import check_choice
 from protoset.datasets import DATASETS, Dataset, find
 from protoset.exceptions import DataError
 from protoset.experiments import RunProgress, run
-from protoset.experiments.folds import square
 from protoset.experiments.loading import Data, Loader
 from protoset.experiments.plan import Source
 from protoset.models.preparation import SCALINGS, Scaling
@@ -180,7 +179,7 @@ def _save_cases(folder: Path, data: Data, names: Sequence[str]) -> None:
         arrays |= {
             f"{name}-series": series,
             f"{name}-labels": np.asarray(dataset.labels[: dataset.n_train]),
-            f"{name}-distances": square(make_space(series, "dtw", {"window": SERIES_WINDOW})),
+            f"{name}-distances": make_space(series, "dtw", {"window": SERIES_WINDOW}).matrix(),
         }
     if len(arrays) > n_before:
         content = io.BytesIO()

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from protoset import _blocks, kernels
-from protoset.selectors._voting import NearestMembers, TieRule, object_priority
+from protoset.selectors._voting import NearestMembers, object_priority
+from protoset.selectors.base import TieRule
 from protoset.spaces import TrainingSpace
 
 COLUMN_CACHE_BYTES = 256 * 2**20

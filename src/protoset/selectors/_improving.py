@@ -152,11 +152,11 @@ def improve_among(
     limits: SearchLimits | None = None,
     n_jobs: int | None = None,
 ) -> Refinement:
-    """As ``improve``, with distances from ``distances_for``, which are not counted."""
+    """As ``improve``, with distances from ``distances_for``, which are not counted; Ctrl-C ends it only with limits."""
     repeated = np.flatnonzero(counts > 1)
     weights = np.concatenate([costs * np.minimum(counts, 1), costs[repeated] * (counts[repeated] - 1)])
     total = float(weights.sum())
-    limits = SearchLimits() if limits is None else limits
+    limits = SearchLimits(keeps_best=False) if limits is None else limits
     tolerance = min(schedule.tolerance, schedule.share / budget)
 
     def make(members: np.ndarray, steepness: float) -> RefinableSet:
@@ -282,13 +282,13 @@ class _Search:
     def _settle(self, prototypes: RefinableSet, order: np.ndarray, start: int) -> bool:
         """Make moves until no candidate helps or a pass saves too little; return False if the search has to end."""
         n = prototypes.n_objects
-        number = tried = 0
+        number = n_without_move = 0
         before = prototypes.objective
-        while tried < n:
+        while n_without_move < n:
             position, slot = prototypes.next_move(order, number)
             candidate = order[position] if 0 <= position < n else -1
             is_made = position < n and prototypes.move(candidate, slot)
-            tried = 0 if is_made else tried + max(position - number, 0) + 1
+            n_without_move = 0 if is_made else n_without_move + max(position - number, 0) + 1
             number = number if position < 0 else position + 1
             accuracy = prototypes.accuracy if self._limits.is_watched else np.nan
             # One thread at a time: a callback need not be ready for more.

@@ -51,7 +51,8 @@ Callback = Callable[[SearchProgress], Any]
 class SearchLimits:
     """Conditions that end a search early: a time limit, a callback that returns True, Ctrl-C.
 
-    ``what`` names the unit of work. ``reason`` tells why the search ended early; None if it did not.
+    ``what`` names the unit of work. With ``keeps_best`` false, Ctrl-C ends the whole work that the search is a part of.
+    ``reason`` tells why the search ended early; None if it did not.
     """
 
     def __init__(
@@ -60,10 +61,12 @@ class SearchLimits:
         callback: Callback | None = None,
         verbose: int = 0,
         what: str = "evaluations",
+        *,
+        keeps_best: bool = True,
     ):
         self._started = time.monotonic()
         self._max_time, self._callback, self._tell = max_time, callback, reporter(verbose, what)
-        self._what, self._verbose = what, verbose
+        self._what, self._verbose, self._keeps_best = what, verbose, keeps_best
         self.reason: str | None = None
 
     @property
@@ -80,7 +83,11 @@ class SearchLimits:
             self._tell(int(n_evaluations), int(max_evaluations))
         if self._callback is not None:
             progress = SearchProgress(n_evaluations, max_evaluations, accuracy, n_prototypes, seconds)
-            answer = self._callback(progress)
+            try:
+                answer = self._callback(progress)
+            except StopIteration as error:
+                # It would be lost in the generators of several threads.
+                raise RuntimeError("callback raised StopIteration; return True to end the search") from error
             # Only True ends the search, not any true value: a callback that writes a log may return the number of
             # characters it wrote.
             if isinstance(answer, (bool, np.bool_)) and answer:
@@ -91,7 +98,7 @@ class SearchLimits:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """End the search at Ctrl-C. The code inside must have the best set ready at any moment."""
+        """End the search at Ctrl-C, if it keeps the best set: the code inside must have it ready at any moment."""
         try:
             yield
         except BaseException as error:
@@ -101,6 +108,8 @@ class SearchLimits:
             cause = _first_cause(error) if isinstance(error, SystemError) else error
             if not isinstance(cause, KeyboardInterrupt):
                 raise
+            if not self._keeps_best:
+                raise cause from None
 
     def warn(self, n_evaluations: float, max_evaluations: float) -> None:
         """Take the bar off the screen; warn if the search ended early."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +25,10 @@ from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._progress import report, reporter
-from protoset._validation import check_choice
 from protoset.neighbors import NeighborLists, build_lists
-from protoset.selectors.base import BaseSelector
+from protoset.selectors.base import BaseSelector, TieRule
 from protoset.spaces import TrainingSpace
 from protoset.spaces._lists import smallest_of
-
-TieRule = Literal["majority", "row_order"]
-TIE_RULES: tuple[TieRule, ...] = ("majority", "row_order")
-"""Values of the parameter ``tie_rule``. It is not called ``ties``: that of REPS is about ranks."""
 
 LIST_LENGTH = 50
 """Shortest length of the neighbour lists. Longer lists than a vote needs cost hardly more."""
@@ -220,9 +215,6 @@ class VotingSelector(BaseSelector):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_neighbors = n_neighbors
         self.tie_rule = tie_rule
-
-    def _check_parameters(self) -> dict[str, Any]:
-        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES)}
 
     def _search_lists(self, space: TrainingSpace) -> tuple[NeighborLists, int]:
         """Search neighbour lists; return them and the number of neighbours that vote."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from protoset.neighbors import NeighborLists
-from protoset.selectors._voting import TieRule, VotingSelector, outvoted
+from protoset.selectors._voting import VotingSelector, outvoted
+from protoset.selectors.base import TieRule
 from protoset.spaces import TrainingSpace
 
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from functools import partial, wraps
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +21,7 @@ from protoset._cluster import column_names_of, gathered_labels, is_dask
 from protoset._estimators import CheckedEstimator
 from protoset._frames import is_frame, is_polars, is_series, take_rows
 from protoset._progress import report
-from protoset._validation import check_count, check_jobs, check_seed, check_verbose
+from protoset._validation import check_choice, check_count, check_jobs, check_seed, check_verbose
 from protoset.exceptions import DoubtfulDataWarning
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._medoids import medoid
@@ -39,13 +39,17 @@ FEWEST_JUDGED_CLASSES = 11
 FEWEST_JUDGED_LABELS = 21
 """Number of objects below which classes with one object are not doubtful."""
 
+TieRule = Literal["majority", "row_order"]
+TIE_RULES: tuple[TieRule, ...] = ("majority", "row_order")
+"""Values of the parameter ``tie_rule``. It is not called ``ties``: that of REPS is about ranks."""
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class BaseSelector(CheckedEstimator, ABC):
     """Base class of all selectors: learns which training objects to keep.
 
-    A subclass implements ``_select``. It may have the parameters ``n_neighbors`` and ``random_state``.
+    A subclass implements ``_select``. It may have the parameters ``n_neighbors``, ``random_state`` and ``tie_rule``.
 
     Parameters
     ----------
@@ -172,7 +176,10 @@ class BaseSelector(CheckedEstimator, ABC):
         if self._takes_weights:
             if "lists" in options:
                 options["lists"] = training.distinct_lists(options["lists"])
-            self._fit_distinct(training.distinct_space(space), objects, **options)
+            distinct = training.distinct_space(space)
+            self._fit_distinct(distinct, objects, **options)
+            if distinct is not space:
+                space.remember_members(training.rows, distinct)
             self._spread(training)
         else:
             self._fit_distinct(space, DistinctObjects.once_each(codes, objects.classes))
@@ -223,12 +230,14 @@ class BaseSelector(CheckedEstimator, ABC):
 
     def _check_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain values, but not the metric, which is checked with the objects."""
-        checked = {"n_jobs": check_jobs(self.n_jobs), "verbose": check_verbose(self.verbose)}
+        checked: dict[str, Any] = {"n_jobs": check_jobs(self.n_jobs), "verbose": check_verbose(self.verbose)}
         if hasattr(self, "n_neighbors"):
             remedy = "pass the number of neighbours that vote"
             checked["n_neighbors"] = check_count("n_neighbors", self.n_neighbors, least=1, remedy=remedy)
         if hasattr(self, "random_state"):
             checked["random_state"] = check_seed(self.random_state)
+        if hasattr(self, "tie_rule"):
+            checked["tie_rule"] = check_choice("tie_rule", self.tie_rule, TIE_RULES)
         return checked
 
     @abstractmethod

@@ -34,10 +34,9 @@ import numpy as np
 
 from protoset._blocks import row_slices
 from protoset._progress import report
-from protoset._validation import check_choice
 from protoset.selectors._class_neighbors import ClassNeighbors
-from protoset.selectors._voting import TIE_RULES, NearestMembers, TieRule
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import NearestMembers
+from protoset.selectors.base import BaseSelector, TieRule
 from protoset.selectors.ties import MajorityVote
 from protoset.spaces import TrainingSpace
 
@@ -242,9 +241,6 @@ class CCIS(BaseSelector):
     ):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.tie_rule = tie_rule
-
-    def _check_parameters(self) -> dict[str, Any]:
-        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         return ccis(space, codes, tie_rule=self.tie_rule, n_jobs=self.n_jobs, verbose=self.verbose)

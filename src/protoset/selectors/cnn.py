@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset._validation import check_choice
-from protoset.selectors._voting import TIE_RULES, NearestMembers, TieRule
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import NearestMembers
+from protoset.selectors.base import BaseSelector, TieRule
 from protoset.spaces import TrainingSpace
 
 
@@ -85,9 +84,6 @@ class CNN(BaseSelector):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.tie_rule = tie_rule
         self.random_state = random_state
-
-    def _check_parameters(self) -> dict[str, Any]:
-        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         order = np.arange(len(codes))

@@ -17,12 +17,10 @@ import numpy as np
 
 from protoset import kernels
 from protoset._blocks import row_slices
-from protoset._validation import check_choice
 from protoset.neighbors import NeighborLists
 from protoset.selectors import _voting
 from protoset.selectors._enemies import nearest_enemies
-from protoset.selectors._voting import TieRule
-from protoset.selectors.base import BaseSelector
+from protoset.selectors.base import BaseSelector, TieRule
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
 from protoset.spaces._lists import smallest_of
@@ -199,9 +197,6 @@ class DROP3(BaseSelector):
         super().__init__(metric=metric, metric_params=metric_params, n_jobs=n_jobs, verbose=verbose)
         self.n_neighbors = n_neighbors
         self.tie_rule = tie_rule
-
-    def _check_parameters(self) -> dict[str, Any]:
-        return super()._check_parameters() | {"tie_rule": check_choice("tie_rule", self.tie_rule, _voting.TIE_RULES)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)

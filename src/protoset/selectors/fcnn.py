@@ -13,8 +13,8 @@ import numpy as np
 
 from protoset._validation import check_choice
 from protoset.selectors._medoids import medoid
-from protoset.selectors._voting import TIE_RULES, NearestMembers, TieRule
-from protoset.selectors.base import BaseSelector
+from protoset.selectors._voting import NearestMembers
+from protoset.selectors.base import BaseSelector, TieRule
 from protoset.spaces import TrainingSpace
 
 Start = Literal["auto", "centroid", "medoid"]
@@ -127,11 +127,7 @@ class FCNN(BaseSelector):
         self.tie_rule = tie_rule
 
     def _check_parameters(self) -> dict[str, Any]:
-        return {
-            **super()._check_parameters(),
-            "start": check_choice("start", self.start, STARTS),
-            "tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES),
-        }
+        return super()._check_parameters() | {"start": check_choice("start", self.start, STARTS)}
 
     def _select(self, space: TrainingSpace, codes: np.ndarray) -> np.ndarray:
         k = min(self.n_neighbors, len(codes) - 1)

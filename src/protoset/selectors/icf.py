@@ -12,7 +12,8 @@ from protoset import kernels
 from protoset._blocks import row_slices
 from protoset.neighbors import NeighborLists
 from protoset.selectors._enemies import nearest_enemies
-from protoset.selectors._voting import TieRule, VotingSelector
+from protoset.selectors._voting import VotingSelector
+from protoset.selectors.base import TieRule
 from protoset.selectors.enn import enn
 from protoset.spaces import TrainingSpace
 

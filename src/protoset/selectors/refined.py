@@ -22,6 +22,7 @@ from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._improving import Refinement
 from protoset.selectors._limits import Callback, check_limits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
+from protoset.selectors.allocation import resolve_size
 from protoset.selectors.base import BaseSelector, check_selector, refuse_names_of_selector, refuse_old_names
 from protoset.selectors.refinement import (
     check_max_objects,
@@ -211,6 +212,9 @@ class Refined(BaseSelector):
         with selector._fitting() as plain:
             if isinstance(plain, REPS):
                 self._check_memory(plain, space, objects, options, remembers=remembers)
+            elif hasattr(plain, "n_prototypes"):
+                # Refused before all distances are computed.
+                resolve_size(plain.n_prototypes, objects.class_sizes, getattr(plain, "allocation", "global"))
             if remembers:
                 # The lists of the selector, the automatic size and moves use these distances too.
                 report(self.verbose, "computing the distances of all pairs of %d objects", space.shape[0])
@@ -218,9 +222,7 @@ class Refined(BaseSelector):
             if isinstance(plain, REPS) and plain.n_prototypes == "auto":
                 if space.shape[0] <= SAMPLE_OBJECTS:
                     # The automatic size and the refinement both need all distances.
-                    matrix = np.empty(space.shape)
-                    space.write_matrix(matrix, n_jobs=self.n_jobs)
-                    known = make_space(matrix, "precomputed")
+                    known = make_space(space.matrix(n_jobs=self.n_jobs), "precomputed")
                 options["measure_sizes"] = lambda: self._size_curve(
                     plain, known, objects, random_state, finish, has_swaps=has_swaps
                 )

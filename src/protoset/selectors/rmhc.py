@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from protoset._validation import check_choice, check_count
+from protoset._validation import check_count
 from protoset.selectors import _hill_climbing
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
-from protoset.selectors._voting import TIE_RULES, TieRule
 from protoset.selectors.allocation import check_size, resolve_size
-from protoset.selectors.base import BaseSelector
+from protoset.selectors.base import BaseSelector, TieRule
 from protoset.spaces import TrainingSpace
 
 SHORT_CHUNK_SECONDS = 0.05
@@ -184,7 +183,6 @@ class RMHC(BaseSelector):
             **super()._check_parameters(),
             "n_prototypes": check_size(self.n_prototypes),
             "max_iter": check_count("max_iter", self.max_iter, least=1, remedy="pass the number of mutations to try"),
-            "tie_rule": check_choice("tie_rule", self.tie_rule, TIE_RULES),
             **check_limits(self.max_time, self.callback),
         }
 

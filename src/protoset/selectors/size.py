@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import delayed
@@ -44,8 +44,9 @@ LEAST_SHARE = 1e-9
 ADAPTED_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 """Selection rates that are tried with sets that will move: fewer prototypes are enough."""
 
-CodesAtSize = Callable[[int, np.random.RandomState | None], np.ndarray]
-"""Maps a size and a generator to the predicted class of every held-out object, by a set of that size."""
+CodesAtSize = Callable[[int, Any], np.ndarray]
+"""Maps a size and its generator, if sets are drawn, to the predicted class of every held-out object, by a set of that
+size."""
 
 Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 """Does to a selected set what is done before it predicts: maps training objects, prototypes among them and held-out
@@ -160,7 +161,7 @@ def size_curve(
         counts[train] = training.counts
         totals = np.bincount(objects.codes, counts, minlength=len(objects.classes))
 
-        def choose(size: int, random_state: np.random.RandomState | None) -> np.ndarray:
+        def choose(size: int, _generator: None) -> np.ndarray:
             prototypes = train[cut(ranking, training.codes, size, allocation, masses)]
             member = np.zeros(len(objects), bool)
             member[prototypes] = True
@@ -206,9 +207,8 @@ def refined_size_curve(
     if len(sample) > n_sampled:
         sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
-    matrix = np.empty((len(sample), len(sample)))
     sampled = space if len(sample) == space.shape[0] else space.subset(sample)
-    sampled.write_matrix(matrix, n_jobs=n_jobs)
+    matrix = sampled.matrix(n_jobs=n_jobs)
     if sampled is not space and isinstance(space, CountedSpace):
         space.n_distances += matrix.size
     # A copy that is held out may find its object among the prototypes.
@@ -222,9 +222,9 @@ def refined_size_curve(
         candidates = distances_for(train_space, n_fewest, counts) if has_swaps else None
         totals = training.class_counts
 
-        def choose(size: int, random_state: np.random.RandomState | None) -> np.ndarray:
+        def choose(size: int, random_state: np.random.RandomState) -> np.ndarray:
             kept = cut(ranking, training.codes, size, allocation, masses)
-            if random_state is not None:
+            if _has_several_classes(training):
                 if candidates is not None:
                     refined = improve_among(candidates, training.codes, kept, size, HASTY, random_state, counts, costs)
                     kept = refined.indices
@@ -235,11 +235,15 @@ def refined_size_curve(
 
         return choose
 
-    def reserve(training: DistinctObjects) -> np.random.RandomState | None:
-        # With a single class left, all sets answer alike, and none is refined.
-        return reserve_draws(random_state, len(training), HASTY) if training.codes.any() else None
+    def reserve(training: DistinctObjects) -> np.random.RandomState:
+        return reserve_draws(random_state, len(training), HASTY) if _has_several_classes(training) else random_state
 
     return _measure(sizes, objects, prepare, allocation, rule, scoring, random_state, progress, reserve, n_jobs)
+
+
+def _has_several_classes(training: DistinctObjects) -> bool:
+    """Whether a set is worth refining: with a single class left, all sets answer alike."""
+    return len(training.classes) > 1
 
 
 def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Allocation) -> dict[float, int]:
@@ -277,14 +281,14 @@ def _measure(
     scoring: Scoring,
     random_state: np.random.RandomState | None,
     progress: ProgressCallback | None,
-    reserve: Callable[[DistinctObjects], np.random.RandomState | None] = lambda _: None,
+    reserve: Callable[[DistinctObjects], Any] = lambda _: None,
     n_jobs: int | None = 1,
 ) -> SizeCurve:
     """Measure the errors at each rate over the folds.
 
     ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
-    ``reserve`` returns the generator of a set. Folds and sizes are measured in ``n_jobs`` threads; the generators
-    are reserved in the order of the folds and sizes, so that threads change no result.
+    ``reserve`` returns the generator of a set, if sets are drawn. Folds and sizes are measured in ``n_jobs`` threads;
+    the generators are reserved in the order of the folds and sizes, so that threads change no result.
     """
     codes = objects.codes
     n_folds = int(min(N_SIZE_FOLDS, copies_of(objects).sum()))

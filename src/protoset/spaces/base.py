@@ -240,8 +240,17 @@ class TrainingSpace(Dissimilarities):
 
         in_threads(n_jobs)(delayed(write)(start) for start in range(0, n_columns, MATRIX_COLUMNS))
 
+    def matrix(self, *, n_jobs: int | None = None) -> np.ndarray:
+        """Dissimilarities of all rows to all columns, as ``write_matrix`` writes them, in a new array."""
+        matrix = np.empty(self.shape)
+        self.write_matrix(matrix, n_jobs=n_jobs)
+        return matrix
+
     def remember_matrix(self, *, n_jobs: int | None = None) -> None:
         """Keep all dissimilarities for later calls, where computing them again would take long; else do nothing."""
+
+    def remember_members(self, members: np.ndarray, subset: TrainingSpace) -> None:
+        """Keep the dissimilarities of some objects that their space, ``subset``, remembers; by default do nothing."""
 
     @property
     def _is_training(self) -> bool:

@@ -65,14 +65,14 @@ class MovableObjects(ABC):
     """First and last steepness of the relative loss that suits few of these objects."""
     n_passes: int = 40
     """Passes over the objects that suit these objects."""
-    trial_passes: float = 1.0
+    trial_share: float = 1.0
     """Passes of a trial, as a part of the passes of the moves that follow."""
     is_costly: bool = False
     """Whether a distance costs so much that one course alone is tried, on one held-out part."""
     n_listed: int | None = None
     """Prototypes near an object that it looks at, if there are more; None where only many prototypes need lists."""
 
-    def all_distances(self) -> np.ndarray | None:
+    def all_distances(self, n_jobs: int | None = None) -> np.ndarray | None:
         """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
         return None
 

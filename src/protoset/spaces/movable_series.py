@@ -52,13 +52,13 @@ class MovableSeries(MovableObjects):
     place : callable
         Makes the space of moved series from the series multiplied by a factor for each channel, and from the factors.
     matrix : callable
-        Computes the dissimilarities of all training series.
+        Computes the dissimilarities of all training series with so many workers.
     """
 
     step = 0.4
     steepness = (10.0, 20.0)
     n_passes = 20
-    trial_passes = 0.25
+    trial_share = 0.25
     is_costly = True
     attribute_word = "channel"
     n_listed = 12
@@ -69,7 +69,7 @@ class MovableSeries(MovableObjects):
         warping: Warping,
         read: Callable[[Any], Series],
         place: Callable[[Series, np.ndarray], PrototypeSpace],
-        matrix: Callable[[], np.ndarray],
+        matrix: Callable[[int | None], np.ndarray],
     ):
         self._series, self._warping, self._read, self._place = series, warping, read, place
         self._compute_matrix = matrix
@@ -78,13 +78,13 @@ class MovableSeries(MovableObjects):
         self.n_scales = series.n_channels
         self.n_coordinates = float(series.lengths.mean()) * series.n_channels
 
-    def all_distances(self) -> np.ndarray | None:
+    def all_distances(self, n_jobs: int | None = None) -> np.ndarray | None:
         """Dissimilarities of all training series, if there are not too many; ``distances`` looks them up then."""
         if len(self._series) ** 2 * 8 > KNOWN_DISTANCES_BYTES:
             return None
         if self._known is None:
             contents = {points.tobytes(): row for row, points in enumerate(self._rows_of_points())}
-            self._known = _KnownDistances(self._compute_matrix(), contents)
+            self._known = _KnownDistances(self._compute_matrix(n_jobs), contents)
         return self._known.matrix
 
     def _rows_of_points(self) -> list[np.ndarray]:

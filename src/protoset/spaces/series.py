@@ -37,7 +37,7 @@ from protoset.spaces._approximate_series import (
 from protoset.spaces._contents import number_ragged
 from protoset.spaces._lists import RawLists, SearchCounters
 from protoset.spaces._pair_descent import PairDistances
-from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space
+from protoset.spaces.base import ApproximateSearch, Choice, Dissimilarity, Rows, Space, TrainingSpace
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
@@ -69,6 +69,8 @@ class SeriesSpace(Space):
         super().__init__(metric, rows, columns, parameters)
         self._parameters = parameters
         self._remembered: np.ndarray | None = None
+        self._remembered_members: tuple[np.ndarray, np.ndarray] | None = None
+        """Some of the training series, and their distances, if those of all series are not remembered."""
         self.object_bytes = columns.values.nbytes // max(1, len(columns))
 
     @classmethod
@@ -90,17 +92,30 @@ class SeriesSpace(Space):
         series = self._columns.values.reshape(len(self._columns.values), -1)
         series = (series if factors is None else series / factors).T
         each = np.split(series[0] if len(series) == 1 else series, self._columns.starts[1:-1], axis=-1)
-        return np.array(each) if len({one.shape for one in each}) == 1 else each
+        return np.array(each) if len({points.shape for points in each}) == 1 else each
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
         """Compute every pair to the end, unless the distances are remembered."""
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
-        if self._remembered is not None:
-            return self._remembered[np.ix_(row_indices, column_indices)]
+        known = self._known_block(row_indices, column_indices)
+        if known is not None:
+            return known
         are_all = isinstance(rows, slice) and isinstance(columns, slice) and rows == columns == slice(None)
         if are_all and self._is_training:
             return self._matrix()
         return self._all_pairs(row_indices, column_indices)
+
+    def _known_block(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray | None:
+        """Copy of distances that are remembered; None where some are not."""
+        if self._remembered is not None:
+            return self._remembered[np.ix_(rows, columns)]
+        if self._remembered_members is None:
+            return None
+        members, matrix = self._remembered_members
+        position = np.full(self.shape[0], -1)
+        position[members] = np.arange(len(members))
+        rows, columns = position[rows], position[columns]
+        return None if (rows < 0).any() or (columns < 0).any() else matrix[np.ix_(rows, columns)]
 
     def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Distances of rows to columns, many at a time; the same numbers as pair by pair."""
@@ -149,17 +164,18 @@ class SeriesSpace(Space):
 
     def _matrix(self, n_jobs: int | None = None) -> np.ndarray:
         """Distances of all training series; the same numbers as from a block."""
-        if self._remembered is not None:
-            return self._remembered
-        matrix = np.empty(self.shape)
-        self.write_matrix(matrix, n_jobs=n_jobs)
-        return matrix
+        return self.matrix(n_jobs=n_jobs) if self._remembered is None else self._remembered
 
     def remember_matrix(self, *, n_jobs: int | None = None) -> None:
         """Keep the distances of all training series."""
         if self._is_training:
             self._remembered = self._matrix(n_jobs)
             self._remembered.flags.writeable = False
+
+    def remember_members(self, members: np.ndarray, subset: TrainingSpace) -> None:
+        """Keep the distances that the space of some training series remembers."""
+        if isinstance(subset, SeriesSpace) and subset._remembered is not None:
+            self._remembered_members = members, subset._remembered
 
     def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
         """Write the distances of all training series, each pair once."""
@@ -216,17 +232,6 @@ class SeriesSpace(Space):
         """The series as points that gradient steps change; None where the metric has no gradient."""
         return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
-    def movable_among(self, members: np.ndarray) -> MovableSeries | None:
-        """As ``movable``, for some of the series; where these are all, their distances are those of this space."""
-        chosen = self._subset(members)
-        if len(members) < self.shape[0] or chosen.movable is None:
-            return chosen.movable
-
-        def matrix() -> np.ndarray:
-            return self._matrix()[np.ix_(members, members)]
-
-        return MovableSeries(chosen._columns, chosen._warping, chosen._read, chosen._place, matrix)
-
     def _place(self, series: Series, factors: np.ndarray) -> Self:
         """Space without rows of series that moved; queries are multiplied by the factors of the channels."""
         learned = None if (factors == 1).all() else factors
@@ -248,8 +253,7 @@ class SeriesSpace(Space):
         """Space of some of the series."""
         series = self._columns[members]
         chosen = self._like(series, series)
-        if self._remembered is not None:
-            chosen._remembered = self._remembered[np.ix_(members, members)]
+        chosen._remembered = self._known_block(members, members)
         return chosen
 
     def cross(self, queries: Any) -> Self:
