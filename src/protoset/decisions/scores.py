@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 
 from protoset.decisions.held_out import JudgedSet, MeasuredObjects
 
@@ -124,6 +123,8 @@ def learn_scores(
     scores, intercepts = np.zeros((m, n_classes)), np.where(is_present, 0.0, ABSENT)
     if is_present.sum() < 2:
         return [replace(plain, scores=scores, intercepts=intercepts) for _ in penalties]
+    from sklearn.linear_model import LogisticRegression  # takes long to import
+
     model = LogisticRegression(max_iter=N_ITERATIONS, warm_start=True)
     learned = []
     for penalty in penalties:

@@ -140,7 +140,7 @@ def falling_step(values, gradient, means, length, number, n_steps, faint):
 
 @compiled
 def change_scales(moving, by_logarithms, steps):
-    """Take a step of the logarithms of the scales; the mean of the scales stays 1. The step of the points comes first."""
+    """Take a step of the logarithms of the scales; the mean of the scales stays 1. The points step first."""
     number, logarithms, scales, means = moving.n_steps[0], moving.logarithms, moving.scales, moving.scale_means
     for attribute in range(scales.shape[0]):
         by_logarithms[attribute] += steps.scale_penalty * logarithms[attribute] / scales.shape[0]
@@ -358,6 +358,4 @@ def softmax_pass(
                     gradient[column, j] = by_coordinates[j, column]
         falling_step(flat_points, flat_gradient, means, length, number[0], n_steps, faint)
         _end_batch(surface, scale_slopes, scaling, points, factors)
-        falling_step(
-            logarithm, logarithm_slope, logarithm_means, logarithm_length, number[0], n_steps, faint_logarithm
-        )
+        falling_step(logarithm, logarithm_slope, logarithm_means, logarithm_length, number[0], n_steps, faint_logarithm)

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from joblib import delayed
-from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from protoset import kernels
@@ -64,6 +63,12 @@ def rounding(n_features: int, epsilon: float) -> float:
     return (n_features + 16) * epsilon
 
 
+def _nearest_neighbors(**parameters: Any) -> Any:
+    from sklearn.neighbors import NearestNeighbors  # takes long to import
+
+    return NearestNeighbors(**parameters)
+
+
 class SklearnCandidates:
     """Candidates from the pairwise reductions of scikit-learn, or from a tree in few dimensions."""
 
@@ -72,7 +77,7 @@ class SklearnCandidates:
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._centred, self._n_jobs = centred, n_jobs
         algorithm = "auto" if centred.shape[1] <= TREE_FEATURES else "brute"
-        self._search = NearestNeighbors(
+        self._search = _nearest_neighbors(
             algorithm=algorithm, n_jobs=None if n_jobs is None else n_processors(n_jobs)
         ).fit(centred)
         self.error = rounding(centred.shape[1], float(np.finfo(np.float64).eps))
@@ -166,7 +171,7 @@ def import_faiss() -> Any:
     """
     if "faiss" not in sys.modules:
         few = np.zeros((2, 1))
-        NearestNeighbors(n_neighbors=1, algorithm="brute").fit(few).kneighbors(few)
+        _nearest_neighbors(n_neighbors=1, algorithm="brute").fit(few).kneighbors(few)
     return importlib.import_module("faiss")
 
 

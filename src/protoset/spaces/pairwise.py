@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.metrics import DistanceMetric
 
 from protoset import kernels
 from protoset._validation import (
@@ -72,6 +71,8 @@ class PairwiseSpace(Space):
         if self.metric == "nan_euclidean":
             return kernels.euclidean.nan_distance_block(a, b)
         if self.metric == "haversine":
+            from sklearn.metrics import DistanceMetric  # takes long to import
+
             return DistanceMetric.get_metric("haversine").pairwise(a, b)
         name = "cityblock" if self.metric in CITYBLOCK else self.metric
         if self.metric == "minkowski":
