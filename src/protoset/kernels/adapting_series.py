@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import compiled, part, plain
 from protoset.kernels._lanes import LANES, STEP_BYTES_PER_CELL, lane_rows, vector_lanes
 from protoset.kernels.alignment import align
-from protoset.kernels.series import SeriesArrays, Warping, band_radius, longest_length
-from protoset.kernels.warping import band_cells, cell_of_steps, fill_lanes, warp_lanes
+from protoset.kernels.series import SeriesArrays, Warping, band_radius
+from protoset.kernels.warping import cell_of_steps, fill_lanes, warp_lanes
 
 STEP_BYTES = 2**26
 """Memory for the steps of the paths of pairs that are warped together."""
@@ -32,39 +32,46 @@ class Pairs(NamedTuple):
     warping: Warping
 
 
-@compiled
+@plain
 def squared_block(series, rows, values, starts, lengths, warping, squared):
     """Write the squared distances of the series ``rows`` to others, a row of ``squared`` for each of the others.
 
     The others are ``lengths`` rows of ``values`` from ``starts`` on. Series of equal lengths should follow each other.
     """
-    x = lanes_of(longest_length(series.starts), values.shape[1])
-    x_starts = np.empty(LANES, np.int64)
-    first, row_of_cells = 0, lane_rows(0, x)
-    while first < rows.shape[0]:
-        n, count = series.starts[rows[first] + 1] - series.starts[rows[first]], 0
-        while count < LANES and first + count < rows.shape[0]:
-            row = rows[first + count]
-            if series.starts[row + 1] - series.starts[row] != n:
-                break
-            x_starts[count] = series.starts[row] * values.shape[1]
-            count += 1
-        fill_lanes(x, n * values.shape[1], series.values, x_starts, count)
-        n_lanes = used_lanes(count, x)
-        for other in range(starts.shape[0]):
-            m = lengths[other]
-            radius = band_radius(n, m, warping.radius, warping.fraction)
-            cells = band_cells(m, radius)
-            if cells > row_of_cells.shape[0]:
-                row_of_cells = lane_rows(cells, x)
-            y = values[starts[other] : starts[other] + m]
-            warped = warp_lanes(x, n, y, m, radius, row_of_cells, n_lanes, None, False)
-            for lane in range(count):
-                squared[other, first + lane] = warped[lane]
-        first += count
+    x, channels = lanes_of(np.diff(series.starts).max(initial=0), values.shape[1]), values.shape[1]
+    cells = lane_rows.py_func(int(lengths.max(initial=0)) + 2, x)
+    items, others = series.values.reshape(-1), values.reshape(-1)
+    _squared_block(
+        items, series.starts, rows, others, starts, lengths, channels, warping.radius, warping.fraction, squared,
+        x, np.empty(LANES, np.int64), cells,
+    )  # fmt: skip
 
 
 @compiled
+def _squared_block(
+    items, series_starts, rows, others, starts, lengths, channels, radius, fraction, squared, x, x_starts, cells
+):
+    first = 0
+    while first < rows.shape[0]:
+        n, count = series_starts[rows[first] + 1] - series_starts[rows[first]], 0
+        while count < LANES and first + count < rows.shape[0]:
+            row = rows[first + count]
+            if series_starts[row + 1] - series_starts[row] != n:
+                break
+            x_starts[count] = series_starts[row] * channels
+            count += 1
+        fill_lanes(x, n * channels, items, x_starts, count)
+        n_lanes = used_lanes(count, x)
+        for other in range(starts.shape[0]):
+            m, y_at = lengths[other], starts[other] * channels
+            band = band_radius(n, m, radius, fraction)
+            end = warp_lanes(x, n, others, y_at, m, band, cells, n_lanes, None, False)
+            for lane in range(count):
+                squared[other, first + lane] = cells[end, lane]
+        first += count
+
+
+@plain
 def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
     """Compute the distances of pairs from position ``first`` on, or where ``pulls`` is not empty add their gradients.
 
@@ -73,15 +80,31 @@ def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
     steps need much memory (``pull_along_alignment`` is for it), or the number of pairs.
     """
     series, rows, points, lengths, columns, warping = pairs
-    starts, (m_longest, channels), is_pulled = series.starts, points.shape[1:], pulls.shape[0] > 0
-    x, y = lanes_of(longest_length(starts), channels), lanes_of(m_longest, channels)
-    x_starts, y_starts = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    cells, steps = lane_rows(0, x), np.empty(0, np.uint8)
+    n, m = np.diff(series.starts)[rows], lengths[columns]
+    n_longest, (m_longest, channels) = int(n.max(initial=0)), points.shape[1:]
+    x, y = lanes_of(n_longest, channels), lanes_of(m_longest, channels)
+    widest = band_radius.py_func(n_longest, m_longest, warping.radius, warping.fraction)
+    widest = max(widest, int(np.abs(n - m).max(initial=0)))
+    n_bytes = (n_longest if len(pulls) else 1) * (2 * widest + 1) * STEP_BYTES_PER_CELL
+    return _warp_pairs(
+        series.values.reshape(-1), series.starts, rows, points, points.reshape(-1), lengths, columns, first,
+        warping.radius, warping.fraction, pulls, distances, gradient, scale_gradient,
+        x, y, *np.empty((2, LANES), np.int64), lane_rows.py_func(m_longest + 2, x),
+        np.empty(min(n_bytes, STEP_BYTES), np.uint8),
+    )  # fmt: skip
+
+
+@compiled
+def _warp_pairs(
+    items, starts, rows, points, point_items, lengths, columns, first,
+    radius, fraction, pulls, distances, gradient, scale_gradient,
+    x, y, x_starts, y_starts, cells, steps,
+):  # fmt: skip
+    m_longest, channels, is_pulled = points.shape[1], points.shape[2], pulls.shape[0] > 0
     while first < rows.shape[0]:
         n, m, count = starts[rows[first] + 1] - starts[rows[first]], lengths[columns[first]], 0
-        radius = band_radius(n, m, warping.radius, warping.fraction)
-        n_bytes = (n if is_pulled else 1) * (2 * radius + 1) * STEP_BYTES_PER_CELL
-        if is_pulled and n_bytes > STEP_BYTES:
+        band = band_radius(n, m, radius, fraction)
+        if is_pulled and n * (2 * band + 1) * STEP_BYTES_PER_CELL > steps.shape[0]:
             return first
         while count < LANES and first + count < rows.shape[0]:
             row, column = rows[first + count], columns[first + count]
@@ -89,26 +112,25 @@ def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
                 break
             x_starts[count], y_starts[count] = starts[row] * channels, column * m_longest * channels
             count += 1
-        fill_lanes(x, n * channels, series.values, x_starts, count)
-        fill_lanes(y, m * channels, points, y_starts, count)
-        if band_cells(m, radius) > cells.shape[0]:
-            cells = lane_rows(band_cells(m, radius), x)
-        if n_bytes > steps.shape[0]:
-            steps = np.empty(n_bytes, np.uint8)
-        squared = warp_lanes(x, n, y, m, radius, cells, used_lanes(count, x), steps, is_pulled)
+        fill_lanes(x, n * channels, items, x_starts, count)
+        fill_lanes(y, m * channels, point_items, y_starts, count)
+        end = warp_lanes(x, n, y, 0, m, band, cells, used_lanes(count, x), steps, is_pulled)
         for lane in range(count):
             if is_pulled:
-                pull_along_path(pairs, first + lane, n, m, radius, steps, lane, pulls, gradient, scale_gradient)
+                column, pull = columns[first + lane], pulls[first + lane]
+                pull_along_path(
+                    items, x_starts[lane], points, column, n, m, band, steps, lane, pull, gradient, scale_gradient
+                )
             else:
-                distances[first + lane] = np.sqrt(squared[lane])
+                distances[first + lane] = np.sqrt(cells[end, lane])
         first += count
     return first
 
 
-@part
+@plain
 def lanes_of(n_points, n_channels):
     """Lanes for series of so many points."""
-    return lane_rows(n_points * n_channels, np.empty(0)).reshape(n_points, n_channels, LANES)
+    return lane_rows.py_func(n_points * n_channels, np.empty(0)).reshape(n_points, n_channels, LANES)
 
 
 @part
@@ -118,18 +140,20 @@ def used_lanes(count, lanes):
 
 
 @part
-def pull_along_path(pairs, pair, n, m, radius, steps, lane, pulls, gradient, scale_gradient):
-    """Add the gradients of one pair, from the last points of both series to the first."""
-    series, column, pull = pairs.series, pairs.columns[pair], pulls[pair]
-    x, y, of_column = series.values[series.starts[pairs.rows[pair]] :], pairs.points[column], gradient[column]
+def pull_along_path(items, x_at, points, column, n, m, radius, steps, lane, pull, gradient, scale_gradient):
+    """Add the gradients of one pair, from the last points of both series to the first.
+
+    The series starts at the offset ``x_at`` of ``items``.
+    """
     # Unsigned: no tests for positions from the end.
     one, bit, i, j = np.uintp(1), np.uintp(lane % 8), np.uintp(n), np.uintp(m)
+    channels, x_at = np.uintp(points.shape[2]), np.uintp(x_at)
     row_bytes, cell_bytes = np.uintp(2 * radius * STEP_BYTES_PER_CELL), np.uintp(STEP_BYTES_PER_CELL)
     at = np.uintp(cell_of_steps(n, m, radius) * STEP_BYTES_PER_CELL + lane // 8)
     while i > 0 and j > 0:
-        for channel in range(y.shape[1]):
-            difference = y[j - one, channel] - x[i - one, channel]
-            of_column[j - one, channel] += pull * difference
+        for channel in range(channels):
+            difference = points[column, j - one, channel] - items[x_at + (i - one) * channels + channel]
+            gradient[column, j - one, channel] += pull * difference
             scale_gradient[channel] += 0.5 * pull * difference * difference
         # No branches, which a processor would often guess wrongly.
         x_moves = one - ((np.uintp(steps[at + cell_bytes // np.uintp(2)]) >> bit) & one)

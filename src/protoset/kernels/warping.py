@@ -47,8 +47,15 @@ def cell_of_steps(i, j, radius):
 @part
 def start_band(previous, m, radius):
     """Write the row of cells before the first points, where every path begins."""
-    previous[: band_cells(m, radius)] = np.inf
-    previous[0] = 0.0
+    for column in range(band_cells(m, radius)):
+        fill_cell(previous, column, np.inf if column > 0 else 0.0)
+
+
+@part
+def fill_cell(cells, column, value):
+    """Write a value to all lanes of a cell."""
+    for lane in range(LANES):
+        cells[column, lane] = value
 
 
 @part(inline="always")
@@ -68,24 +75,24 @@ def _cells_of_row(
 
 
 @part
-def warp_lanes(x, n, y, m, radius, cells, n_lanes, steps, keeps_steps):
-    """Squared dynamic time warping distances of the series in the first lanes of x to one series, or to those of y.
+def warp_lanes(x, n, y, y_at, m, radius, cells, n_lanes, steps, keeps_steps):
+    """Warp the series in the first lanes of x to one series, or to those of y; return the cell of the squared distances.
 
-    x is (points, channels, lanes) and y is (points, channels) or as x, of which the first n and m points count.
-    ``cells`` is work space for one row of the band: a cell is overwritten after it was read, as the band never moves to
-    the left. ``steps`` is None, or gets the steps to all cells, see ``STEP_BYTES_PER_CELL``: those of all rows or, with
-    room for one row, if they are not kept.
+    x is (points, channels, lanes), of which the first n points count. y is as x, or has the m points of the one series
+    from the offset ``y_at`` on. ``cells`` is work space for one row of the band: a cell is overwritten after it was
+    read, as the band never moves to the left. ``steps`` is None, or gets the steps to all cells, see
+    ``STEP_BYTES_PER_CELL``: those of all rows or, with room for one row, if they are not kept.
     """
     start_band(cells, m, radius)
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
         at, shift = first - base, base - band_base(i - 1, radius)
         steps_first = cell_of_steps(i, first, radius) if keeps_steps else 0
-        _cells_of_row(x, i, y, 0, x.shape[1], first, last, cells, at + shift, cells, at, n_lanes, steps, steps_first)
+        _cells_of_row(x, i, y, y_at, x.shape[1], first, last, cells, at + shift, cells, at, n_lanes, steps, steps_first)
         if i == 1:
-            cells[0] = np.inf
-        cells[last + 1 - base] = np.inf
-    return cells[m - band_base(n, radius)]
+            fill_cell(cells, 0, np.inf)
+        fill_cell(cells, last + 1 - base, np.inf)
+    return m - band_base(n, radius)
 
 
 @part(inline="never")
@@ -140,13 +147,13 @@ def fill_lanes(lanes, size, values, starts, count):
     Whole vectors of lanes are written: the lanes after the last series may get the first one again.
     """
     width = vector_lanes(lanes) // N_VECTORS
-    starts[count:] = starts[0]
+    for lane in range(count, LANES):
+        starts[lane] = starts[0]
     if size >= width:
         for at in range(0, size, width):
             for first in range(0, count, width):
                 fill_rows(values, starts, first, min(at, size - width), lanes)
     else:
-        items, rows = values.reshape(-1), lanes.reshape(-1, LANES)
         for lane in range(count):
             for at in range(size):
-                rows[at, lane] = items[starts[lane] + at]
+                lanes[at // lanes.shape[1], at % lanes.shape[1], lane] = values[starts[lane] + at]
