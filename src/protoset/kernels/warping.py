@@ -76,7 +76,7 @@ def _cells_of_row(
 
 @part
 def warp_lanes(x, n, y, y_at, m, radius, cells, n_lanes, steps, keeps_steps):
-    """Warp the series in the first lanes of x to one series, or to those of y; return the cell of the squared distances.
+    """Warp the series in the first lanes of x to one series, or to those of y; return the cell of squared distances.
 
     x is (points, channels, lanes), of which the first n points count. y is as x, or has the m points of the one series
     from the offset ``y_at`` on. ``cells`` is work space for one row of the band: a cell is overwritten after it was
