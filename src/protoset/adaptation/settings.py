@@ -28,16 +28,31 @@ MANY_STEP = 0.2
 """Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
 
 FEW_NOISE = 0.5
-"""Noise of a course among few objects, see ``Course``; beyond ``FEW_OBJECTS``, ``MANY_NOISE`` for the softmax alone."""
+"""Noise of the softmax among few objects, see ``Course``."""
 
 MANY_NOISE = 0.25
+"""Noise of the softmax beyond ``FEW_OBJECTS``."""
 
-SHORT_PASSES, SHORT_STEP = 0.25, 0.5
-"""Passes and first step of a short course, as a part of those of a long one."""
+RELATIVE_NOISE = 1.0
+"""Noise of the relative loss in a course among few objects; it has none in the others."""
+
+SHORT_PASSES = 0.25
+"""Passes of a short course, as a part of those of a long one."""
+
+SHORT_STEP = 0.5
+"""First step of a short course, as a part of that of a long one."""
+
+SHORT_SPREAD = 0.3
+"""Spread of the starting points of a short course, see ``Course``."""
+
+SHORT_ADVANTAGE = 0.03
+"""Advantage of the short course in the choice, see ``Course``: it overfits least, and the choice itself overfits."""
 
 LONG_SOFTMAX = 2.5
-"""Passes of the softmax among many objects, as a multiple of those of the relative loss and of its trial: it goes on to
-gain."""
+"""Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
+
+TRIED_PASSES = 20
+"""Passes of a trial among many objects at most: fewer than in the moves, but enough to tell the better loss."""
 
 
 @dataclass(frozen=True)
@@ -99,19 +114,21 @@ class AdaptSettings:
         softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
         if has_many:
             longer = max(step, MANY_STEP) if self.step is None else step
-            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
+            tried = passes if self.n_passes is not None else min(passes, TRIED_PASSES)
+            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS, tried_passes=tried)
             longer_course = passes if self.n_passes is not None else round(LONG_SOFTMAX * passes)
-            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, tried_passes=passes)
+            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, tried_passes=tried)
         if movable.is_costly:
             course = softmax if self.loss == "softmax" else relative
             shorter = max(1, round(movable.trial_passes * course.n_passes))
             return [replace(course, noise=0.0, tried_passes=shorter)]
         courses = [relative, softmax]
         if not has_many:
-            courses.append(replace(relative, noise=FEW_NOISE))
+            courses.append(replace(relative, noise=RELATIVE_NOISE))
             courses.append(replace(relative, from_means=True))
             if self.step is None and self.n_passes is None:
-                courses.append(replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step))
+                short = replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step)
+                courses.append(replace(short, spread=SHORT_SPREAD, advantage=SHORT_ADVANTAGE))
         return [course for course in courses if self.loss in ("auto", course.loss)]
 
 
