@@ -17,7 +17,7 @@ from protoset.adaptation import AdaptSettings, adapting, descent
 from protoset.adaptation.adapting import ordered_for_moves, starting_set
 from protoset.adaptation.descent import Course, WeightedObjects
 from protoset.adaptation.selected import FitLists, select_without
-from protoset.adaptation.validation import Trial, n_trial_passes, try_courses
+from protoset.adaptation.validation import Errors, Trial, best_of, n_trial_passes, try_courses
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
 from protoset.neighbors import NeighborLists, NeighborSearch
 from protoset.selectors import refined, size
@@ -265,13 +265,25 @@ def test_lists_hold_the_nearest_prototypes_and_both_sides(n_classes):
     rng = np.random.default_rng(0)
     screen, labels = rng.normal(size=(50, 200)).astype(np.float32), rng.integers(n_classes, size=200)
     codes, lists = rng.integers(n_classes, size=50), np.empty((50, 8), np.int32)
-    kernels.adapting.list_nearest(screen, labels, codes, lists)
+    kernels.adapting.list_nearest(screen, labels, codes, np.full(50, np.inf, np.float32), lists)
     for row in range(50):
         order = np.argsort(screen[row], kind="stable")
         np.testing.assert_array_equal(lists[row, :7], order[:7])
         for is_side in (labels == codes[row], labels != codes[row]):
             nearest = np.flatnonzero(is_side)[screen[row, is_side].argmin()]
             assert nearest in lists[row]
+
+
+def test_former_lists_change_no_list(blobs):
+    X, y, _, _ = blobs
+    movable, objects = make_space(X).movable, DistinctObjects.once_each(y)
+    weighted, rows = WeightedObjects(movable, objects.codes, np.ones(len(y))), np.arange(len(y))
+    prototypes = starting_set(movable, objects, rows[::3])
+    former = descent.nearby_prototypes(weighted, prototypes, rows, 8)
+    prototypes.moved.points[:] += np.random.default_rng(0).normal(scale=0.3, size=prototypes.moved.points.shape)
+    alone = descent.nearby_prototypes(weighted, prototypes, rows, 8)
+    assert (alone != former).any()
+    np.testing.assert_array_equal(descent.nearby_prototypes(weighted, prototypes, rows, 8, former=former), alone)
 
 
 def test_many_prototypes_move_by_lists_as_without(monkeypatch):
@@ -322,14 +334,19 @@ def test_the_automatic_size_is_that_of_moved_sets(blobs):
 
 def test_few_objects_have_more_courses_to_choose_among():
     movable = make_space(np.zeros((4, 2))).movable
-    few, many = (AdaptSettings().courses(movable, n) for n in (500, 5_000))
+    few, many = (AdaptSettings().courses(movable, n, 20) for n in (500, 5_000))
     assert [course.loss for course in few] == ["relative", "softmax", "relative", "relative", "relative"]
     assert [course.from_means for course in few] == [False, False, False, True, False]
+    assert [course.noise > 0 for course in few] == [False, True, True, False, False]
+    assert [course.spread < 1 for course in few] == [False, False, False, False, True]
+    assert all(course.trial_course.n_passes < course.n_passes for course in many)
     assert [course.loss for course in many] == ["relative", "softmax"]
+    assert {course.loss for course in AdaptSettings().courses(movable, 500, 10)} == {"relative"}
     assert min(course.n_passes for course in few) < max(course.n_passes for course in few)
-    assert {course.loss for course in AdaptSettings(loss="softmax").courses(movable, 500)} == {"softmax"}
-    given = AdaptSettings(n_passes=7, step=0.3).courses(movable, 500)
+    assert {course.loss for course in AdaptSettings(loss="softmax").courses(movable, 500, 2)} == {"softmax"}
+    given = AdaptSettings(n_passes=7, step=0.3).courses(movable, 500, 20)
     assert {(course.n_passes, course.step) for course in given} == {(7, 0.3)}
+    assert {course.trial_course.n_passes for course in AdaptSettings(n_passes=30).courses(movable, 5_000, 2)} == {30}
 
 
 def test_means_are_those_of_lloyds_algorithm_within_each_class(blobs):
@@ -364,6 +381,55 @@ def test_means_are_where_objects_can_be(metric):
         np.testing.assert_allclose(np.linalg.norm(moved.moved.points, axis=1), 1)
 
 
+@pytest.mark.parametrize("metric", ["heom", "cosine", "gower"])
+def test_gathered_prototypes_are_where_objects_can_be(metric):
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(40, 3)), np.arange(40) % 2
+    if metric != "cosine":
+        X[generator.random(X.shape) < 0.2] = np.nan
+        X[y == 0, 1] = np.nan  # a class without any value of an attribute
+    movable, objects = make_space(X, metric, y=y).movable, DistinctObjects.once_each(y)
+    start = starting_set(movable, objects, np.arange(6))
+    moved = start.copy()
+    descent.gather_at_means(WeightedObjects(movable, y, np.ones(40)), moved, np.arange(40), 0.3)
+    assert np.isfinite(moved.moved.points).all()
+    assert not np.allclose(moved.moved.points, start.moved.points)
+    if metric == "cosine":
+        np.testing.assert_allclose(np.linalg.norm(moved.moved.points, axis=1), 1)
+
+
+def test_gathered_prototypes_keep_a_share_of_their_distance_to_the_mean_of_their_class(blobs):
+    X, y, _, _ = blobs
+    movable, objects = make_space(X).movable, DistinctObjects.once_each(y)
+    kept = np.concatenate([np.flatnonzero(y == code)[:3] for code in np.unique(y)])
+    start, rows = starting_set(movable, objects, kept), np.arange(len(y))
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    means = np.stack([np.average(X[y == code], axis=0, weights=weights[y == code]) for code in y[kept]])
+    for spread in (0.0, 0.3, 1.0):
+        moved = start.copy()
+        descent.gather_at_means(WeightedObjects(movable, objects.codes, weights), moved, rows, spread)
+        np.testing.assert_allclose(moved.moved.points - means, spread * (X[kept] - means), atol=1e-12)
+    # A weight of 2 equals the object twice.
+    copies, twice = start.copy(), np.repeat(rows, weights.astype(int))
+    descent.gather_at_means(WeightedObjects(movable, objects.codes, np.ones(len(y))), copies, twice, 0.3)
+    moved = start.copy()
+    descent.gather_at_means(WeightedObjects(movable, objects.codes, weights), moved, rows, 0.3)
+    np.testing.assert_allclose(copies.moved.points, moved.moved.points)
+
+
+def test_starting_points_of_a_trial_do_not_depend_on_held_out_objects(blobs):
+    X, y, _, _ = blobs
+    seen = np.arange(len(y)) % 5 > 0
+    objects, results = DistinctObjects.once_each(y), []
+    for values, labels in ((X, y), (np.where(seen[:, None], X, -X), np.where(seen, y, 0))):
+        movable = make_space(values).movable
+        moved = starting_set(movable, objects, np.flatnonzero(seen)[:12])
+        weighted = WeightedObjects(movable, labels, np.ones(len(y)))
+        descent.gather_at_means(weighted, moved, np.flatnonzero(seen), 0.3)
+        results.append(moved.moved.points)
+    np.testing.assert_array_equal(*results)
+
+
 def test_the_best_course_of_some_folds_goes_on_to_the_others(blobs):
     X, y, _, _ = blobs
     movable, objects = make_space(X).movable, DistinctObjects.once_each(y)
@@ -386,12 +452,20 @@ def test_the_best_course_of_some_folds_goes_on_to_the_others(blobs):
         np.testing.assert_array_equal(attempt.trial.held_out, trial.held_out)
 
 
+def test_a_course_with_an_advantage_loses_only_to_a_clearly_lower_cost():
+    plain, preferred = Course(), Course(advantage=0.03)
+    errors = {cost: Errors(np.array([cost]), 0.0, 1.0) for cost in (0.28, 0.26, 0.30)}
+    assert best_of([errors[0.28], errors[0.30]], [plain, preferred], 500) == 1
+    assert best_of([errors[0.26], errors[0.30]], [plain, preferred], 500) == 0
+    assert best_of([errors[0.28], errors[0.30]], [plain, preferred], 5_000) == 0
+
+
 def test_the_softmax_takes_longer_among_many_objects():
     movable = make_space(np.zeros((4, 2))).movable
-    relative, softmax = AdaptSettings().courses(movable, 5_000)
+    relative, softmax = AdaptSettings().courses(movable, 5_000, 2)
     assert softmax.n_passes > relative.n_passes
-    assert softmax.trial_course.n_passes == relative.trial_course.n_passes == relative.n_passes
-    assert {course.n_passes for course in AdaptSettings(n_passes=7).courses(movable, 5_000)} == {7}
+    assert softmax.trial_course.n_passes == relative.trial_course.n_passes < relative.n_passes
+    assert {course.n_passes for course in AdaptSettings(n_passes=7).courses(movable, 5_000, 2)} == {7}
 
 
 def test_objects_pass_in_chunks_from_everywhere(monkeypatch, blobs):
@@ -555,7 +629,7 @@ def test_an_attribute_that_some_objects_lack_is_not_constant():
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "seuclidean", "mahalanobis", "cosine", "cityblock"])
 @pytest.mark.parametrize("relevances", [False, True])
 def test_prototypes_are_objects_also_after_loading(metric, relevances, tmp_path):
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 4)) + y[:, None] * [1.0, 0.0, 2.0, 0.0] + 1.0
     settings = {"relevances": relevances and metric != "mahalanobis"}

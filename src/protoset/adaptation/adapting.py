@@ -261,7 +261,7 @@ def adapt_set(
     everything = np.arange(len(objects))
     measured = everything[:: -(-len(everything) // OBJECTIVE_OBJECTS)]
     first = measure(weighted, start, measured)
-    courses = settings.courses(movable, len(objects))
+    courses = settings.courses(movable, len(objects), len(objects.classes))
     watch = _Watch(weighted, limits, measured, first.rate)
     before = after = Attempts(first, [])
     course: Course | None = None

@@ -106,6 +106,11 @@ class Course:
     from_means : bool
         Whether the prototypes first move to the means of objects of their class, see ``move_to_means``. For vectors
         only.
+    spread : float
+        Distance of each starting point from the mean of its class, as a share of the distance of the prototype. Below 1
+        the prototypes of a class start close together, see ``gather_at_means``. For vectors only.
+    advantage : float
+        Among few objects, another course is chosen only if its cost in the trials is lower by more than this number.
     trial_passes : int or None
         Passes of a trial on held-out objects, if there are fewer.
     """
@@ -117,6 +122,8 @@ class Course:
     noise: float = 0.0
     relevances: bool = False
     from_means: bool = False
+    spread: float = 1.0
+    advantage: float = 0.0
     trial_passes: int | None = None
 
     @property
@@ -224,6 +231,8 @@ def descend(
     prototypes = start.copy()
     if course.from_means:
         move_to_means(objects, prototypes, rows)
+    if course.spread < 1.0:
+        gather_at_means(objects, prototypes, rows, course.spread)
     typical = typical_distance(objects, prototypes, rows)
     if typical > 0.0:
         _Descent(objects, prototypes, rows, course, typical, generator, n_jobs).run(watch)
@@ -249,6 +258,26 @@ def move_to_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndar
         points[sizes > 0] = sums[sizes > 0] / sizes[sizes > 0, None]
         if movable.surface != kernels.moving.FREE:
             kernels.moving.put_back(points, movable.surface)
+
+
+def gather_at_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, spread: float) -> None:
+    """Move each prototype towards the mean of its class, to a share of its distance from the mean.
+
+    Of a coordinate that all objects of the class lack, the prototype keeps its value.
+    """
+    movable, points = objects.movable, prototypes.moved.points
+    if movable.coordinates is None:
+        return
+    images, weights, codes = movable.coordinates.images[rows], objects.weights[rows], objects.codes[rows]
+    for code in np.unique(prototypes.labels):
+        values, known = images[codes == code].astype(np.float64), weights[codes == code, None]
+        known = known * ~np.isnan(values)
+        totals, of_class = known.sum(axis=0), prototypes.labels == code
+        means = (known * np.nan_to_num(values)).sum(axis=0) / np.where(totals > 0, totals, 1.0)
+        gathered = means + spread * (points[of_class] - means)
+        points[of_class] = np.where(totals > 0, gathered, points[of_class])
+    if movable.surface != kernels.moving.FREE:
+        kernels.moving.put_back(points, movable.surface)
 
 
 def batch_size(n_objects: int, n_prototypes: int) -> int:
@@ -336,8 +365,9 @@ class _Descent:
                 objects, rows, own = self._take(positions) if self._whole is None else self._whole
                 prototypes = MovingSet(self._prototypes.moved, self._prototypes.labels, own)
                 if is_listing:
+                    former = self._lists[positions] if n_passes > 1 else None
                     self._lists[positions] = nearby_prototypes(
-                        objects, prototypes, rows, self._lists.shape[1], self._n_jobs
+                        objects, prototypes, rows, self._lists.shape[1], self._n_jobs, former
                     )
                 order = self._generator.permutation(len(positions))
                 lists = self._lists if self._whole is not None else self._lists[positions]
@@ -427,16 +457,30 @@ def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iter
 
 
 def nearby_prototypes(
-    objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, length: int, n_jobs: int | None = None
+    objects: WeightedObjects,
+    prototypes: MovingSet,
+    rows: np.ndarray,
+    length: int,
+    n_jobs: int | None = None,
+    former: np.ndarray | None = None,
 ) -> np.ndarray:
-    """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them."""
+    """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them.
+
+    ``former`` are lists of other positions of the same prototypes. They save time and change no result: no prototype
+    that is further than all of a former list is in the new one.
+    """
     lists = np.empty((len(rows), length), np.int32)
 
     def fill(part: slice) -> None:
         screen, own = objects.movable.screen(rows[part], prototypes.moved), prototypes.own[rows[part]]
         left = np.flatnonzero(own >= 0)
         screen[left, own[left]] = np.finfo(screen.dtype).max
-        kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], lists[part])
+        bounds = np.full(len(screen), np.inf, screen.dtype)
+        if former is not None:
+            furthest = np.take_along_axis(screen, former[part], axis=1).max(axis=1)
+            with np.errstate(over="ignore"):
+                bounds = np.nextafter(furthest, bounds)
+        kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], bounds, lists[part])
 
     # Products by several threads differ in the last digits.
     with threadpool_limits(1, user_api="blas"):

@@ -146,7 +146,7 @@ def moved_before_predicting(settings: AdaptSettings, selector: BaseSelector) -> 
         def finish(train: np.ndarray, kept: np.ndarray, held_out: np.ndarray) -> np.ndarray:
             train, kept = (each[np.argsort(objects.order[each])] for each in (train, kept))
             some, trials = in_memory(weighted, [Trial(starting_set(movable, objects, kept), train, held_out)])
-            course = settings.courses(movable, len(train))[0]
+            course = settings.courses(movable, len(train), len(objects.classes))[0]
             moved = descend(some, trials[0].start, trials[0].seen, course, np.random.RandomState(0))
             return moved.labels[some.movable.distances(trials[0].held_out, moved.moved).argmin(axis=1)]
 
@@ -174,7 +174,7 @@ def move_selected(
     weights[rows] = objects.counts * objects.costs(class_weight_of(selector))
     spread = DistinctObjects(objects.classes, codes, counts, np.arange(len(codes)))
     start = starting_set(movable, spread, rows[training.position[selector.sample_indices_]])
-    course = settings.courses(movable, len(rows))[0]
+    course = settings.courses(movable, len(rows), len(objects.classes))[0]
     weighted = WeightedObjects(movable, codes, weights / weights[rows].mean())
     return descend(weighted, start, rows, course, np.random.RandomState(0)).moved
 

@@ -28,16 +28,34 @@ MANY_STEP = 0.2
 """Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
 
 FEW_NOISE = 0.5
-"""Noise of a course among few objects, see ``Course``; beyond ``FEW_OBJECTS``, ``MANY_NOISE`` for the softmax alone."""
+"""Noise of the softmax among few objects, see ``Course``."""
 
 MANY_NOISE = 0.25
+"""Noise of the softmax beyond ``FEW_OBJECTS``."""
 
-SHORT_PASSES, SHORT_STEP = 0.25, 0.5
-"""Passes and first step of a short course, as a part of those of a long one."""
+RELATIVE_NOISE = 1.0
+"""Noise of the relative loss in a course among few objects; it has none in the others."""
+
+SHORT_PASSES = 0.25
+"""Passes of a short course, as a part of those of a long one."""
+
+SHORT_STEP = 0.5
+"""First step of a short course, as a part of that of a long one."""
+
+SHORT_SPREAD = 0.3
+"""Spread of the starting points of a short course, see ``Course``."""
+
+SHORT_ADVANTAGE = 0.03
+"""Advantage of the short course in the choice, see ``Course``: it overfits least, and the choice itself overfits."""
 
 LONG_SOFTMAX = 2.5
-"""Passes of the softmax among many objects, as a multiple of those of the relative loss and of its trial: it goes on to
-gain."""
+"""Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
+
+FEW_CLASSES = 10
+"""Classes up to which the softmax is not tried among few objects: it is hardly ever the best course there."""
+
+TRIAL_PASSES = 20
+"""Passes of a trial among many objects at most: fewer than in the moves, but enough to tell the better loss."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +107,7 @@ class AdaptSettings:
             verbose=check_verbose(self.verbose),
         )
 
-    def courses(self, movable: MovableObjects, n_objects: int) -> list[Course]:
+    def courses(self, movable: MovableObjects, n_objects: int, n_classes: int) -> list[Course]:
         """Courses to choose among, the most usual one first."""
         passes = self.n_passes
         if passes is None:
@@ -99,19 +117,23 @@ class AdaptSettings:
         softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
         if has_many:
             longer = max(step, MANY_STEP) if self.step is None else step
-            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS)
+            of_trial = passes if self.n_passes is not None else min(passes, TRIAL_PASSES)
+            relative = replace(relative, step=longer, steepness=MANY_STEEPNESS, trial_passes=of_trial)
             longer_course = passes if self.n_passes is not None else round(LONG_SOFTMAX * passes)
-            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, trial_passes=passes)
+            softmax = replace(softmax, noise=MANY_NOISE, n_passes=longer_course, trial_passes=of_trial)
         if movable.is_costly:
             course = softmax if self.loss == "softmax" else relative
             shorter = max(1, round(movable.trial_share * course.n_passes))
             return [replace(course, noise=0.0, trial_passes=shorter)]
-        courses = [relative, softmax]
+        courses = [relative]
+        if has_many or n_classes > FEW_CLASSES or self.loss == "softmax":
+            courses.append(softmax)
         if not has_many:
-            courses.append(replace(relative, noise=FEW_NOISE))
+            courses.append(replace(relative, noise=RELATIVE_NOISE))
             courses.append(replace(relative, from_means=True))
             if self.step is None and self.n_passes is None:
-                courses.append(replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step))
+                short = replace(relative, n_passes=round(SHORT_PASSES * passes), step=SHORT_STEP * step)
+                courses.append(replace(short, spread=SHORT_SPREAD, advantage=SHORT_ADVANTAGE))
         return [course for course in courses if self.loss in ("auto", course.loss)]
 
 

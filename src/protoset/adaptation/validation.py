@@ -218,7 +218,7 @@ def try_courses(
     raced = range(min(N_RACED, len(trials)))
     moved = in_threads(n_jobs)(delayed(attempt)(course, number) for course in courses for number in raced)
     by_course = [moved[first : first + len(raced)] for first in range(0, len(moved), len(raced))]
-    best = best_of([judge(each).errors for each in by_course], n_distinct)
+    best = best_of([judge(each).errors for each in by_course], courses, n_distinct)
     others = range(len(raced), len(trials))
     rest = in_threads(n_jobs)(delayed(attempt)(courses[best], number) for number in others)
     return courses[best], judge([trial.start for trial in trials]), judge([*by_course[best], *rest])
@@ -230,13 +230,13 @@ def n_trial_passes(courses: list[Course], n_trials: int) -> int:
     return n_raced * sum(passes) + (n_trials - n_raced) * max(passes)
 
 
-def best_of(errors: list[Errors], n_objects: int) -> int:
+def best_of(errors: list[Errors], courses: list[Course], n_objects: int) -> int:
     """Position of the best course: by cost among few objects, by error among many, of which many are held out.
 
-    The cost favours the relative loss, which is a part of it.
+    The cost favours the relative loss, which is a part of it. Courses may have an advantage in the cost.
     """
     if n_objects <= FEW_OBJECTS:
-        return min(range(len(errors)), key=lambda number: errors[number].cost)
+        return min(range(len(errors)), key=lambda number: errors[number].cost - courses[number].advantage)
     return min(range(len(errors)), key=lambda number: (errors[number].rate, errors[number].loss))
 
 

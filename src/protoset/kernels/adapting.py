@@ -183,16 +183,17 @@ def adam_step(values, gradient, mean, square, step, number, floor):
 
 
 @compiled
-def list_nearest(screen, labels, codes, lists):
+def list_nearest(screen, labels, codes, bounds, lists):
     """Write the columns of the smallest entries of each row to ``lists``, nearest first.
 
+    Entries from the bound of their row on are not listed; at least as many entries as a list has must be below it.
     The smallest entry of the object's class and that of the other classes are always listed, if need be as the last.
     """
     length = lists.shape[1]
     values = np.empty(length, screen.dtype)
     for row in range(screen.shape[0]):
         values[:] = np.inf
-        largest, n_same = values[length - 1], 0
+        largest, n_same = bounds[row], 0
         for column in range(screen.shape[1]):
             value = screen[row, column]
             if value < largest:
@@ -201,7 +202,7 @@ def list_nearest(screen, labels, codes, lists):
                     values[slot], lists[row, slot] = values[slot - 1], lists[row, slot - 1]
                     slot -= 1
                 values[slot], lists[row, slot] = value, column
-                largest = values[length - 1]
+                largest = min(largest, values[length - 1])
         for entry in range(length):
             n_same += labels[lists[row, entry]] == codes[row]
         if n_same == 0 or n_same == length:
