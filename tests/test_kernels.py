@@ -11,7 +11,8 @@ from scipy.spatial.distance import cdist
 from scipy.stats import rankdata
 
 from protoset import kernels
-from protoset._arrays import rank_rows, restrict_rows, smallest_at
+from protoset._arrays import rank_rows, smallest_at
+from protoset.neighbors.lists import restrict_rows
 from protoset.spaces._lists import smallest_of
 
 seeds = st.integers(0, 2**32 - 1)

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from protoset._blocks import row_slices
-
 
 def row_pointers(counts: np.ndarray) -> np.ndarray:
     """Start of each row, and end of the last row, from the lengths of the rows."""
@@ -34,24 +32,6 @@ def rank_rows(indptr: np.ndarray, values: np.ndarray, ties: int) -> np.ndarray:
     if ties == 0:
         return first - starts + 1.0
     return 0.5 * (2 * first + np.repeat(lengths, lengths) - 1 - 2 * starts) + 1
-
-
-def restrict_rows(
-    indptr: np.ndarray, indices: np.ndarray, distances: np.ndarray, rows: np.ndarray, position: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
-    counts, new_counts = np.diff(indptr)[rows], np.zeros(len(rows), np.int64)
-    new_indices, new_distances = [indices[:0]], [distances[:0]]
-    for block in row_slices(len(rows), 32 * int(counts.max(initial=0))):
-        lengths = counts[block]
-        ends = np.cumsum(lengths)
-        entries = np.repeat(indptr[rows[block]] - ends + lengths, lengths) + np.arange(ends[-1])
-        positions = position[indices[entries]]
-        kept = np.flatnonzero(positions >= 0)
-        new_counts[block] = np.diff(np.searchsorted(kept, np.append(0, ends)))
-        new_indices.append(positions[kept].astype(indices.dtype))
-        new_distances.append(distances[entries[kept]])
-    return row_pointers(new_counts), np.concatenate(new_indices), np.concatenate(new_distances)
 
 
 def smallest_at(indices: np.ndarray, values: np.ndarray, n: int) -> np.ndarray:

@@ -185,7 +185,8 @@ def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototyp
     The objects come into memory once, in blocks of consecutive ones.
     """
     nearest, smallest = np.full(len(prototypes.labels), -1), np.full(len(prototypes.labels), np.inf)
-    for block in row_slices(len(objects), row_bytes(movable, 0)):
+    blocks = list(row_slices(len(objects), row_bytes(movable, 0)))
+    for block in blocks:
         everything = np.arange(block.start, block.stop)
         taken, first = movable.take(everything), block.start
         if taken is None:
@@ -194,8 +195,12 @@ def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototyp
             columns = np.flatnonzero(prototypes.labels == code)
             rows = everything[objects.codes[block] == code] - first
             some, entries = Moved(prototypes.moved.points[columns], prototypes.moved.scales), _entries(columns)
-            for part in row_slices(len(rows), len(columns) * 8):
+            parts = list(row_slices(len(rows), len(columns) * 8))
+            for part in parts:
                 proposed = rows[part][taken.screen(rows[part], some).argmin(axis=0)]
+                if len(blocks) == len(parts) == 1:
+                    nearest[columns] = proposed + first
+                    continue
                 distances = taken.distances(proposed, some, entries)[:, 0]
                 is_nearer = (distances < smallest[columns]) | (nearest[columns] < 0)
                 nearest[columns[is_nearer]] = proposed[is_nearer] + first

@@ -11,7 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from protoset import kernels
-from protoset._arrays import rank_rows, restrict_rows, row_numbers, row_pointers, smallest_at
+from protoset._arrays import rank_rows, row_numbers, row_pointers, smallest_at
+from protoset._blocks import row_slices
 from protoset._display import Brief
 from protoset._storage import Storage
 from protoset._validation import check_choice, name_rows
@@ -325,3 +326,21 @@ def _rectangle(name: str, values: Any, kinds: str) -> np.ndarray:
         wanted = "whole numbers" if kinds == "iu" else "real numbers"
         raise ValueError(f"lists: {name} must be {wanted}, got the dtype {array.dtype}")
     return array
+
+
+def restrict_rows(
+    indptr: np.ndarray, indices: np.ndarray, distances: np.ndarray, rows: np.ndarray, position: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
+    counts, new_counts = np.diff(indptr)[rows], np.zeros(len(rows), np.int64)
+    new_indices, new_distances = [indices[:0]], [distances[:0]]
+    for block in row_slices(len(rows), 32 * int(counts.max(initial=0))):
+        lengths = counts[block]
+        ends = np.cumsum(lengths)
+        entries = np.repeat(indptr[rows[block]] - ends + lengths, lengths) + np.arange(ends[-1])
+        positions = position[indices[entries]]
+        kept = np.flatnonzero(positions >= 0)
+        new_counts[block] = np.diff(np.searchsorted(kept, np.append(0, ends)))
+        new_indices.append(positions[kept].astype(indices.dtype))
+        new_distances.append(distances[entries[kept]])
+    return row_pointers(new_counts), np.concatenate(new_indices), np.concatenate(new_distances)
