@@ -184,9 +184,9 @@ def adapt(
     Prototypes that were selected from all objects have too low errors on held-out objects. For ``REPS`` and
     ``Refined(REPS())``, :class:`PrototypeClassifier` therefore selects again without the held-out objects.
 
-    By default, the softmax loss makes 100 passes for more than 2,048 objects (40 in its trial), and both losses make
-    fewer passes for more than 50,000 objects. For up to 2,048 objects, the trials also include a short run of 10
-    passes. The trial of series makes a quarter of the passes.
+    By default, the softmax loss makes 100 passes for more than 2,048 objects, the trials of so many objects make 20
+    passes, and both losses make fewer passes for more than 50,000 objects. For up to 2,048 objects, the trials also
+    include a short run of 10 passes. The trial of series makes a quarter of the passes.
 
     Examples
     --------
