@@ -33,13 +33,17 @@ class DistinctObjects:
     counts : ndarray of float
         How many training objects each stands for, by weight.
     order : ndarray of int
-        Numbers by content: of otherwise equal objects the lower comes first.
+        Positions in the order of the contents: among otherwise equal objects, the one with the lower position comes
+        first.
+    some_weightless : bool
+        Whether there are training objects of weight 0, which are not among the distinct objects.
     """
 
     classes: np.ndarray
     codes: np.ndarray
     counts: np.ndarray
     order: np.ndarray
+    some_weightless: bool = False
 
     @classmethod
     def once_each(cls, codes: np.ndarray, classes: np.ndarray | None = None) -> Self:
@@ -143,7 +147,7 @@ class TrainingSet:
         position = np.full(n, -1)
         position[present] = group
         rows = present[first]
-        return cls(codes, rows, position, DistinctObjects(classes, codes[rows], counts, order))
+        return cls(codes, rows, position, DistinctObjects(classes, codes[rows], counts, order, len(present) < n))
 
     def in_content_order(self) -> TrainingSet:
         """Return the same training set with its distinct objects in the order of their contents."""
