@@ -76,7 +76,8 @@ def adapt_selected(
 ) -> MovedSelection:
     """Move the prototypes of a fitted selector; ``found`` are the neighbour lists of its fit.
 
-    A set that was not refined because it was to move, and whose moves do not help, is refined and tried again.
+    If the set was not refined because it would move, and the moves do not help, it is refined and moves are tried
+    again.
     """
     adapted = _adapt_selected(space, training, selector, settings, n_jobs, found)
     if adapted.adaptation.has_moved or adapted.was_stopped:
@@ -124,7 +125,7 @@ def _adapt_selected(
 
 
 def _renumbered(own: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Prototypes of the objects, or -1, after the prototypes were put into another order."""
+    """Prototype of each object, or -1, after the prototypes were put into another order."""
     return np.where(own >= 0, np.argsort(order)[own], -1)
 
 
@@ -162,7 +163,7 @@ def move_selected(
     """
     training = ordered_for_moves(training)
     objects, rows = training.objects, members[training.rows]
-    # Objects that are no members have no weight, and no moves are made for them.
+    # Other objects have no weight, and no moves are made for them.
     codes, counts, weights = (
         np.zeros(members.max() + 1, np.int64),
         np.ones(members.max() + 1),
@@ -178,9 +179,9 @@ def move_selected(
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
-    """Nearest object of its class to each prototype: screens propose one per block, exact distances decide.
+    """Nearest object of its class to each prototype: quick distances propose objects, exact distances decide.
 
-    The objects come into memory once, in blocks of consecutive ones.
+    The objects are loaded into memory once, in blocks of consecutive objects.
     """
     nearest, smallest = np.full(len(prototypes.labels), -1), np.full(len(prototypes.labels), np.inf)
     for block in row_slices(len(objects), row_bytes(movable, 0)):
@@ -219,9 +220,10 @@ def selects_again(selector: Any) -> bool:
 
 
 class FoundLists:
-    """Exact neighbour lists of a fit, for selections again without some objects; none of very many objects.
+    """Exact neighbour lists of a fit, for later selections without some objects; no lists for very many objects.
 
-    Without the objects that are held out, the lists of the others lose neighbours of small weight at their ends.
+    Without the held-out objects, the lists are shorter; only neighbours at their ends, with small features, are
+    missing.
     """
 
     def __init__(self) -> None:
@@ -247,7 +249,7 @@ def select_without(
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
     ``known`` has the dissimilarities of all distinct objects, where they are known; ``found`` has the neighbour lists
-    of the fit. Objects on a cluster come here. None for other methods, which may take long.
+    of the fit. Objects on a cluster are fetched to this process. None for other methods, which may take long.
     """
     objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector

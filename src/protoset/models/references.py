@@ -25,13 +25,13 @@ K_CANDIDATES = tuple(range(1, 52, 2))
 """Numbers of neighbours that leave-one-out chooses from: 1, 3, 5, ..., 51."""
 
 MOST_QUERIES = 20_000
-"""Objects up to which all objects are left out, each in turn; beyond, a stratified sample."""
+"""Largest number of objects for which every object is left out in turn; otherwise a stratified sample is left out."""
 
 FEWEST_QUERIES = 1000
 """Smallest size of the sample."""
 
 MOST_PAIRS = 2 * 10**8
-"""Dissimilarities from the sample to all objects, where the sample is larger than ``FEWEST_QUERIES``."""
+"""Number of dissimilarities from the sample to all objects, if the sample is larger than ``FEWEST_QUERIES``."""
 
 SAMPLE_SEED = 0
 """Seed of the sample."""
@@ -242,7 +242,7 @@ def _votes(
     lists: RawLists, codes: np.ndarray, weights: np.ndarray, totals: np.ndarray, own: np.ndarray, ks: np.ndarray
 ) -> np.ndarray:
     """Count the votes of lists; ``own`` is the training object that each row is, or -1."""
-    # An object of weight 3 that is left out once leaves two like itself.
+    # If one copy of an object of weight 3 is left out, two copies remain.
     own_weights = np.where(own >= 0, np.maximum(weights[own] - 1, 0), 0.0)
     return kernels.neighbor_votes.vote_of_nearest(
         row_pointers(lists.counts), lists.indices, lists.distances, codes, weights, totals, codes[own], own_weights, ks

@@ -17,7 +17,7 @@ SCORINGS = ("accuracy", "balanced_accuracy")
 """Names of the scores."""
 
 MOST_LABELS = 10_000_000
-"""Labels that a function without ``sample_weight`` gets at most."""
+"""Largest number of labels that a function without ``sample_weight`` gets."""
 
 
 def check_scoring(scoring: Any) -> Scoring:

@@ -78,8 +78,9 @@ def allocate(
 ) -> np.ndarray:
     """Share the prototypes among the classes; each class with members gets at least one, and at most its members.
 
-    ``"proportional"`` shares by the masses of the classes (by default their sizes) with largest remainders, ``"equal"``
-    equally, both as far as the members go. A prototype left over goes to the heavier class, then to the earlier one.
+    ``"proportional"`` shares by the masses of the classes (by default their sizes) with largest remainders. ``"equal"``
+    shares equally. No class gets more prototypes than it has members. A prototype left over goes to the heavier class,
+    then to the earlier one.
     """
     masses = class_sizes if masses is None else masses
     quota = _level(n_prototypes, class_sizes, masses if allocation == "proportional" else np.ones(len(class_sizes)))
@@ -94,7 +95,7 @@ def allocate(
 
 
 def _level(n_prototypes: int, class_sizes: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """Shares by the masses, where classes with too few members give all they have and the rest is shared on."""
+    """Share by the masses; a class with too few members gives all of them, and the others share the rest."""
     quota = np.zeros(len(class_sizes))
     open_classes = class_sizes > 0
     remaining = float(n_prototypes)

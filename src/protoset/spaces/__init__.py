@@ -41,7 +41,7 @@ __all__ = [
 
 
 WARNED_CALLER = 6
-"""Calls between a warning about the objects and the code of the user, who called ``fit``."""
+"""Number of calls between a warning about the objects and the code of the user that called ``fit``."""
 
 
 def _registered() -> dict[str, Dissimilarity]:

@@ -134,7 +134,7 @@ class CountedSpace(TrainingSpace):
         return centre
 
     def _add(self, count: int) -> None:
-        # An addition without a call in it: threads do not come between its reading and its writing.
+        # A plain addition without a call: no other thread runs between its read and its write.
         self.n_distances += count
 
     def _count(self, rows: Any, columns: Any) -> int:

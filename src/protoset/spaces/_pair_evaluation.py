@@ -124,7 +124,7 @@ class PairEvaluator:
             start = stop
 
     def _task(self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, block: slice) -> Task:
-        # With the objects that it needs alone: a task may be sent to another process.
+        # Only with the objects that it needs: a task may be sent to another process.
         used_rows, i = np.unique(left[block], return_inverse=True)
         used_columns, j = np.unique(right[block], return_inverse=True)
         objects = [rows[row] for row in used_rows], [columns[column] for column in used_columns]

@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from protoset.kernels.single_precision import Rounding, Shape, SingleSeries
 
 WIDEST_BAND = 2**31
-"""Radius of the widest band; no series is as long."""
+"""Radius of the widest band: larger than the length of any series."""
 
 LEAST_LANES = 16
-"""Series from which on their distances to another one are computed many at a time."""
+"""Smallest number of series whose distances to another series are computed many at a time."""
 
 MATRIX_STRIP = 128
-"""Series whose distances to all later ones are computed at a time."""
+"""Number of series whose distances to all later series are computed at a time."""
 
 
 class SeriesSpace(Space):
@@ -130,7 +130,7 @@ class SeriesSpace(Space):
         return distances
 
     def _can_abandon(self) -> bool:
-        """Whether distances up to cut-offs are faster: series of many lengths are faster to the end, many at a time."""
+        """Whether cut-offs save time; for series of many lengths, complete distances of many pairs are faster."""
         return self._columns.equal_length
 
     def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:
@@ -218,7 +218,7 @@ class SeriesSpace(Space):
         return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
     def movable_among(self, members: np.ndarray) -> MovableSeries | None:
-        """As ``movable``, for some of the series; where these are all, their distances are those of this space."""
+        """Like ``movable``, for some of the series; for all series, the distances of this space are used."""
         chosen = self._subset(members)
         if len(members) < self.shape[0] or chosen.movable is None:
             return chosen.movable
