@@ -51,7 +51,7 @@ def _registered() -> dict[str, Dissimilarity]:
 
 
 DISSIMILARITIES: dict[str, Dissimilarity] = _registered()
-"""Every named dissimilarity."""
+"""Every named dissimilarity, by its name: a :class:`Dissimilarity`."""
 
 
 def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | None = None, *, y: Any = None) -> Space:
