@@ -220,7 +220,7 @@ def selects_again(selector: Any) -> bool:
 
 
 class FoundLists:
-    """Exact neighbour lists of a fit, for later selections without some objects; no lists for very many objects.
+    """Exact neighbour lists of a fit, for selections again without some objects; none of very many objects.
 
     Without the held-out objects, the lists are shorter; only neighbours at their ends, with small features, are
     missing.
@@ -249,7 +249,7 @@ def select_without(
     """Return a function that selects again among some objects: REPS, refined shortly if the set was refined.
 
     ``known`` has the dissimilarities of all distinct objects, where they are known; ``found`` has the neighbour lists
-    of the fit. Objects on a cluster are fetched to this process. None for other methods, which may take long.
+    of the fit. Objects on a cluster come here. None for other methods, which may take long.
     """
     objects = training.objects
     ranking = selector.selector_ if isinstance(selector, Refined) else selector

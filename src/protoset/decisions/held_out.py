@@ -209,7 +209,7 @@ class _Source:
         )
 
     def selected_again(self, found: FoundLists | None) -> list[JudgedSet]:
-        """Sets that are selected without some objects; no sets if that would take long."""
+        """Sets that are selected without some objects; none where that would take long."""
         objects, space = self.training.objects, self._space
         if space.remote or isinstance(space, CallableSpace) or has_many(objects):
             return []

@@ -33,7 +33,7 @@ from protoset.spaces._lists import smallest_of
 
 TieRule = Literal["majority", "row_order"]
 TIE_RULES: tuple[TieRule, ...] = ("majority", "row_order")
-"""Values of the parameter ``tie_rule``. The parameter ``ties`` of REPS is another one: it is about ranks."""
+"""Values of the parameter ``tie_rule``. It is not called ``ties``: that of REPS is about ranks."""
 
 LIST_LENGTH = 50
 """Shortest length of the neighbour lists. Longer lists than a vote needs cost hardly more."""

@@ -283,9 +283,9 @@ def _measure(
 ) -> SizeCurve:
     """Measure the errors at each rate over the folds.
 
-    ``prepare`` maps the training objects, the held-out objects, and the training objects with their counts to a
-    ``CodesAtSize``. ``reserve`` returns the generator of a set. Folds and sizes are measured in ``n_jobs`` threads; the
-    generators are reserved in the order of the folds and sizes, so that threads change no result.
+    ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
+    ``reserve`` returns the generator of a set. Folds and sizes are measured in ``n_jobs`` threads; the generators
+    are reserved in the order of the folds and sizes, so that threads change no result.
     """
     codes = objects.codes
     n_folds = int(min(N_SIZE_FOLDS, copies_of(objects).sum()))

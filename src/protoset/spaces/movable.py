@@ -64,9 +64,9 @@ class MovableObjects(ABC):
     steepness: tuple[float, float] = (10.0, 40.0)
     """Default first and last steepness of the relative loss for few of these objects."""
     n_passes: int = 40
-    """Default number of passes over these objects."""
+    """Passes over the objects that suit these objects."""
     trial_passes: float = 1.0
-    """Passes of a trial, as a fraction of the passes of the moves that follow."""
+    """Passes of a trial, as a part of the passes of the moves that follow."""
     is_costly: bool = False
     """Whether a distance is so expensive that only one course is tried, on one held-out part."""
     n_listed: int | None = None
@@ -74,7 +74,7 @@ class MovableObjects(ABC):
     lists."""
 
     def all_distances(self) -> np.ndarray | None:
-        """Dissimilarities of all training objects, kept for later; None if they are cheap, or too many."""
+        """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
         return None
 
     def constant_attributes(self) -> np.ndarray:

@@ -218,7 +218,7 @@ class SeriesSpace(Space):
         return MovableSeries(self._columns, self._warping, self._read, self._place, self._matrix)
 
     def movable_among(self, members: np.ndarray) -> MovableSeries | None:
-        """Like ``movable``, for some of the series; for all series, the distances of this space are used."""
+        """As ``movable``, for some of the series; where these are all, their distances are those of this space."""
         chosen = self._subset(members)
         if len(members) < self.shape[0] or chosen.movable is None:
             return chosen.movable
