@@ -302,13 +302,12 @@ def adapt_set(
 
 
 def has_many(objects: DistinctObjects) -> bool:
-    """Whether a trial uses only some of the objects."""
+    """Whether a trial takes some of the objects only."""
     return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
 
 
 def _left(objects: DistinctObjects, trials: list[Trial]) -> np.ndarray:
-    """Objects to move among; among many objects, those that no trial holds out, so that an error can be measured
-    later."""
+    """Objects to move among; if there are many, only those that no trial holds out, to measure an error later."""
     everything = np.arange(len(objects))
     return np.delete(everything, trials[0].held_out) if has_many(objects) else everything
 
