@@ -227,7 +227,7 @@ class AdaptedSet:
     prototypes : MovingSet
     adaptation : Adaptation
     tried : list of TriedSet
-        Sets of the trials: they moved like this set, if it moved, without the held-out objects.
+        Sets that moved as this one did, if it moved, without knowing the objects that were held out.
     was_stopped : bool
         Whether a limit, the callback or Ctrl-C ended the trials or the moves.
     """
@@ -302,7 +302,7 @@ def adapt_set(
 
 
 def has_many(objects: DistinctObjects) -> bool:
-    """Whether a trial takes some of the objects only."""
+    """Whether a trial uses only some of the objects."""
     return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
 
 
