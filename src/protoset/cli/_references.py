@@ -46,7 +46,7 @@ def measured_errors(
     """Measure the references, and the error of the set if neither a size curve nor test objects give it.
 
     ``options`` are arguments of ``validate`` for data with test objects. ``sized`` says whether the user set the size.
-    Returns what is added to the document, and arguments of ``report``, which then does not measure them again.
+    Returns additions to the document, and arguments of ``report``, which then does not measure the errors again.
     """
     from protoset.evaluation import no_better_than
     from protoset.models import reference_errors

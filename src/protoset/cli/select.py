@@ -147,7 +147,7 @@ def select(
     written_rows = np.unique(fitted.exemplars_)
     known: dict[str, Any] = {}
     if no_error:
-        # An error alone, without what it compares with, says little.
+        # An error says little without references.
         document |= {"cross_validation": None, "size_choice": None, "test": None}
         # By default, a page checks labels by further fits.
         known["suspects"] = False

@@ -308,7 +308,7 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Call
 
 
 def sampled_rows(n_objects: int, most: int) -> np.ndarray:
-    """Rows of a random sample with at most so many objects, ascending, drawn with a fixed seed."""
+    """Rows of a random sample of limited size, ascending, drawn with a fixed seed."""
     if n_objects <= most:
         return np.arange(n_objects)
     return np.sort(np.random.RandomState(0).permutation(n_objects)[:most])

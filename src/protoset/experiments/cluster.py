@@ -9,7 +9,7 @@ When a worker is lost, Dask gives its groups to other workers. When workers die 
 the group, and also the other groups that waited for the same workers. So these groups are computed again at the end,
 one cell at a time, while nothing else runs. A cell during which workers die again is recorded as failed.
 
-A worker computes one group at a time, in one thread, whatever its number of threads: warnings, times and limits of
+A worker computes one group at a time, in one thread, even if it has several threads: warnings, times and limits of
 threads are properties of a process.
 """
 

@@ -254,7 +254,7 @@ def _planned(
 
 
 def _in_folds(progress: Callable[[int, int], Any], n_methods: int) -> Callable[[RunProgress], None]:
-    """Return a callback that tells ``progress`` how many folds are done."""
+    """Return a callback that calls ``progress`` with the number of folds that are done."""
 
     def tell(state: RunProgress) -> None:
         n_folds, n_more = divmod(state.done + state.failed, n_methods)

@@ -61,7 +61,7 @@ def compute_here(groups: Iterable[Group], load: Load) -> Iterator[CellResult]:
 def _interruptions() -> Iterator[Callable[[], bool]]:
     """Remember Ctrl-C: a search that it ends returns the best set so far, which must not be stored as a result.
 
-    The present handler of the signal is still called. If it does not raise KeyboardInterrupt, the run goes on.
+    The present handler of the signal is still called. If it does not raise KeyboardInterrupt, the run continues.
     """
     seen, before = False, signal.getsignal(signal.SIGINT)
 

@@ -2,8 +2,9 @@
 
     sample of the objects --> 5 folds --> the method on four of them --> errors on the fifth
 
-The size is that of the set, so the error stands beside the errors of ``n_prototypes="auto"`` at other sizes. Where the
-prototypes of the set moved, those of a fold move too, among the objects of the other folds, before they predict.
+The size is that of the set, so the error can be compared with the errors of ``n_prototypes="auto"`` at other sizes. If
+the prototypes of the set moved, the prototypes of a fold move too, among the objects of the other folds, before they
+predict.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def reference_errors(
     # All neighbours that a graph has are listed; nothing is gained by a sample.
     queries = np.arange(len(codes)) if space.partial else _queries(codes)
     winners = _left_out_votes(space, codes, weights, totals, queries, ks, check_jobs(n_jobs))
-    # Sums of right answers are exact for whole weights, so equal errors are equal whatever the order of the rows.
+    # Sums of right answers are exact for whole weights, so equal errors stay equal for any order of the rows.
     right = (weights[queries, None] * (winners == codes[queries, None])).sum(axis=0)
     errors = 1 - right / weights[queries].sum()
     best = int(np.argmax(right))
@@ -209,7 +209,7 @@ def _left_out_votes(
         return _votes_by_block(space, codes, weights, totals, queries, ks, True, n_jobs)
     lists = space.kneighbors(int(ks[-1]), limit=ROOM_FOR_TIES * int(ks[-1]), n_jobs=n_jobs)
     winners = _votes(lists, codes, weights, totals, queries, ks)
-    # A graph has no other neighbours than those that it lists.
+    # A graph has only the neighbours that it lists.
     unclosed = np.flatnonzero(~lists.closed) if not space.partial else np.empty(0, int)
     if len(unclosed):
         winners[unclosed] = _votes_by_block(space, codes, weights, totals, unclosed, ks, True, n_jobs)

@@ -180,7 +180,7 @@ def improve_among(
 
 
 def reserve_draws(random_state: np.random.RandomState, n_objects: int, schedule: Schedule) -> np.random.RandomState:
-    """Copy a generator for a refinement that runs later; the generator goes on as if the refinement had used it."""
+    """Copy a generator for a later refinement; the generator itself continues as if the refinement had used it."""
     reserved = deepcopy(random_state)
     for _ in range(schedule.n_starts * (1 + len(schedule.steepness)) - 1):
         random_state.permutation(n_objects)

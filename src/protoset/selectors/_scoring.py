@@ -21,7 +21,7 @@ MOST_LABELS = 10_000_000
 
 
 def check_scoring(scoring: Any) -> Scoring:
-    """Return a scoring; refuse what is neither a known name nor a function."""
+    """Return a scoring; refuse a value that is neither a known name nor a function."""
     return scoring if callable(scoring) else check_choice("scoring", scoring, SCORINGS)
 
 

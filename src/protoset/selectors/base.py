@@ -31,7 +31,7 @@ SPARSE_METRICS = {"auto"} | {name for name, record in DISSIMILARITIES.items() if
 """Metrics that take sparse matrices."""
 
 DOUBTFUL_CLASSES = 1000
-"""Number of classes from which on a fit warns, however many objects the classes have."""
+"""Smallest number of classes for which a fit warns, however many objects the classes have."""
 
 FEWEST_JUDGED_CLASSES = 11
 """Number of classes below which classes with one object are not doubtful."""
@@ -326,7 +326,7 @@ def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
 
 
 def refuse_names(reason: str, /, **remedies: str) -> Callable[[Method], Method]:
-    """Make a function raise an error for some keyword arguments; the error has the reason and what to use instead."""
+    """Make a function raise an error for some keyword arguments; the error has the reason and the replacement."""
 
     def decorate(function: Method) -> Method:
         @wraps(function)

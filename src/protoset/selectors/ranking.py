@@ -146,7 +146,7 @@ def _unless_ones(values: np.ndarray | None) -> np.ndarray | None:
 
 
 def proven_weights(solution: Solution, roots: np.ndarray | float = 1.0) -> np.ndarray:
-    """Weights of a solution; 0 where the certificate does not tell a weight from 0.
+    """Weights of a solution; 0 if the certificate cannot distinguish a weight from 0.
 
     The variables of the problem are the weights times ``roots``, the square roots of the numbers of copies.
 

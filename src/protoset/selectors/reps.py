@@ -55,7 +55,7 @@ MeasureSizes = Callable[[], SizeCurve]
 """Function that measures the error at each size."""
 
 NoteLists = Callable[[NeighborLists | WorkerLists, DistinctObjects], None]
-"""Function that is told the neighbour lists of a fit, and their objects."""
+"""Function that is called with the neighbour lists of a fit, and their objects."""
 
 
 class REPS(BaseSelector):
@@ -462,7 +462,7 @@ class REPS(BaseSelector):
         )
 
     def _estimate_memory(self, space: TrainingSpace, *, given: bool, sized: bool) -> MemoryEstimate:
-        """Estimate the memory of each stage of a fit; ``sized`` tells whether this selector measures a size curve."""
+        """Estimate the memory of each stage of a fit; ``sized`` says whether this selector measures a size curve."""
         search, n = NeighborSearch.of(self.search), space.shape[0]
         if self.solver == "distributed":
             estimate = MemoryEstimate({"solve": solving_bytes_on_workers(n)})

@@ -101,9 +101,9 @@ class Proof:
 def prove(products: np.ndarray, rho: np.ndarray, bound: float, dual_variables: np.ndarray, norm: float) -> Proof:
     """Compare the objectives of dual variables and of the best of two multiples of their weights.
 
-    With a large bound the weights are those that meet every constraint, and on the way there a
-    constraint that is missed by a millionth may cost more than everything else. So besides the
-    weights themselves, their smallest multiple that meets every constraint is tried.
+    With a large bound the optimal weights meet every constraint. Before the optimum, a constraint that is missed by a
+    millionth may cost more than everything else. So besides the weights themselves, their smallest multiple that meets
+    every constraint is tried.
 
     ``products`` are the features of each object times the weights; ``norm`` is half the squared norm of the weights.
     """

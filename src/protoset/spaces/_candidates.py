@@ -94,7 +94,7 @@ class SingleCandidates:
 
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._n_jobs = n_jobs
-        # Scaled, so that no square overflows; ``vanished`` bounds what underflows.
+        # Scaled, so that no square overflows; ``vanished`` bounds the squares that underflow.
         self._unit = float(np.abs(centred).max()) or 1.0
         self._vectors = np.ascontiguousarray(centred / self._unit, np.float32)
         self.error = rounding(centred.shape[1], float(np.finfo(np.float32).eps))

@@ -1,4 +1,4 @@
-"""A space that counts the dissimilarities asked of it, so that the costs of methods compare without a clock."""
+"""A space that counts the dissimilarities that are requested, to compare the costs of methods without a clock."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ PARENT_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Failure:
-    """A pair that gave no dissimilarity: the exception that the function raised, or what it returned."""
+    """A pair without a dissimilarity: the exception that the function raised, or the value that it returned."""
 
     error: Exception | None
     returned: str = ""

@@ -1,4 +1,4 @@
-"""Dissimilarities between objects: what methods may ask, and what a new kind of object has to provide.
+"""Dissimilarities between objects: the interface for methods, and the base class of new kinds of objects.
 
     row objects        dissimilarities      column objects
    (queries, or the  ------------------->  (training objects,

@@ -2,7 +2,7 @@
 
 Series of one channel and one length: seeds, series with similar means of segments, give a threshold on the distance of
 the last neighbour of each series. Bounds discard pairs; the remaining pairs are compared with the thresholds in single
-precision, many at once, and the distances of those that may be within a threshold are computed (see
+precision, many at once. The distances of pairs that may be within a threshold are then computed (see
 ``kernels.elastic_lanes``).
 
 Other series: the seeds are the series with the smallest lower bounds. Pairs that no bound discards are computed in the

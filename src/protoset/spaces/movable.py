@@ -109,7 +109,7 @@ class MovableObjects(ABC):
 
     @abstractmethod
     def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
-        """Distances of some training objects to all prototypes, or to those that ``columns`` lists for each object."""
+        """Distances of some training objects to all prototypes, or to the prototypes in their rows of ``columns``."""
 
     def measured(self, distances: np.ndarray) -> np.ndarray:
         """Return distances as the metric defines them: some metrics are squares."""

@@ -56,7 +56,7 @@ class SeriesSearch:
         self.nearest = NearestSoFar(self.n, self.n_neighbors, limit)
 
     def bounded(self, radius: int) -> RawLists:
-        """Search among series of equal length; ``radius`` is that of the band, in points."""
+        """Search among series of equal length; ``radius`` is the radius of the band, in points."""
         kernel, points = kernels.series_search, as_points(self.series)
         shape = kernels.single_precision.Shape(points.shape[1], points.shape[2], radius)
         rounding = rounding_of(largest_value(points), points.shape[1:], root=self.warping.root)

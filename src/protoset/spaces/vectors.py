@@ -133,7 +133,7 @@ class VectorSpace(Space):
         distance, image, other = self._distance(row, column), self._rows[row], self._columns[column]
         terms = np.square(image.astype(np.float64) - other)[: self.n_features]
         if self.metric in ANGULAR:
-            # A vector without direction has the distance 1 from all others, whatever their features.
+            # A vector without direction has the distance 1 from all others, for any features.
             return contributions(distance, terms / 2 if image[-1] == other[-1] else None)
         return contributions(
             distance, None if self.metric == "mahalanobis" else terms, 1 if self.metric == "sqeuclidean" else 2
