@@ -25,7 +25,7 @@ ADAPTED = "adapted REPS"
 """Name of refined REPS whose prototypes then move; "adapted" for short."""
 
 RUN_PARAMETERS = ("metric", "metric_params", "n_jobs", "random_state", "verbose", "callback")
-"""Parameters of selectors that change how a method is run, not its result."""
+"""Parameters of selectors that a run sets, such as the metric and the seed; they are not part of a method."""
 
 REFINED_PARAMETERS = ("steepness", "n_starts", "max_objects", "max_time")
 """Parameters of the refinement of a set."""
