@@ -52,7 +52,7 @@ WIDEST_BAND = 2**31
 """Radius of the widest band: larger than the length of any series."""
 
 LEAST_LANES = 16
-"""Smallest number of series whose distances to another series are computed many at a time."""
+"""Series from which on their distances to another one are computed many at a time."""
 
 MATRIX_STRIP = 128
 """Number of series whose distances to all later series are computed at a time."""
