@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 from sphinx_gallery.sorting import FileNameSortKey
 
 import protoset
@@ -34,6 +35,8 @@ autosummary_generate = True
 # File names that differ in case alone are one file on macOS and Windows.
 autosummary_filename_map = {name: f"{name}-function" for name in ("protoset.report", "protoset.suspects")}
 autodoc_typehints = "none"
+# The value of a registry is a page of records.
+autodoc_default_options = {"no-value": True}
 # Attributes are described in the docstring of their class; autodoc would describe them a second time.
 numpydoc_show_class_members = False
 doctest_global_setup = "import numpy as np"
@@ -91,6 +94,14 @@ def skip_member(app: Sphinx, what: str, name: str, member: Any, skip: bool, opti
     return None if module.startswith("protoset") and callable(member) else True
 
 
+def describe_data(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Describe data that a package imports from one of its modules as that module does."""
+    package, _, short = name.rpartition(".")
+    for module_name, module in list(sys.modules.items()):
+        if what == "data" and module_name.startswith(f"{package}.") and short in vars(module):
+            lines[:] = ModuleAnalyzer.for_module(module_name).find_attr_docs().get(("", short), lines)
+
+
 def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
     """Lead links of pages to files outside of the site to the pages of the site that include them."""
     source[0] = source[0].replace("](../CONTRIBUTING.md)", "](contributing/index.md)")
@@ -99,4 +110,5 @@ def mend_links(app: Sphinx, name: str, source: list[str]) -> None:
 def setup(app: Sphinx) -> None:
     """Connect the functions above."""
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-docstring", describe_data)
     app.connect("source-read", mend_links)

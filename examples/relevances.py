@@ -19,4 +19,8 @@ X[:, 7] -= 1.5 * y
 
 classifier = PrototypeClassifier(REPS(n_prototypes=6), adapt={"relevances": True}).fit(X, y)
 print(classifier.relevances_.round(2))
+
+# %%
+# The mean scale is 1. The two attributes that depend on the class have the largest scales.
+
 plot_relevances(classifier)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_wine
 
 from dataset_cases import assert_same, made_tables, texts
 from protoset.datasets import Attribute, Dataset, take
@@ -17,6 +18,7 @@ from protoset.datasets.parquet import read_parquet, write_parquet
 from protoset.datasets.queries import read_queries
 from protoset.datasets.roles import ColumnOptions, column_options
 from protoset.exceptions import DataError
+from protoset.experiments import compare
 
 EVERYTHING = ColumnOptions(use=("*",))
 
@@ -253,3 +255,32 @@ def test_the_time_grows_as_the_number_of_columns_and_not_faster(form, tmp_path):
     read_columns(100)
     # 10 if it grows as the number of columns, 100 if it grows as its square.
     assert read_columns(40_000) < 40 * read_columns(4_000)
+
+
+def test_a_data_frame_becomes_a_data_set():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"a": [1.5, 2.5, None], "b": pandas.array([1, None, 3], "Int64"), "c": [True, False, True]}
+    )
+    dataset = Dataset("mine", "vectors", frame, pandas.Series(["x", "y", "x"]))
+    np.testing.assert_array_equal(dataset.objects, [[1.5, 1, 1], [2.5, np.nan, 0], [np.nan, 3, 1]])
+    assert [attribute.name for attribute in dataset.attributes] == ["a", "b", "c"]
+    assert isinstance(dataset.labels, np.ndarray)
+    frame["d"], frame["e"] = ["red", None, "blue"], pandas.to_datetime(["1970-01-02", "1970-01-03", None])
+    with pytest.raises(ValueError, match=r"kind='vectors', but the columns \['d'\] .*not numeric; pass kind='mixed'"):
+        Dataset("mine", "vectors", frame, [0, 1, 0])
+    mixed = Dataset("mine", "mixed", frame, [0, 1, 0])
+    assert mixed.objects[:, 2].tolist() == ["True", "False", "True"]
+    assert mixed.objects[:, 3].tolist() == ["red", None, "blue"]
+    assert mixed.objects[:2, 4].tolist() == [1.0, 2.0]
+    assert np.isnan(mixed.objects[2, 4])
+    assert [attribute.type for attribute in mixed.attributes] == ["real", "real", "nominal", "nominal", "date"]
+    assert mixed.attributes[3].values == ("red", "blue")
+
+
+def test_methods_are_compared_on_a_data_frame_as_on_its_array():
+    pytest.importorskip("pandas")
+    frame, labels = load_wine(return_X_y=True, as_frame=True)
+    by_frame = compare(Dataset("wine", "vectors", frame, labels), ["NoPS", "FCNN"])
+    by_array = compare(Dataset("wine", "vectors", frame.to_numpy(), labels.to_numpy()), ["NoPS", "FCNN"])
+    np.testing.assert_array_equal(by_frame.errors, by_array.errors)

@@ -50,8 +50,11 @@ PARAMETERS = [
     ),
     (
         {"n_prototypes": "10%"},
-        r"n_prototypes='10%' is neither a count nor a rate; pass a count \(int\) or a rate in \(0, 1\]",
+        r"n_prototypes='10%' is neither a count nor a rate \(did you mean 0.1\?\); pass a count \(int\) or a rate in",
     ),
+    ({"n_prototypes": "20"}, r"n_prototypes='20' is neither a count nor a rate \(did you mean 20\?\); pass a count"),
+    ({"n_prototypes": 20.0}, r"n_prototypes=20.0 is neither a count nor a rate \(did you mean 20\?\); pass a count"),
+    ({"n_prototypes": "120%"}, "n_prototypes='120%' is neither a count nor a rate; pass a count"),
     ({"beta": 1}, "beta=1 must be a finite number above 1 and at most 1e.06; the paper's choice is beta=2"),
     ({"beta": 0.5}, "beta=0.5 must be"),
     ({"beta": np.inf}, "beta=inf must be"),
@@ -412,6 +415,20 @@ def test_select_refuses_what_fit_refuses():
         selector.select(5, allocation="fair")
     with pytest.raises(ValueError, match=r"n_prototypes='auto' must be a count \(int\) or a rate.*call select\(\)"):
         selector.select("auto")
+    with pytest.raises(
+        ValueError, match=r"n_prototypes='10%' must be a count.*\(did you mean 0.1\?\).*call select\(\)"
+    ):
+        selector.select("10%")
+
+
+def test_objects_of_weight_0_do_not_count_in_the_largest_size():
+    weights = np.r_[np.zeros(20), np.ones(130)]
+    for selector in (REPS(131), Refined(REPS(131))):
+        with pytest.raises(
+            ValueError, match="131 is more than the 130 training objects with a sample_weight above 0; pass at most 130"
+        ):
+            selector.fit(X, Y, sample_weight=weights)
+    assert len(REPS(129).fit(X, Y, sample_weight=weights).sample_indices_) == 129
 
 
 def test_an_interrupted_fit_changes_nothing(monkeypatch):

@@ -50,7 +50,7 @@ from protoset.spaces import as_space
 from protoset.spaces.movable import MovableObjects, Moved
 
 OBJECTIVE_OBJECTS = 16_384
-"""Objects by which the objective is measured at most."""
+"""Largest number of objects on which the objective is measured."""
 
 SelectWithout = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray | None]]
 """Maps training objects and their counts to the prototypes that the method chooses among them, and their degradations.
@@ -220,7 +220,7 @@ def adapt(
 
 @dataclass(frozen=True, eq=False)
 class AdaptedSet:
-    """Result of an adaptation, for those who go on with it.
+    """Result of an adaptation, for further work with its prototypes.
 
     Attributes
     ----------
@@ -302,18 +302,18 @@ def adapt_set(
 
 
 def has_many(objects: DistinctObjects) -> bool:
-    """Whether a trial takes some of the objects only."""
+    """Whether a trial uses only some of the objects."""
     return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
 
 
 def _left(objects: DistinctObjects, trials: list[Trial]) -> np.ndarray:
-    """Objects to move among: of many, those that no trial holds out, so that an error can be measured afterwards."""
+    """Objects to move among; if there are many, only those that no trial holds out, to measure an error later."""
     everything = np.arange(len(objects))
     return np.delete(everything, trials[0].held_out) if has_many(objects) else everything
 
 
 class _Watch:
-    """Counts the passes of trials and moves, asks the limits whether to end, and keeps the prototypes at hand."""
+    """Counts the passes of trials and moves, asks the limits whether to stop, and keeps the latest prototypes."""
 
     def __init__(self, objects: WeightedObjects, limits: SearchLimits, measured: np.ndarray, error: float):
         self._objects, self._limits, self._measured, self._error = objects, limits, measured, error
@@ -323,7 +323,7 @@ class _Watch:
         self._is_final = False
 
     def begin(self, n_passes: int) -> None:
-        """Note that the trials are over: what moves from now on, in so many passes, is the result."""
+        """Note that the trials are over: the moves from now on, in ``n_passes`` passes, are the result."""
         self._is_final, self.begun, self.most = True, self.n_passes, round(self.n_passes) + n_passes
 
     def __call__(self, prototypes: MovingSet, share: float) -> bool:
@@ -352,7 +352,7 @@ def _trials(
     select: SelectWithout | None,
     random_state: np.random.RandomState,
 ) -> list[Trial]:
-    """Hold out training objects: few ones in several folds, of many one part.
+    """Hold out training objects: few objects in several folds, many objects as one part.
 
     With ``select``, prototypes are selected anew without the held-out objects. Else the trials start from the given
     prototypes, which may know the held-out objects.
@@ -385,7 +385,7 @@ def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.nda
 
 
 def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
-    """For each object the prototype that started from it, or -1; -1 for objects with copies: these are neighbours."""
+    """For each object the prototype that started from it, or -1; -1 for objects with copies, which are neighbours."""
     own = np.full(len(objects), -1)
     own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
     own[objects.counts > 1] = -1

@@ -1,4 +1,4 @@
-"""What can move, and what cannot: arguments of an adaptation that are refused, with the reason."""
+"""Checks of the arguments of an adaptation: objects that cannot move are refused, with the reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from protoset.spaces.sparse_vectors import SparseVectorSpace
 
 
 def refuse_constant_attributes(movable: MovableObjects) -> None:
-    """Refuse to learn scales where an attribute has one value: its scale would say nothing."""
+    """Refuse to learn scales if an attribute has a single value: its scale would mean nothing."""
     constant = movable.constant_attributes()
     if len(constant):
         others = f" (and {len(constant) - 1} more)" if len(constant) > 1 else ""
@@ -37,7 +37,7 @@ def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> 
 
 
 def check_relevances(settings: AdaptSettings, movable: MovableObjects) -> None:
-    """Refuse relevances where no coordinate belongs to one attribute."""
+    """Refuse relevances if no coordinate belongs to a single attribute."""
     if settings.relevances and movable.mixes_attributes:
         raise ValueError(
             "relevances=True learns a scale for each attribute, and the coordinates of this metric mix the attributes; "

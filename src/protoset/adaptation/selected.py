@@ -76,7 +76,8 @@ def adapt_selected(
 ) -> MovedSelection:
     """Move the prototypes of a fitted selector; ``fit_lists`` are the neighbour lists of its fit.
 
-    A set that was not refined because it was to move, and whose moves do not help, is refined and tried again.
+    If the set was not refined because it would move, and the moves do not help, it is refined and moves are tried
+    again.
     """
     adapted = _adapt_selected(space, training, selector, settings, n_jobs, fit_lists)
     if adapted.adaptation.has_moved or adapted.was_stopped:
@@ -126,7 +127,7 @@ def _adapt_selected(
 
 
 def _renumbered(own: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Prototypes of the objects, or -1, after the prototypes were put into another order."""
+    """Prototype of each object, or -1, after the prototypes were put into another order."""
     return np.where(own >= 0, np.argsort(order)[own], -1)
 
 
@@ -164,7 +165,7 @@ def move_selected(
     """
     training = ordered_for_moves(training)
     objects, rows = training.objects, members[training.rows]
-    # Objects that are no members have no weight, and no moves are made for them.
+    # Other objects have no weight, and no moves are made for them.
     codes, counts, weights = (
         np.zeros(members.max() + 1, np.int64),
         np.ones(members.max() + 1),
@@ -180,9 +181,9 @@ def move_selected(
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
-    """Nearest object of its class to each prototype: screens propose one per block, exact distances decide.
+    """Nearest object of its class to each prototype: quick distances propose objects, exact distances decide.
 
-    The objects come into memory once, in blocks of consecutive ones.
+    The objects are loaded into memory once, in blocks of consecutive objects.
     """
     nearest, smallest = np.full(len(prototypes.labels), -1), np.full(len(prototypes.labels), np.inf)
     blocks = list(row_slices(len(objects), row_bytes(movable, 0)))
@@ -228,7 +229,8 @@ def selects_again(selector: Any) -> bool:
 class FitLists:
     """Exact neighbour lists of a fit, for selections again without some objects; none of very many objects.
 
-    Without the objects that are held out, the lists of the others lose neighbours of small weight at their ends.
+    Without the held-out objects, the lists are shorter; only neighbours at their ends, with small features, are
+    missing.
     """
 
     def __init__(self) -> None:

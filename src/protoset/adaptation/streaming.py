@@ -1,9 +1,9 @@
-"""Streams: prototypes that go on moving, batch by batch, while no object is kept.
+"""Streams: prototypes that continue to move, batch by batch; no object is kept.
 
     batch -> predictions of the prototypes as they are -> prototypes of new classes -> gradient steps -> next batch
 
 The lengths of the steps fall with the objects seen so far, but never to 0, so that the prototypes follow a drift. A
-stream is never changed: ``take`` returns the next one, so that a batch that fails leaves all as it was.
+stream is immutable: ``take`` returns the next stream, so a batch that fails changes nothing.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ SHORTEST_STEPS = 0.05
 """Shortest steps, as a share of the first ones."""
 
 CHUNK = 4096
-"""Objects between two looks at the length of the steps, and at the prototypes near each object."""
+"""Number of objects after which the length of the steps and the prototypes near each object are computed again."""
 
 FIRST_OBJECTS = 4096
-"""Objects of the stream by which the typical distance is measured."""
+"""Number of objects of the stream from which the typical distance is measured."""
 
 
 class where_movable:  # noqa: N801
-    """A method that an estimator has only where its ``_refuse_streams`` raises no error."""
+    """A method that an estimator has only if its ``_refuse_streams`` raises no error."""
 
     def __init__(self, method: Callable[..., Any]):
         self._method = method
@@ -79,7 +79,7 @@ class where_movable:  # noqa: N801
         except NotMovableError:
             raise
         except (TypeError, ValueError):
-            # Parameters that are wrong for every method: a call says so, hasattr does not.
+            # A parameter is wrong for every method: a call raises the error, hasattr does not.
             pass
         return MethodType(self._method, estimator)
 
@@ -95,9 +95,9 @@ class Batch:
     codes : ndarray of int
         Their classes.
     weights : ndarray of float
-        How many objects each stands for.
+        Number of objects that each object stands for.
     predicted : ndarray of int or None
-        Classes that the prototypes said before they saw the objects; None where there were no prototypes.
+        Classes that were predicted before the prototypes moved on the objects; None if there were no prototypes.
     own : ndarray of int
         For each object the prototype that stands at it, or -1.
     """
@@ -111,16 +111,16 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Counters:
-    """What was counted in a stream.
+    """Counts of a stream.
 
     Attributes
     ----------
     n_seen : int
-        Objects that came.
+        Number of objects so far.
     n_taken : int
-        Objects that steps were taken on, as often as they were.
+        Number of objects on which steps were taken; an object counts once per pass.
     judged, wrong : float
-        Weight of the objects that were predicted before the prototypes saw them, and of those predicted wrongly.
+        Weight of the objects that were predicted before the prototypes moved on them, and of the wrong predictions.
     """
 
     n_seen: int
@@ -144,7 +144,7 @@ class Counters:
 
 @dataclass(frozen=True, eq=False)
 class StreamedSet:
-    """Prototypes of a stream with what is known about each, in the order in which they came.
+    """Prototypes of a stream, with their origins, counts and exemplars, in the order in which they were added.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class StreamedSet:
     exemplars : ndarray of int
         Object of its class near each, as its position in the stream.
     reaches : ndarray of float
-        Distance of the exemplar when it came, and how far the prototype has moved since.
+        Distance of the exemplar when it was chosen, plus the length of the moves of the prototype since then.
     class_counts : ndarray of float
         Objects of each class, by weight.
     """
@@ -176,14 +176,14 @@ class Stream:
     moving : Moving
         The prototypes with the state of the optimiser.
     known : StreamedSet
-        What is known about each prototype and class.
+        Origins, counts and exemplars of the prototypes, and counts of the classes.
     counters : Counters
     budget : int
         Number of prototypes at the beginning.
     typical : float
         Typical distance of an object to its nearest prototype, the unit of the steps; 0 while it is not known.
     n_measured : int
-        Objects by which it was measured.
+        Number of objects from which the typical distance was measured.
     cost : float
         Sum of the weights of all objects, with those of their classes.
     n_costs : int
@@ -322,7 +322,7 @@ class Stream:
             lists = np.empty((len(some), 0), np.int32)
             if length:
                 lists = nearby_prototypes(part, prototypes, positions, length, n_jobs)
-            # As equal as they can be: a step on few objects goes anywhere.
+            # Steps have about equal numbers of objects: a step on few objects is noisy.
             per_step = -(-len(some) // -(-len(some) // STREAM_BATCH))
             course = course_at(settings, objects.movable, n_taken + first, len(self.moving.labels), per_step)
             steps = steps_of(course, self.typical, objects.movable, per_step, np.inf)
@@ -364,7 +364,7 @@ def course_at(
     """Return how prototypes move after so many objects, with so many of them per step.
 
     The length of the steps falls with the square root of the objects taken. It grows with the square root of the
-    objects per step, so that prototypes stray as far over small batches as over large ones.
+    objects per step, so that prototypes move as far over small batches as over large batches.
     """
     share = max(SHORTEST_STEPS, (1.0 + n_taken / (FALLING_OBJECTS * n_prototypes)) ** -0.5)
     share *= min(1.0, per_step / STREAM_BATCH) ** 0.5
@@ -430,7 +430,7 @@ def check_batch_labels(y: Any, n_objects: int, classes: np.ndarray) -> np.ndarra
 
 
 def _extended(moving: Moving, points: np.ndarray, labels: np.ndarray) -> Moving:
-    """Prototypes with further ones; the squares of their gradients begin as those of the others are on average."""
+    """Add prototypes; the squares of their gradients start at the average of the other prototypes."""
     means = moving.point_means.reshape(2, *moving.points.shape)
     all_points = _joined(moving.points, points, np.nan)
     new_means = np.zeros((2, *points.shape))
@@ -444,7 +444,7 @@ def _extended(moving: Moving, points: np.ndarray, labels: np.ndarray) -> Moving:
 
 
 def _joined(first: np.ndarray, second: np.ndarray, fill: float) -> np.ndarray:
-    """Rows of two arrays; those of series of fewer points are filled up."""
+    """Rows of two arrays; series with fewer points are padded."""
     width = max(first.shape[1], second.shape[1])
     rows = np.full((len(first) + len(second), width, *first.shape[2:]), fill)
     rows[: len(first), : first.shape[1]] = first

@@ -36,7 +36,7 @@ GAP = "·"
 def say_comparison(
     comparison: PairComparison, preparation: Preparation, everything: bool, exemplar: np.ndarray | None = None
 ) -> None:
-    """Print what makes up the distance of a query to a prototype; all of it if ``everything``.
+    """Print the parts of the distance of a query to a prototype; all parts if ``everything``.
 
     ``exemplar`` has, in one row, the attributes of the exemplar of a prototype that moved.
     """

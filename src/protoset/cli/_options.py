@@ -310,7 +310,7 @@ def open_model(path: Path) -> DataModel:
 def read_for(
     model: DataModel, path: Path, labels: str | None = None, format: str | None = None, target: str | None = None
 ) -> Queries:
-    """Read objects for a model; ``target`` is the name of the column of labels, where it is not that of training."""
+    """Read objects for a model; ``target`` is the name of the column of labels, if it differs from training."""
     from protoset.datasets import read_queries
 
     preparation = model.preparation

@@ -1,4 +1,4 @@
-"""The errors that every error stands beside: guessing, 1-NN and k-NN on everything."""
+"""The references of every error: guessing, 1-NN and k-NN on everything."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def _sampled(references: ReferenceEstimates) -> int | None:
 def measured_errors(
     dataset: Dataset, model: DataModel, document: Mapping[str, Any], options: Mapping[str, Any], *, sized: bool
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Measure the references, and the error of the set where neither a size curve nor test objects gave it.
+    """Measure the references, and the error of the set if neither a size curve nor test objects give it.
 
     ``options`` are arguments of ``validate`` for data with test objects. ``sized`` says whether the user set the size.
-    Returns what is added to the document, and arguments of ``report``, which then does not measure them again.
+    Returns additions to the document, and arguments of ``report``, which then does not measure the errors again.
     """
     from protoset.evaluation import no_better_than
     from protoset.models import reference_errors

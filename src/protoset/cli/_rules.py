@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def rule_document(classifier: PrototypeClassifier) -> dict[str, Any]:
-    """Return the rule that decides, and what held-out training objects say about it, for a document."""
+    """Return the rule that decides, and its calibration on held-out training objects, for a document."""
     calibration = classifier.calibration_
     described = None
     if calibration is not None:

@@ -101,7 +101,7 @@ def compare(
 
 
 def _beside_guessing(names: list[str]) -> list[str]:
-    """Names of methods, with guessing among them: every error stands beside that of guessing."""
+    """Names of methods, always with guessing, which every error is compared with."""
     given = [name for name in names if name.strip()]
     return given if not given or "guess" in (name.strip().lower() for name in given) else ["guess", *given]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from protoset.models import DataModel
 
 MOST_CLASSES = 12
-"""Classes up to which the confusion matrix is printed."""
+"""Largest number of classes for which the confusion matrix is printed."""
 
 METHOD_OPTIONS = [
     "kind",

@@ -1,4 +1,4 @@
-"""``protoset explain``: which prototypes decided about an object, and what makes up its distance to the first."""
+"""``protoset explain``: the prototypes that decided about an object, and the parts of its distance to the first."""
 
 from __future__ import annotations
 

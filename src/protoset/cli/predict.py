@@ -163,7 +163,7 @@ def _check_columns(text: str, asked: list[str]) -> list[str]:
     if len(set(names)) < len(names):
         raise ValueError(f"--columns {text!r} names a column twice; name each once")
     for name in asked:
-        # --refuse changes the predictions, whatever the columns.
+        # --refuse changes the predictions, for any columns.
         if name not in names and name != "novelty":
             option = ADDED_COLUMNS[name]
             raise ValueError(

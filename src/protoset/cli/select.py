@@ -147,9 +147,9 @@ def select(
     written_rows = np.unique(fitted.exemplars_)
     known: dict[str, Any] = {}
     if no_error:
-        # An error alone, without what it compares with, says little.
+        # An error says little without references.
         document |= {"cross_validation": None, "size_choice": None, "test": None}
-        # A page checks labels by more fits unless told otherwise.
+        # By default, a page checks labels by further fits.
         known["suspects"] = False
     else:
         with working("measuring the error", quiet) as tell:
@@ -187,7 +187,7 @@ def select(
 
 
 def _suspects(dataset: Dataset, fitted: DataModel) -> Suspects:
-    """Training objects whose label prototypes doubt that do not know them."""
+    """Training objects with doubtful labels, judged by prototypes that do not know them."""
     from protoset._suspects import suspects
     from protoset.datasets import take
     from protoset.models import training_rows

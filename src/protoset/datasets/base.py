@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from protoset._display import Displayed, Table, cut_text
+from protoset._frames import columns_of, is_frame
 
 SHOWN_ROWS = 5
 """Objects of a data set that a notebook shows."""
@@ -106,9 +108,9 @@ class Dataset(Displayed):
     kind : {"vectors", "mixed", "series", "strings", "matrix"}
     objects : ndarray or list
         "vectors": float array of shape (n_objects, n_attributes); NaN is a missing value. "mixed": object array of the
-        same shape with floats and texts; NaN or None is a missing value. "series": list of float arrays of shape
-        (n_points,) or (n_points, n_channels). "strings": list of str. "matrix": float array of distances, of shape
-        (n_objects, n_objects).
+        same shape with floats and texts; NaN or None is a missing value. A DataFrame of either kind is converted.
+        "series": list of float arrays of shape (n_points,) or (n_points, n_channels). "strings": list of str. "matrix":
+        float array of distances, of shape (n_objects, n_objects).
     labels : ndarray of shape (n_objects,)
         Whole numbers if all labels are whole numbers, else texts.
     attributes : tuple of Attribute
@@ -138,6 +140,14 @@ class Dataset(Displayed):
     ids: np.ndarray | None = None
     left_out: tuple[LeftOut, ...] = ()
     id_column: str | None = None
+
+    def __post_init__(self) -> None:
+        """Convert labels to an array, and a DataFrame to an array with the names of its columns."""
+        object.__setattr__(self, "labels", np.asarray(self.labels))
+        if is_frame(self.objects) and self.kind in ("vectors", "mixed"):
+            objects, attributes = _from_frame(self.objects, self.kind)
+            object.__setattr__(self, "objects", objects)
+            object.__setattr__(self, "attributes", self.attributes or attributes)
 
     def _title(self) -> str:
         return f"Dataset {cut_text(self.name)!r}"
@@ -205,6 +215,33 @@ class Dataset(Displayed):
         from protoset.datasets.roles import describe_roles
 
         return describe_roles(self.kind, self.attributes, self.left_out, self.id_column)
+
+
+def _from_frame(frame: Any, kind: Kind) -> tuple[np.ndarray, tuple[Attribute, ...]]:
+    """Objects and attributes of a DataFrame; dates are days since 1970-01-01."""
+    rows = np.empty((len(frame), len(frame.columns)), object)
+    attributes = []
+    for position, (name, values) in enumerate(columns_of(frame)):
+        type_, rows[:, position] = _typed(values, "iufb" if kind == "vectors" else "iuf")
+        categories = [value for value in rows[:, position] if value is not None] if type_ == "nominal" else []
+        attributes.append(Attribute(str(name), type_, tuple(dict.fromkeys(categories))))
+    texts = [attribute.name for attribute in attributes if attribute.type == "nominal"]
+    if kind == "vectors" and texts:
+        raise ValueError(f"kind='vectors', but the columns {texts} of the DataFrame are not numeric; pass kind='mixed'")
+    return rows.astype(float) if kind == "vectors" else rows, tuple(attributes)
+
+
+def _typed(values: Any, number_kinds: str) -> tuple[AttributeType, list[Any]]:
+    """Type and values of a column of a DataFrame: floats with NaN, or texts with None for a missing value."""
+    dtype_kind = getattr(values.dtype, "kind", "O")
+    if dtype_kind == "M":
+        seconds = np.asarray(values, "datetime64[s]")
+        return "date", np.where(np.isnat(seconds), np.nan, seconds.astype(np.int64) / 86_400).tolist()
+    # pandas.NA is recognised by its name: pandas need not be installed.
+    known = [None if type(value).__name__ == "NAType" or value != value else value for value in values]
+    if dtype_kind in number_kinds:
+        return "real", [math.nan if value is None else float(value) for value in known]
+    return "nominal", [None if value is None else str(value) for value in known]
 
 
 @dataclass(frozen=True)

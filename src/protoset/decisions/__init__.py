@@ -1,4 +1,4 @@
-"""Decisions: rules by which prototypes answer, and what held-out training objects say about the answers."""
+"""Decisions: rules by which prototypes predict, and their calibration on held-out training objects."""
 
 from protoset.decisions.answers import Explanation, Predictions
 from protoset.decisions.calibration import Calibration, calibrate, choose_rule, label_sets, probabilities_of

@@ -100,7 +100,7 @@ class Predictions(Displayed):
 def order_of(rule: Rule, block: np.ndarray, n_shown: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First prototypes of each query in the order of the rule, with their ranks and adjusted ranks.
 
-    The one that decides comes first.
+    The deciding prototype comes first.
     """
     ranks, winners = ranks_of(block), rule.winners(block)
     adjusted = ranks

@@ -1,4 +1,4 @@
-"""Calibration: what held-out training objects say about the decisions of a rule.
+"""Calibration of the decisions of a rule on held-out training objects.
 
 sets that do not know some objects -> a rule for each set -> evidence, novelty of the objects it does not know
 evidence, classes                  -> probabilities
@@ -91,7 +91,7 @@ def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Ca
     """Learn probabilities, refusals and sets of labels for a rule."""
     codes = np.concatenate([each.held_out.codes for each in held_out.sets])
     weights = np.concatenate([each.held_out.weights for each in held_out.sets])
-    # A query counts as one object, so that objects must not count for less on average.
+    # A query counts as one object, so the mean weight of the objects must not be below 1.
     weights = weights / min(1.0, float(weights.mean()))
     novelty = HeldOutScores.of(np.concatenate([held_out_novelty(each) for each in held_out.sets]), weights)
     errors = {name: each.error for name, each in judged.items()}
@@ -110,7 +110,7 @@ def calibration_by(
     radii: np.ndarray,
     novelty: HeldOutScores,
 ) -> Calibration:
-    """Learn probabilities from the evidence for the classes of held-out objects, and how strange these are then."""
+    """Learn probabilities, and the strangeness of held-out objects, from the evidence for their classes."""
     probabilities = learn_map(judgement.evidence, codes, weights, rule.usual_slopes)
     shares = probabilities(judgement.evidence) * judgement.ties
     strangeness = np.maximum(1.0 - shares[np.arange(len(codes)), codes], 0.0)
@@ -159,8 +159,8 @@ def label_sets(
 ) -> np.ndarray:
     """Labels that remain possible for each query, as a row of bool.
 
-    The predicted ones, ``codes``, are always among them. A label is left out if at most a part 1 - ``coverage`` of the
-    held-out objects, of this class with ``by_class``, have such a low probability of their own label.
+    The predicted labels, ``codes``, are always among them. A label is left out if at most the share 1 - ``coverage`` of
+    the held-out objects (with ``by_class``, of this class) has such a low probability of its own label.
     """
     strangeness, possible = 1.0 - probabilities, np.empty(probabilities.shape, bool)
     known = calibration.strangeness

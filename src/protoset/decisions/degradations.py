@@ -1,7 +1,7 @@
 """Degradations of a set: the paper's problem on the ranks among its prototypes alone.
 
-Degradations that were learned for all training objects belong to their ranking. In a set that was chosen from these
-objects in another way, ranks and neighbours are others, so the problem is solved again for the set.
+Degradations that were learned for all training objects belong to their ranking. A set that was chosen from these
+objects in another way has other ranks and neighbours, so the problem is solved again for the set.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from protoset.selectors.ties import MajorityVote
 from protoset.solvers import solve
 
 SET_C = 1e3
-"""C of the problem of a set. With a small C weights only count neighbours, which is worse for few prototypes."""
+"""C of the problem of a set. With a small C the weights only count neighbours, which gives higher errors with few
+prototypes."""
 
 RANK_DIGITS = 53
 """Ranks whose feature is below 2^-53 are left out."""
 
 
 def learn_degradations(judged: JudgedSet, vote: MajorityVote, beta: float = 2.0) -> np.ndarray:
-    """Degradations of the prototypes of a set; all 0 where plain ranks make fewer errors on the objects that it knows.
+    """Degradations of the prototypes of a set; all 0 if plain ranks make fewer errors on the objects that it knows.
 
     An object is not its own neighbour there.
     """

@@ -1,8 +1,8 @@
-"""Prototypes and training objects that they do not know: what decisions are learned and judged by.
+"""Prototypes, and training objects that they do not know, from which decisions are learned and evaluated.
 
     adaptation   -> sets of its trials, which moved without the held-out objects
     selection    -> sets that are selected again without some objects, in folds or once
-    otherwise    -> the set itself: the distance of an object to the prototype that it is itself does not count
+    otherwise    -> the set itself; the distance of a prototype to itself does not count
 
 Every object of a set has a distance to each of its prototypes.
 """
@@ -36,11 +36,11 @@ FOLDS, PART, LEAVE_ONE_OUT = "folds", "held-out part", "leave-one-out"
 """How objects were held out."""
 
 QUICK_KINDS = ("vectors", "mixed attributes")
-"""Kinds with cheap distances: a set of more than ``FEW_OBJECTS`` is selected again too."""
+"""Kinds of objects with cheap distances: a set of more than ``FEW_OBJECTS`` is selected again too."""
 
 
 FEW_SERIES = 512
-"""Series up to which all distances are computed where moves did not need them."""
+"""Largest number of series for which all distances are computed although moves did not need them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class MeasuredObjects:
     codes : ndarray of int
         Their classes.
     weights : ndarray of float
-        How many training objects each stands for.
+        Number of training objects that each object stands for.
     distances : callable
         Maps positions to distances to all prototypes; a prototype that is the object itself is infinitely far.
     """
@@ -90,7 +90,7 @@ class JudgedSet:
         Class of each prototype, and its votes.
     known, held_out : MeasuredObjects
     degradations : ndarray or None
-        Degradations of the prototypes, where the ranking of REPS alone chose them.
+        Degradations of the prototypes, if the ranking of REPS alone chose them.
     """
 
     codes: np.ndarray
@@ -157,7 +157,7 @@ def hold_out(
 
 
 def _in_parts(final: JudgedSet) -> list[JudgedSet]:
-    """Return a set several times: rules learn from some of the objects that it knows, and are judged by the others."""
+    """Return a set several times: rules learn from some objects that it knows, and are evaluated on the others."""
     parts = np.random.RandomState(0).permutation(len(final.known)) % N_FOLDS
     sets = []
     for number in range(min(N_FOLDS, len(parts))):
@@ -172,7 +172,7 @@ def _in_parts(final: JudgedSet) -> list[JudgedSet]:
 def leave_one_out(
     space: TrainingSpace, codes: np.ndarray, kept: np.ndarray, counts: np.ndarray | None = None
 ) -> JudgedSet:
-    """Some objects of a space as prototypes, judged by all of them; an object is infinitely far from itself.
+    """Some objects of a space as prototypes, evaluated on all objects; an object is infinitely far from itself.
 
     ``codes`` are the classes of all objects.
     """
@@ -299,7 +299,7 @@ class _Source:
 
 
 def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Distances of some objects to prototypes that move among them; the objects come into memory here."""
+    """Distances of some objects to prototypes that move among them; the objects are loaded into memory."""
     taken = objects.take(rows)
     if taken is None:
         return lambda some: objects.movable.measured(objects.distances(moved, rows[some])[0])
@@ -308,7 +308,7 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Call
 
 
 def sampled_rows(n_objects: int, most: int) -> np.ndarray:
-    """Rows of a random sample with at most so many objects, ascending, drawn with a fixed seed."""
+    """Rows of a random sample of limited size, ascending, drawn with a fixed seed."""
     if n_objects <= most:
         return np.arange(n_objects)
     return np.sort(np.random.RandomState(0).permutation(n_objects)[:most])

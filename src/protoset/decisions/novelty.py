@@ -1,8 +1,8 @@
-"""Novelty: how far a query is from everything that was seen.
+"""Novelty: how far a query is from all training objects.
 
 The novelty of a query is its distance to the nearest prototype, divided by the mean distance of the training objects
-near that prototype. A query is refused where its novelty is among the largest of held-out training objects, so that the
-rate of known objects that are refused is what was asked for.
+near that prototype. A query is refused if its novelty is among the largest of the held-out training objects. So the
+requested share of known objects is refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FEW_NEIGHBORS = 4.0
 
 
 def radii_of(judged: JudgedSet) -> np.ndarray:
-    """Mean distance of the objects near each prototype; with few objects, near the mean of all."""
+    """Mean distance of the objects near each prototype; with few objects, drawn towards the mean of all objects."""
     m = len(judged.codes)
     sums, totals = np.zeros(m), np.zeros(m)
     for rows, block in judged.known.blocks(m):
@@ -65,11 +65,11 @@ class HeldOutScores:
         return 1.0 / (self.total + 1.0)
 
     def limit(self, rate: float) -> float:
-        """Largest number whose tail is above a rate: numbers beyond it are among that part of the objects."""
+        """Largest number whose tail is above a rate; larger numbers belong to that share of the objects."""
         tails = self.tail(self.values)
         return float(self.values[tails > rate].max(initial=-np.inf))
 
     def tail(self, queries: np.ndarray) -> np.ndarray:
-        """Part of the objects, with the query as one of them, whose number is not below that of the query."""
+        """Share of the objects, with the query as one of them, whose number is at least that of the query."""
         above = np.append(np.cumsum(self.weights[::-1])[::-1], 0.0)
         return (above[np.searchsorted(self.values, queries, side="left")] + 1.0) / (self.total + 1.0)

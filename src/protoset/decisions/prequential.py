@@ -1,4 +1,4 @@
-"""Calibration of a stream: by objects of its batches, judged before the prototypes saw them."""
+"""Calibration of a stream, by objects of its batches that were predicted before the prototypes moved on them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ PREQUENTIAL = "prequential"
 """Name of the calibration on a stream: each object is predicted before the prototypes move on it."""
 
 BATCH_OBJECTS = 256
-"""Objects of a batch that are remembered at most."""
+"""Largest number of objects of a batch that are remembered."""
 
 REMEMBERED_OBJECTS = 4096
-"""Objects of a stream that are remembered at most: the latest."""
+"""Largest number of objects of a stream that are remembered; the latest are kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class JudgedStream:
 
     @classmethod
     def begin(cls, n_classes: int) -> JudgedStream:
-        """Return a stream of which nothing is known yet."""
+        """Return an empty stream."""
         return cls(np.empty((0, n_classes)), np.empty(0, np.int64), np.empty(0))
 
     def after(

@@ -49,7 +49,7 @@ def learn_map(evidence: np.ndarray, codes: np.ndarray, weights: np.ndarray, usua
     """Return the map with the smallest log loss on held-out objects; ``usual`` are the slopes for very few objects."""
     rows, n_kinds, n_classes = np.arange(len(codes)), len(evidence), evidence.shape[2]
     weights, expected = weights / weights.sum(), np.log(usual)
-    # The next object may be the first surprise.
+    # The next object may be the first error.
     least = min(LARGEST_SHARE, 1.0 / (len(codes) + 1.0))
 
     def log_loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Prototypes of a query by rank + degradation, and what ties among them decide.
+"""Prototypes of a query by rank + degradation, and the decision among tied prototypes.
 
 Without degradations the order is that of the distances. With them, a prototype that misled its neighbours in training
 comes later. Among equally near prototypes the majority of their labels decides (``protoset.selectors.ties``).
@@ -17,7 +17,7 @@ from protoset.selectors.ties import MajorityVote
 
 @dataclass(frozen=True)
 class Decision:
-    """Prototypes of each query by distance, with what decides among them.
+    """Prototypes of each query by distance, with the prototypes that vote and win.
 
     ``tied`` marks the prototypes that vote, in the order of the prototypes: those with the smallest adjusted rank and,
     among these, the smallest distance. ``winners`` are the positions of the prototypes that win.

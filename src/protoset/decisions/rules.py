@@ -2,7 +2,7 @@
 
     "nearest"    the class of the nearest prototype
     "adjusted"   the class of the prototype with the smallest rank + degradation
-    "scores"     the class with the largest score, where every prototype says something about every class
+    "scores"     the class with the largest score; every prototype contributes to the score of every class
 
 A rule turns the distances of queries to all prototypes into evidence for each class, which a ``ProbabilityMap`` turns
 into probabilities. Among equally near prototypes the majority of their labels decides (``protoset.selectors.ties``).
@@ -31,7 +31,7 @@ RANK_RULES: tuple[RankRule, ...] = ("nearest", "adjusted")
 """Rules that the paper has."""
 
 NEAR = 0.01
-"""Part of the typical distance below which distances hardly differ."""
+"""Fraction of the typical distance below which distances hardly differ."""
 
 
 class Rule(ABC):
@@ -39,7 +39,7 @@ class Rule(ABC):
 
     name: str
     usual_slopes: tuple[float, ...]
-    """Slopes of the evidence where few objects are held out."""
+    """Slopes of the evidence if few objects are held out."""
     vote: MajorityVote
 
     @property
@@ -146,14 +146,14 @@ class ScoresRule(Rule):
         return np.where(is_own | ~has_own, self.added(block, codes), -np.inf).argmax(axis=1)
 
     def added(self, block: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """What each prototype adds to the score of a class, one for each row."""
+        """Contribution of each prototype to the score of one class per row."""
         return self.scores.features(block) * self.scores.scores[:, codes].T
 
 
 def learn_rule(
     name: str, judged: JudgedSet, class_totals: np.ndarray, *, beta: float, choice: tuple[Kernel, float] | None = None
 ) -> Rule:
-    """Learn what a rule needs from the objects that a set knows; ``choice`` is the kernel and penalty of scores."""
+    """Learn a rule from the objects that a set knows; ``choice`` is the kernel and penalty of scores."""
     vote = MajorityVote(judged.codes, judged.counts, class_totals)
     if name == "adjusted":
         given = judged.degradations

@@ -1,4 +1,4 @@
-"""Class scores: every prototype says something about every class.
+"""Class scores: every prototype contributes to the score of every class.
 
     distances to all prototypes -> exp(-(scale * distance)^power) -> times the scores of the prototypes
 
@@ -34,19 +34,19 @@ PENALTIES = (1e-4, 1e-5, 1e-6)
 """Penalties per training object that held-out objects choose from."""
 
 N_ITERATIONS = 100
-"""Iterations of the logistic regression at most."""
+"""Largest number of iterations of the logistic regression."""
 
 ABSENT = -1e3
 """Score of a class without training objects."""
 
 FEATURE_BYTES = 2**29
-"""Memory of the features at most, unless that is for fewer than ``FEWEST_OBJECTS``; other objects take no part."""
+"""Largest memory of the features, but always enough for ``FEWEST_OBJECTS``; further objects are not used."""
 
 FEWEST_OBJECTS = 2048
-"""Objects that take part at least, if there are as many."""
+"""Smallest number of objects that are used, if there are as many."""
 
 QUICK_ROUNDING = 1e-5
-"""Rounding error of a feature in single precision at most."""
+"""Largest rounding error of a feature in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class ClassScores:
     Attributes
     ----------
     scores : ndarray of shape (n_prototypes, n_classes)
-        What each prototype says about each class.
+        Contribution of each prototype to the score of each class.
     intercepts : ndarray of shape (n_classes,)
     power : int
         Power of the distances, 1 or 2.
@@ -130,7 +130,7 @@ def learn_scores(
     for penalty in penalties:
         model.C = 1.0 / (penalty * float(known.weights.sum()))
         with warnings.catch_warnings():
-            # Held-out objects judge the result, converged or not.
+            # Held-out objects measure the result, whether it has converged or not.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(features, known.codes, sample_weight=known.weights)
         scores, intercepts = scores.copy(), intercepts.copy()

@@ -21,8 +21,8 @@ APPLICATION = 0x50534A4E
 
 SCHEMA = 3
 """Version of journals that is read and written. In version 1 a plan without ``nominal`` compared categories by their
-positions, and FCNN started from medoids; in version 2 a plan without ``order`` dealt objects to folds in the order of
-their rows. Such plans would name other cells today."""
+positions, and FCNN started from medoids; in version 2 a plan without ``order`` assigned objects to folds in the order
+of their rows. Such plans would have other cells today."""
 
 SQLITE_HEADER = b"SQLite format 3\0"
 """First bytes of an SQLite file."""
@@ -74,7 +74,7 @@ def check_writable(path: Path) -> None:
 
 
 def _may_write(path: Path) -> bool:
-    # The mode counts too: a superuser could write in spite of it.
+    # The mode counts too: a superuser could write although the mode is read-only.
     return os.access(path, os.W_OK) and bool(path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
 
 

@@ -5,12 +5,12 @@
     its groups                -- a task each, few ahead -->   ``_work``
                               <-- results of a group ------
 
-When a worker is lost, Dask gives its groups to other workers. When workers die of a group again and again, Dask gives
-up the group, and also the other groups that waited at the same workers. So these groups are computed again at the end,
-one cell at a time and nothing beside it. A cell of which workers die then is recorded as failed.
+When a worker is lost, Dask gives its groups to other workers. When workers die repeatedly during a group, Dask gives up
+the group, and also the other groups that waited for the same workers. So these groups are computed again at the end,
+one cell at a time, while nothing else runs. A cell during which workers die again is recorded as failed.
 
-A worker computes one group at a time, in one thread, whatever its number of threads: warnings, times and limits of
-threads belong to a process.
+A worker computes one group at a time, in one thread, even if it has several threads: warnings, times and limits of
+threads are properties of a process.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _by_cells(group: Group, load: Loader, client: Any) -> Iterator[CellResult]:
 
 
 def _is_fatal(outcome: Any) -> bool:
-    """Whether workers died of a task; any other error of the cluster ends the run."""
+    """Whether workers died during a task; any other error of the cluster ends the run."""
     from distributed import KilledWorker
 
     if isinstance(outcome, Exception) and not isinstance(outcome, KilledWorker):
@@ -137,7 +137,7 @@ def _is_wanted() -> bool:
 
 
 def _send_computer(client: Any, load: Loader) -> Any:
-    """Return the future of a ``WorkerComputer``, which Dask can make again where workers that have it are lost."""
+    """Return the future of a ``WorkerComputer``, which Dask can make again if the workers that have it are lost."""
     import cloudpickle
     import dask
 

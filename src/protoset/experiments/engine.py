@@ -142,7 +142,7 @@ def compute_dataset(
 
 
 def group_cells(plan: Plan, pending: list[Cell], sizes: Mapping[str, int | None]) -> Iterator[Group]:
-    """Group the cells of a fold; for series and strings the cells of all folds, which may share one matrix."""
+    """Group the cells of a fold; for series and strings, the cells of all folds, because they may share one matrix."""
     methods = {method.label: method for method in plan.methods}
 
     def key(cell: Cell) -> tuple[str, str, int]:

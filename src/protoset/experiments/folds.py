@@ -3,7 +3,7 @@
     data set --> training | test rows --> prepared objects --> train x train, test x train
                                           (scaling is learned from the training rows)
 
-Objects are dealt to the folds in an order that depends on their content; see ``ordering.py``. The training and test
+Objects are assigned to the folds in an order that depends on their content; see ``ordering.py``. The training and test
 rows of a fold are in that order too, so that every method sees the same objects in the same order, however the rows of
 the data set are sorted.
 
@@ -36,7 +36,7 @@ from protoset.spaces import DISSIMILARITIES, Dissimilarities, Space, make_space
 from protoset.spaces.precomputed import PrecomputedSpace
 
 LARGEST_MATRIX = 6000
-"""Training objects (288 MB) up to which all dissimilarities are computed once."""
+"""Largest number of training objects for which all dissimilarities are computed once (288 MB)."""
 
 
 class MatrixSpace(KnownDistances):

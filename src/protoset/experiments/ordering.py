@@ -2,12 +2,13 @@
 
     objects, labels --> a hash of 64 bits per object --> rows in the order of the hashes
 
-Folds are dealt in this order, so that shuffling the rows of a file changes no fold. Objects with the same content and
-label have the same hash: they are interchangeable, so their order does not matter. An object of a matrix is known by
-its distances alone; its hash is that of its distances to the other objects, each with the hash of the other object.
+Objects are assigned to folds in this order, so that shuffling the rows of a file changes no fold. Objects with the same
+content and label have the same hash: they are interchangeable, so their order does not matter. An object of a matrix is
+known by its distances alone; its hash is that of its distances to the other objects, each with the hash of the other
+object.
 
-``protoset.spaces._contents`` answers another question: which objects are identical under a metric. Its numbers are in
-the order of the values. Folds need an order that looks drawn, of a data set that has no metric yet.
+``protoset.spaces._contents`` answers another question: which objects are identical under a metric. Its numbers follow
+the order of the values. Folds need an order that looks random, for a data set that has no metric yet.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from protoset._validation import is_number
 from protoset.datasets import Dataset
 
 MATRIX_ROUNDS = 3
-"""Rounds after which the hashes of a matrix are not refined any more."""
+"""Largest number of rounds that refine the hashes of a matrix."""
 
 START = np.uint64(0x9E3779B97F4A7C15)
 """First value of a hash, and of the hash of missing values."""

@@ -4,7 +4,7 @@ name = "..."                              optional
 data = ["iris", {path, target, name}]
 methods = ["SSMA", "refined", "adapted", {method, label, at, rates, seeds, refine, adapt, and parameters of the method}]
 folds = 5 | "default" | {n, seed, stratified}
-order = "content" | "rows"                how objects are dealt to folds
+order = "content" | "rows"                how objects are assigned to folds
 seeds = [0, 1] | "fold"                   for randomised methods
 distances = ["z", {metric, scaling, nominal, and parameters of the metric}]
 
@@ -58,7 +58,7 @@ METHOD_KEYS = ("method", "label", "at", "rates", "seeds", "refine", "adapt")
 """Keys of a method, besides its parameters."""
 
 FINISHES = ("refine", "adapt")
-"""Keys that say what becomes of the set of a method."""
+"""Keys that say how the set of a method is changed."""
 
 NOT_FOR_PLANS = {
     "metric": "distances say how objects are compared",
@@ -246,7 +246,7 @@ class _Reader:
         title = self.choice(f"{key}.method", entry["method"], known)
         full_name = short.get(title, title)
         name = "REPS" if full_name in short.values() else title
-        # The names "refined" and "adapted" say already what becomes of the set.
+        # The names "refined" and "adapted" already say how the set is changed.
         refine = [True] if name != title else self._flags(key, entry, "refine")
         adapt = [full_name == ADAPTED] if name != title else self._flags(key, entry, "adapt")
         for parameter in entry.keys() & NOT_FOR_PLANS.keys():
@@ -272,7 +272,7 @@ class _Reader:
         sizes = self._sizes(key, name, entry, own, data)
         variants = []
         for refined, adapted in itertools.product(refine, adapt):
-            # A set that is not refined has no parameters of the refinement, one that stays none of the moves.
+            # Parameters of the refinement need a set that is refined, parameters of the moves a set that moves.
             takes = MethodSpec(name, refined=refined, adapted=adapted).parameter_names
             given = {parameter: value for parameter, value in entry.items() if parameter in takes}
             for parameters in self._grid(key, given, n_cells * len(sizes)):

@@ -28,17 +28,17 @@ GUESS = "guess"
 """The method that keeps nothing and always answers the most frequent class."""
 
 EVERYTHING = "NoPS"
-"""The method that keeps all objects; the nearest decides."""
+"""The method that keeps all objects; the nearest object decides."""
 
 NEIGHBORS = "kNN"
-"""The method that keeps all objects; the k nearest decide, with k chosen by leave-one-out."""
+"""The method that keeps all objects; the k nearest objects decide, with k chosen by leave-one-out."""
 
 REFERENCES = (GUESS, EVERYTHING, NEIGHBORS)
 """Reference methods without prototypes; they are not selectors."""
 
 Order = Literal["content", "rows"]
 ORDERS: tuple[Order, ...] = ("content", "rows")
-"""Orders in which objects are dealt to folds."""
+"""Orders in which objects are assigned to folds."""
 
 PER_FOLD = "fold"
 """Value of ``seeds`` for which the seed of a cell is the number of its fold."""
@@ -62,8 +62,8 @@ class Folds:
     """How objects are divided into training and test objects.
 
     With ``n=None``, the split that the data come with; with ``holdout``, a share of the objects is held out, once.
-    With ``order="content"`` the order of the rows changes no fold; with "rows" objects are dealt in the order of their
-    rows.
+    With ``order="content"`` the order of the rows changes no fold; with "rows" objects are assigned in the order of
+    their rows.
     """
 
     n: int | None = 5
@@ -296,7 +296,7 @@ def repeated(names: list[str]) -> list[str]:
 
 
 def lost_cells(old: Plan, new: Plan) -> list[str]:
-    """Describe what the old plan has and the new plan lacks; empty where the new plan has all cells of the old."""
+    """Describe the parts of the old plan that the new plan lacks; empty if the new plan has all old cells."""
     if not {cell.id for cell in old.cells} - {cell.id for cell in new.cells}:
         return []
     if old.folds != new.folds:

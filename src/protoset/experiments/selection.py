@@ -211,7 +211,7 @@ def load_moves(fold: Fold) -> None:
     _metrics_with_loaded_moves.add(fold.space.metric)
     some = np.concatenate([np.flatnonzero(fold.labels == label)[:12] for label in np.unique(fold.labels)[:2]])
     classifier = PrototypeClassifier(REPS(2), adapt={"n_passes": 1})
-    # Where this fails, so does the fit of the fold, which tells the reason.
+    # If this fails, the fit of the fold fails too, and gives the reason.
     with warnings.catch_warnings(), suppress(Exception):
         warnings.simplefilter("ignore")
         classifier.fit(fold.space.subset(some), fold.labels[some])
@@ -224,7 +224,7 @@ def _parameters_of_moves(moves: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(selector: Any, spec: MethodSpec, size: int | float | None) -> dict[str, Any]:
-    """All parameters of a fitted method that say what it is."""
+    """All parameters of a fitted method that change its result."""
     every = getattr(selector, "selector_", selector).get_params() | spec.refined_parameters | {"refine": spec.refined}
     every |= {} if size is None else {"n_prototypes": size}
     return {

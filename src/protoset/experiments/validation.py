@@ -29,9 +29,9 @@ from protoset.models.references import sample_queries
 from protoset.selectors.base import warn_of_classes
 
 MOST_FOR_REFERENCES = 50_000
-"""Objects up to which :func:`validate` measures 1-NN and k-NN on everything on all held-out objects.
+"""Largest number of objects for which :func:`validate` measures 1-NN and k-NN on everything for all held-out objects.
 
-Their time grows as the square of the number of objects; beyond, a sample of the first fold is predicted.
+The time grows as the square of the number of objects. With more objects, a sample of the first fold is predicted.
 """
 
 
@@ -254,7 +254,7 @@ def _planned(
 
 
 def _in_folds(progress: Callable[[int, int], Any], n_methods: int) -> Callable[[RunProgress], None]:
-    """Return a callback that tells ``progress`` how many folds are done."""
+    """Return a callback that calls ``progress`` with the number of folds that are done."""
 
     def tell(state: RunProgress) -> None:
         n_folds, n_more = divmod(state.done + state.failed, n_methods)

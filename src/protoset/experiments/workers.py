@@ -59,9 +59,9 @@ def compute_here(groups: Iterable[Group], load: Load) -> Iterator[CellResult]:
 
 @contextmanager
 def _interruptions() -> Iterator[Callable[[], bool]]:
-    """Remember Ctrl-C: a search that it ends returns the best set so far, which is no result to keep.
+    """Remember Ctrl-C: a search that it ends returns the best set so far, which must not be stored as a result.
 
-    The present handler of the signal is still called. If it does not raise KeyboardInterrupt, the run goes on.
+    The present handler of the signal is still called. If it does not raise KeyboardInterrupt, the run continues.
     """
     seen, before = False, signal.getsignal(signal.SIGINT)
 
@@ -159,7 +159,7 @@ class _Driver:
                 if self._stopping:
                     return
                 n_deaths += 1
-                # Two deaths without a result in between: the fold is the reason, not a method.
+                # Two deaths without a result between them: the fold is the reason, not a method.
                 for cell, _ in left[: 1 if n_deaths == 1 else None]:
                     error = WorkerDiedError(f"the process ended with the exit code {code}, perhaps for lack of memory")
                     sizes[cell.id] = None

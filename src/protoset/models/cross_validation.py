@@ -1,9 +1,10 @@
-"""The cross-validated error of a set: how well the method does at this size on objects that it did not see.
+"""The cross-validated error of a set: the error of the method at this size, on objects that it did not see.
 
     sample of the objects --> 5 folds --> the method on four of them --> errors on the fifth
 
-The size is that of the set, so the error stands beside the errors of ``n_prototypes="auto"`` at other sizes. Where the
-prototypes of the set moved, those of a fold move too, among the objects of the other folds, before they predict.
+The size is that of the set, so the error can be compared with the errors of ``n_prototypes="auto"`` at other sizes. If
+the prototypes of the set moved, the prototypes of a fold move too, among the objects of the other folds, before they
+predict.
 """
 
 from __future__ import annotations
@@ -149,8 +150,8 @@ def cross_validated_error(
 def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.ndarray) -> CrossValidation:
     """Measure the error of a fitted classifier on held-out training objects.
 
-    By :func:`cross_validated_error`; where a rule other than "nearest" decides among moved prototypes, the error that
-    their calibration measured.
+    The error comes from :func:`cross_validated_error`. If the prototypes moved and the rule is not "nearest", it is the
+    error that their calibration measured.
     """
     moves = moves_of(classifier)
     if moves is None:

@@ -16,7 +16,7 @@ class KnownDistances(PrecomputedSpace):
     """The space of a training set with all its dissimilarities computed.
 
     Unlike a space made from a matrix alone, it still knows the objects: which of them are identical, which is nearest
-    to the mean of others, and how they move. So a method selects the same objects here as on the space of the objects.
+    to the mean of others, and how they move. So a method selects the same objects as on the space of the objects.
 
     Parameters
     ----------

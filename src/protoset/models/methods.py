@@ -25,7 +25,7 @@ ADAPTED = "adapted REPS"
 """Name of refined REPS whose prototypes then move; "adapted" for short."""
 
 RUN_PARAMETERS = ("metric", "metric_params", "n_jobs", "random_state", "verbose", "callback")
-"""Parameters of selectors that say how a method is run, not what it is."""
+"""Parameters of selectors that a run sets, such as the metric and the seed; they are not part of a method."""
 
 REFINED_PARAMETERS = ("steepness", "n_starts", "max_objects", "max_time")
 """Parameters of the refinement of a set."""
@@ -92,7 +92,7 @@ class MethodSpec:
 
     @property
     def refined_parameters(self) -> dict[str, Any]:
-        """The parameters of the refinement: those that the selector does not have itself."""
+        """The parameters of the refinement, which the selector itself does not have."""
         own = _parameters(self.selector)
         return {name: self.parameters[name] for name in REFINED_PARAMETERS if name in self.parameters.keys() - set(own)}
 

@@ -1,6 +1,6 @@
 """A classifier of objects as they are in a file.
 
-A ``PrototypeClassifier`` compares objects as they come. The preparation learned from the training set, such as the
+A ``PrototypeClassifier`` compares objects as they are. The preparation learned from the training set, such as the
 scaling of attributes, is needed again for every query. So both are kept together, and ``protoset.save`` writes both to
 one file. Three other ways were rejected: a scikit-learn pipeline, which does not know the columns of a file, nor series
 and strings; a second file beside the classifier's, which gets lost; and unscaled prototypes with a metric that divides

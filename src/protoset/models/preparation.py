@@ -293,7 +293,7 @@ def prepare(
 
 
 def _columns_of_file(dataset: Dataset) -> dict[str, Any]:
-    """What a preparation says about the columns of the file that a data set was read from."""
+    """Columns of the file that a data set was read from, as a preparation describes them."""
     layout = dataset.layout
     if layout is None or not dataset.attributes:
         return {}

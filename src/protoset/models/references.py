@@ -24,13 +24,13 @@ K_CANDIDATES = tuple(range(1, 52, 2))
 """Numbers of neighbours that leave-one-out chooses from: 1, 3, 5, ..., 51."""
 
 MOST_QUERIES = 20_000
-"""Objects up to which all objects are left out, each in turn; beyond, a stratified sample."""
+"""Largest number of objects for which every object is left out in turn; otherwise a stratified sample is left out."""
 
 FEWEST_QUERIES = 1000
 """Smallest size of the sample."""
 
 MOST_PAIRS = 2 * 10**8
-"""Dissimilarities from the sample to all objects, where the sample is larger than ``FEWEST_QUERIES``."""
+"""Number of dissimilarities from the sample to all objects, if the sample is larger than ``FEWEST_QUERIES``."""
 
 SAMPLE_SEED = 0
 """Seed of the sample."""
@@ -119,7 +119,7 @@ def reference_errors(
     # All neighbours that a graph has are listed; nothing is gained by a sample.
     queries = np.arange(len(codes)) if space.partial else _queries(codes)
     winners = _left_out_votes(space, codes, weights, totals, queries, ks, check_jobs(n_jobs))
-    # Sums of right answers are exact for whole weights, so equal errors are equal whatever the order of the rows.
+    # Sums of right answers are exact for whole weights, so equal errors stay equal for any order of the rows.
     right = (weights[queries, None] * (winners == codes[queries, None])).sum(axis=0)
     errors = 1 - right / weights[queries].sum()
     best = int(np.argmax(right))
@@ -208,7 +208,7 @@ def _left_out_votes(
         return _votes_by_block(space, codes, weights, totals, queries, ks, True, n_jobs)
     lists = space.kneighbors(int(ks[-1]), limit=ROOM_FOR_TIES * int(ks[-1]), n_jobs=n_jobs)
     winners = _votes(lists, codes, weights, totals, queries, ks)
-    # A graph has no other neighbours than those that it lists.
+    # A graph has only the neighbours that it lists.
     unclosed = np.flatnonzero(~lists.closed) if not space.partial else np.empty(0, int)
     if len(unclosed):
         winners[unclosed] = _votes_by_block(space, codes, weights, totals, unclosed, ks, True, n_jobs)
@@ -241,6 +241,6 @@ def _votes(
     lists: RawLists, codes: np.ndarray, weights: np.ndarray, totals: np.ndarray, own: np.ndarray, ks: np.ndarray
 ) -> np.ndarray:
     """Count the votes of lists; ``own`` is the training object that each row is, or -1."""
-    # An object of weight 3 that is left out once leaves two like itself.
+    # If one copy of an object of weight 3 is left out, two copies remain.
     own_weights = np.where(own >= 0, np.maximum(weights[own] - 1, 0), 0.0)
     return vote_of_nearest(lists, codes, weights, totals, codes[own], own_weights, ks)

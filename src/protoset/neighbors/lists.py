@@ -72,7 +72,7 @@ class NeighborLists(Brief):
         self._take_over("distances", self.distances, np.float64)
         self._take_over("closed", self.closed, np.bool_)
         self._check_lengths()
-        # In their own type until they are known to fit: a cast would wrap what is too large.
+        # In their own type until they are known to fit: a cast would wrap values that are too large.
         indices = np.asarray(self.indices)
         for rows, entries in self._parts():
             self._check_indices(rows, indices[entries])

@@ -145,7 +145,7 @@ class NeighborSearch(CheckedEstimator):
     def memory(self, space: TrainingSpace, beta: float, *, given: bool = False) -> tuple[MemoryEstimate, int]:
         """Estimate the memory of the search in addition to the objects, and the number of entries of the lists.
 
-        ``given`` tells whether the lists are given, so that there is no search.
+        ``given`` says whether the lists are given, so that there is no search.
         """
         n, on_disk = space.shape[0], self.folder is not None
         kind = "given" if given else self.resolve(space)
@@ -180,7 +180,7 @@ def negligible_rank(beta: float, negligible: float = EXACT_CUTOFF) -> int:
 
 
 def tied_limit(n_neighbors: int, n_objects: int) -> int:
-    """Length up to which lists grow to hold all ties."""
+    """Largest length to which lists grow to hold all ties."""
     return max(n_neighbors, TIED_LISTS_BYTES // (ENTRY_BYTES * n_objects))
 
 
@@ -231,7 +231,7 @@ def build_lists(
     storage = Storage() if storage is None else storage
     search_approximately = approximate_search_of(space, search) if n > 1 else None
     with storage.locked():
-        # The counts come last: a folder without counts is unfinished, whatever ended the search.
+        # The counts come last: a folder without counts is unfinished, however the search ended.
         storage.discard("neighbor_counts")
         if search_approximately is not None:
             raw = search_approximately(n_neighbors, storage=storage, n_jobs=n_jobs, progress=progress)
@@ -259,8 +259,8 @@ def choose_search(
 ) -> Literal["exact", "approximate"]:
     """Choose the search for the objects of a space.
 
-    ``"auto"`` takes the approximate search from ``large`` objects on (by default as many as the space says, else
-    ``APPROXIMATE_FROM``), where the space has one and faiss or pynndescent is installed; a Dask cluster needs neither.
+    ``"auto"`` takes the approximate search for at least ``large`` objects (by default the number of the space, else
+    ``APPROXIMATE_FROM``), if the space has one and faiss or pynndescent is installed; a Dask cluster needs neither.
     """
     check_choice("search", search, SEARCH_KINDS)
     has_library = space.remote or approximate_library() is not None

@@ -95,7 +95,7 @@ def restore_classifier(
 def _restore_decisions(
     classifier: PrototypeClassifier, metadata: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> None:
-    """Set the rule and its calibration; a file of an older version has none of both."""
+    """Set the rule and its calibration; a file of an older version has neither."""
     vote, alpha = classifier._vote, classifier.degradations_
     classifier._calibration, classifier._judged = None, None
     if "learned" not in metadata:
@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 
 
 def _describe_adapt(adapt: Any) -> Any:
-    """Return the parameter ``adapt`` without what JSON has not: a callback, a generator of random numbers."""
+    """Return the parameter ``adapt`` without values that JSON cannot hold: callbacks and random generators."""
     if not isinstance(adapt, Mapping):
         return bool(adapt) if isinstance(adapt, np.bool_) else adapt
     plain = {name: _plain(value) for name, value in adapt.items()}
@@ -134,7 +134,7 @@ def _restore_counts(classifier: PrototypeClassifier, arrays: dict[str, np.ndarra
 
 
 def _restore_counters(metadata: dict[str, Any], classifier: PrototypeClassifier) -> Counters:
-    """Return what was counted; a file of an older version does not say it, and steps begin as for few objects."""
+    """Return the counts of a stream; a file of an older version has none, and steps begin as for few objects."""
     least = int(max(classifier.sample_indices_.max(), classifier.exemplars_.max())) + 1
     counted = metadata.get("counters")
     if counted is None:

@@ -26,7 +26,7 @@ def describe_model(model: DataModel) -> tuple[dict[str, Any], dict[str, np.ndarr
             metadata[name] = [[_plain_value(value) for value in row] for row in values]
         elif values is not None:
             arrays[name] = values
-    # Files of prototypes that stayed are as they were before prototypes could move.
+    # Files of prototypes that did not move have the format from before prototypes could move.
     return metadata | ({"moved": True} if model.has_moved else {}), arrays
 
 

@@ -3,7 +3,7 @@
     XDisplay(data, ...)                   holds the data; draws nothing
     XDisplay.from_estimator(...)          computes the data, draws, returns the Display
     display.plot(ax=None)                 draws on the given axes, or in a new figure; sets ax_ and figure_
-    plot_x(...)                           the shortest door: another name of a class method of XDisplay
+    plot_x(...)                           short name of a class method of XDisplay
 
 A new figure is made without pyplot, so it is shown once: by the notebook, as the picture of the Display.
 """

@@ -49,7 +49,7 @@ MAX_STRING_LENGTH = 78
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """A prototype, what is written beside it, and the real object beside it where the prototype moved."""
+    """A prototype with its texts, and the real object beside it if the prototype moved."""
 
     picture: Any
     caption: str

@@ -43,7 +43,7 @@ NORMAL_TYPE = 8.5
 """Size of titles and names of axes, in points."""
 
 MAX_TEXT_LENGTH = 28
-"""Longer texts are cut to so many characters."""
+"""Largest number of characters of a text; longer texts are cut."""
 
 
 def colour_and_shape(position: int) -> tuple[str, str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FEW_OBJECTS = 400
-"""Number of objects up to which they are drawn larger."""
+"""Largest number of objects that are drawn larger."""
 
 MANY_CLASSES = 12
 """Number of classes above which a new figure is larger."""

@@ -260,7 +260,7 @@ class PrototypesDisplay(Display):
 
 
 def _kind_of(objects: Any, image_shape: Any, metric_kind: str) -> PictureKind:
-    """How to draw objects: by the kind of their metric, or where there is none, by what they are."""
+    """How to draw objects: by the kind of their metric, or without a metric by their type."""
     if image_shape is not None and image_shape is not False:
         return "images"
     if metric_kind in ("series", "strings"):

@@ -149,9 +149,10 @@ class ClassNeighbors:
 def nearest_among(
     space: TrainingSpace, rows: np.ndarray, members: np.ndarray, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Search the nearest member of each row, other than the row itself; both ascending, rows may be members.
+    """Find the nearest member of each row, other than the row itself.
 
-    Of ties the lowest index is taken. Without such a member the index is -1 and the distance infinite.
+    Rows and members are ascending; a row may be a member. Among equally near members, the lowest index is taken. If
+    there is no other member, the index is -1 and the distance infinite.
     """
     indices, distances = np.full(len(rows), -1, np.int64), np.full(len(rows), np.inf)
     if len(rows) and len(members):
@@ -176,8 +177,8 @@ def _search_within(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nearest other member of rows that are members.
 
-    The search of the space does not know leave-one-out. So the members are halved: it searches the
-    neighbours of each half in the other half, and the halves are searched within by recursion.
+    The search of the space cannot leave out the row itself. So the members are divided into two halves. The neighbours
+    of each half are searched in the other half; inside each half, the same is repeated.
     """
     if len(members) <= LEAF_MEMBERS:
         positions, distances = kernels.classes.nearest_other(space.block(rows, members), np.searchsorted(members, rows))
@@ -190,7 +191,7 @@ def _search_within(
         if len(half):
             indices, distances = _search_within(space, half, own, n_jobs)
             other_indices, other_distances = _search_outside(space, half, other, n_jobs)
-            # Of ties the lowest index: the lower half has the lower indices.
+            # Among equal distances the lowest index wins; the lower half has the lower indices.
             nearer = other_distances < distances if other is upper else other_distances <= distances
             halves.append((np.where(nearer, other_indices, indices), np.where(nearer, other_distances, distances)))
     return np.concatenate([i for i, _ in halves]), np.concatenate([d for _, d in halves])

@@ -1,6 +1,6 @@
 """Distinct objects of a training set: identical objects of one class are one object with a count.
 
-A weight counts as so many copies of an object; an object without weight does not take part. Where an object has several
+An object of weight w counts as w copies; an object of weight 0 does not take part. Where an object has several
 copies, the distinct objects are put in the order of their contents, so that the order of the rows does not matter.
 """
 
@@ -17,7 +17,7 @@ from protoset.selectors._weights import ClassWeight, check_sample_weight, class_
 from protoset.spaces import TrainingSpace
 
 MASS_DECIMALS = 12
-"""Masses of classes that agree to this many decimals are equal; the largest is 1."""
+"""Class masses count as equal if they agree to this many decimals, after a scaling that makes the largest 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +31,19 @@ class DistinctObjects:
     codes : ndarray of int
         Class of each object, as a position in ``classes``.
     counts : ndarray of float
-        How many training objects each stands for, by weight.
+        Number of training objects that each distinct object stands for, by weight.
     order : ndarray of int
-        Numbers by content: of otherwise equal objects the lower comes first.
+        Positions in the order of the contents: among otherwise equal objects, the one with the lower position comes
+        first.
+    some_weightless : bool
+        Whether there are training objects of weight 0, which are not among the distinct objects.
     """
 
     classes: np.ndarray
     codes: np.ndarray
     counts: np.ndarray
     order: np.ndarray
+    some_weightless: bool = False
 
     @classmethod
     def once_each(cls, codes: np.ndarray, classes: np.ndarray | None = None) -> Self:
@@ -67,7 +71,7 @@ class DistinctObjects:
         return np.bincount(self.codes, self.counts, minlength=len(self.classes))
 
     def class_masses(self, class_weight: ClassWeight) -> np.ndarray:
-        """Size of each class, by the weights of its objects and its own."""
+        """Size of each class: the weights of its objects, multiplied by the weight of the class."""
         counts = self.class_counts
         if class_weight is None:
             return counts
@@ -93,11 +97,11 @@ class TrainingSet:
     Attributes
     ----------
     codes : ndarray of int
-        Class of each row; -1 where it is a class without weight.
+        Class of each row; -1 if all objects of the class have weight 0.
     rows : ndarray of int
         Lowest row of each distinct object.
     position : ndarray of int
-        The distinct object of each row; -1 where the row has no weight.
+        The distinct object of each row; -1 for a row of weight 0.
     objects : DistinctObjects
     """
 
@@ -132,7 +136,7 @@ class TrainingSet:
         if weights is None:
             counts = np.bincount(group).astype(np.float64)
         else:
-            # Sums of weights in one order, whatever the order of the rows.
+            # Weights are added in one order, so that the order of the rows does not change the rounding.
             by_weight = np.argsort(weights[present], kind="stable")
             counts = np.bincount(group[by_weight], weights[present][by_weight]).astype(np.float64)
         order = np.arange(len(distinct))
@@ -143,7 +147,7 @@ class TrainingSet:
         position = np.full(n, -1)
         position[present] = group
         rows = present[first]
-        return cls(codes, rows, position, DistinctObjects(classes, codes[rows], counts, order))
+        return cls(codes, rows, position, DistinctObjects(classes, codes[rows], counts, order, len(present) < n))
 
     def in_content_order(self) -> TrainingSet:
         """Return the same training set with its distinct objects in the order of their contents."""
@@ -171,11 +175,11 @@ class TrainingSet:
         return as_lists(lists, len(self.position)).merged(self.rows, self.position)
 
     def spread(self, values: np.ndarray, absent: float) -> np.ndarray:
-        """Values of the rows from those of the distinct objects; ``absent`` for rows without weight."""
+        """Return a value for each row, from the values of the distinct objects; ``absent`` for rows of weight 0."""
         return np.where(self.position >= 0, values[self.position], absent)
 
     def spread_ranking(self, ranking: np.ndarray) -> np.ndarray:
-        """All rows from the ranked distinct objects: copies after the first of them, rows without weight last."""
+        """Rank all rows from the ranked distinct objects: copies follow the first copy, rows of weight 0 come last."""
         rank = np.empty(len(ranking), np.int64)
         rank[ranking] = np.arange(len(ranking))
         return np.argsort(np.where(self.position >= 0, rank[self.position], len(ranking)), kind="stable")

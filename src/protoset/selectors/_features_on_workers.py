@@ -53,7 +53,8 @@ def rank_exponential_on_workers(lists: WorkerLists, codes: np.ndarray, beta: flo
         [submit(client, getattr, block, name, priority=1) for block in made]
         for name in ("features", "row_values", "sums")
     )
-    # The sums of a block are as long as those of all blocks. They are joined two by two, before further blocks.
+    # The sums of a block have one number per object of the whole set. So they are added pair by pair, before further
+    # blocks are computed.
     joined = reduce_pairs(client, _join_sums, sums, priority=1)
     of_blocks: list[tuple[np.ndarray, float]] = gather(client, row_values)
     rho, cut_off = np.concatenate([rho for rho, _ in of_blocks]), sum(cut for _, cut in of_blocks)

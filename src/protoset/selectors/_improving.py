@@ -47,9 +47,9 @@ class Schedule:
     steepness : tuple of float
         Steepness of the loss in each step.
     tolerance : float
-        Part of the objective that a move must save.
+        Fraction of the objective that a move must save.
     worthwhile : float
-        Part of the objective that a pass must save if another is to follow it.
+        Fraction of the objective that a pass must save; otherwise no other pass follows.
     share : float
         With many prototypes each move saves little. So a move need not save more than ``share / budget`` of the
         objective, if that is less than ``tolerance``.
@@ -118,7 +118,7 @@ def improve(
     """Improve a set of prototypes; :func:`protoset.refine` without its checks and defaults.
 
     Each object stands for ``counts`` copies, and an error on each costs ``costs``; both are 1 by default. A copy of a
-    prototype has that prototype as its neighbour, and the prototype itself has not. Starts run in ``n_jobs`` threads.
+    prototype has this prototype as a neighbour; the prototype itself does not. Starts run in ``n_jobs`` threads.
     """
     n = len(codes)
     counts, costs = (np.ones(n) if values is None else values for values in (counts, costs))
@@ -134,7 +134,7 @@ def improve(
 def distances_for(
     space: TrainingSpace, n_prototypes: int, counts: np.ndarray, n_jobs: int | None = None
 ) -> CandidateDistances:
-    """Return the distances that refinements of sets of at least ``n_prototypes`` look at."""
+    """Return the distances that a refinement of a set of at least ``n_prototypes`` needs."""
     n_neighbors = -(-LIST_REACH * len(counts) // n_prototypes)
     return CandidateDistances(space, n_neighbors=n_neighbors, n_jobs=n_jobs, repeated=np.flatnonzero(counts > 1))
 
@@ -180,7 +180,7 @@ def improve_among(
 
 
 def reserve_draws(random_state: np.random.RandomState, n_objects: int, schedule: Schedule) -> np.random.RandomState:
-    """Copy a generator for a refinement that runs later; the generator goes on as if the refinement had used it."""
+    """Copy a generator for a later refinement; the generator itself continues as if the refinement had used it."""
     reserved = deepcopy(random_state)
     for _ in range(schedule.n_starts * (1 + len(schedule.steepness)) - 1):
         random_state.permutation(n_objects)
@@ -225,7 +225,7 @@ class _Search:
         self.n_done = self.n_swaps = self.n_passes = 0
         self._lock, self._n_ranked = Lock(), 0
         self._judged: dict[int, _Judged] = {}
-        """Refined sets whose turn has not come: sets of earlier starts are still in work."""
+        """Refined sets that wait, because earlier starts are not finished."""
         self._latest: dict[int, np.ndarray] = {}
         """Sets in work, by start: the members after the last complete move."""
 
@@ -252,7 +252,7 @@ class _Search:
         """Return the best set, also of a search that was interrupted."""
         with self._lock:
             best, judged, latest = self._best, self._judged.copy(), self._latest.copy()
-        # An interruption may come in the middle of a move: the set after the last complete move is judged again.
+        # An interruption may come in the middle of a move: the set after the last complete move is evaluated again.
         for number, members in latest.items():
             prototypes = self._make(members, self._schedule.steepness[-1])
             judged[number] = _Judged(prototypes.objective, prototypes.indices)
@@ -272,7 +272,7 @@ class _Search:
         prototypes.set_steepness(steps[-1])
         with self._lock:
             self._judged[start.number] = _Judged(prototypes.objective, prototypes.indices)
-            # In the order of the starts, as of equally good sets the first is kept.
+            # In the order of the starts: among equally good sets the first is kept.
             while self._n_ranked in self._judged:
                 self._best = _better(self._best, self._judged[self._n_ranked])
                 del self._judged[self._n_ranked]

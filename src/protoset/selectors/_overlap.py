@@ -19,10 +19,11 @@ from protoset.spaces import RawLists, TrainingSpace
 from protoset.spaces._approximate import APPROXIMATE_FROM
 
 COMPARED_OBJECTS = 10_000
-"""Objects on which the prototypes of approximate and of exact lists are compared; a sample of more."""
+"""Number of objects on which the prototypes of approximate and of exact lists are compared; larger sets are sampled."""
 
 COMPARED_SHARE = 4
-"""Where approximate searches pay from fewer objects on, so many times fewer than these are compared."""
+"""For kinds of objects whose approximate search begins at fewer objects, at most a quarter of that number is
+compared."""
 
 
 def overlap_bytes(n_objects: int, n_neighbors: int, object_bytes: int) -> int:

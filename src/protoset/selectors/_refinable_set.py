@@ -22,22 +22,24 @@ from protoset.spaces import TrainingSpace
 from protoset.spaces._approximate import APPROXIMATE_FROM, approximate_library
 
 MATRIX_BYTES = 256 * 2**20
-"""Memory for the matrix of all distances: up to 5,792 objects; more where lists would take as much."""
+"""Largest memory of the matrix of all distances (5,792 objects). A larger matrix is kept if lists would need as
+much."""
 
 LIST_ENTRIES = 2**23
-"""Neighbours in all lists together."""
+"""Largest number of neighbours in all lists together."""
 
 LIST_ENTRY_BYTES = 40
 """Memory per neighbour while lists are searched and transposed (320 MB for ``LIST_ENTRIES``)."""
 
 APPROXIMATE_LISTS_FROM = 30_000
-"""Objects from which on faiss searches the lists. A candidate missing from the lists is not tried; moves stay exact."""
+"""Smallest number of objects for which faiss searches the lists. A candidate missing from them is not tried; moves stay
+exact."""
 
 LARGEST_EXPONENT = 709.78
 """Beyond this exponent, exp counts as infinite."""
 
 NEGLIGIBLE = 1e-9
-"""Change of the objective, a sum over objects of at most 1 each, that rounding may make."""
+"""Largest rounding error of the objective, which is a sum of at most 1 per object."""
 
 
 def plan_candidates(n_objects: int, n_neighbors: int) -> tuple[int, int]:
@@ -48,7 +50,7 @@ def plan_candidates(n_objects: int, n_neighbors: int) -> tuple[int, int]:
 
 
 def _with_further_copies(lists: sparse.csc_array, repeated: np.ndarray) -> sparse.csc_array:
-    """Add rows for the further copies of the repeated objects, which list their object at distance 0 too."""
+    """Add rows for the further copies of repeated objects; these rows also list the object itself, at distance 0."""
     further = lists.tocsr()[repeated].tocoo()
     own = np.arange(len(repeated))
     entries = (
@@ -109,7 +111,7 @@ class CandidateDistances:
         return distances
 
     def columns_of(self, members: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Columns with the distances of objects to members, the column of each member, the position of each object."""
+        """Return distances of objects to members, the column of each member, and the position of each object."""
         if len(self.arrays.columns):
             return self.arrays.columns, members, rows
         objects = self.object_of_row[rows]
@@ -120,9 +122,9 @@ class CandidateDistances:
 
 
 class RefinableSet:
-    """A set of prototypes, the nearest of them of every object, and the objective.
+    """A set of prototypes, the prototypes nearest to every object, and the objective.
 
-    A move must save ``least`` of the objective, which is the share ``tolerance`` of it.
+    A move must lower the objective by at least ``least``, which is ``tolerance`` times the objective.
 
     Attributes
     ----------
@@ -193,7 +195,7 @@ class RefinableSet:
         self.least = max(NEGLIGIBLE, self._tolerance * self.objective)
 
     def next_move(self, order: np.ndarray, start: int) -> tuple[int, int]:
-        """First candidate from position ``start`` of ``order`` on that helps, and its slot; see the kernel."""
+        """First candidate that helps, from position ``start`` of ``order`` on, and its slot; see the kernel."""
         position, slot = kernels.refining.next_move(
             order,
             start,

@@ -17,11 +17,11 @@ SCORINGS = ("accuracy", "balanced_accuracy")
 """Names of the scores."""
 
 MOST_LABELS = 10_000_000
-"""Labels that a function without ``sample_weight`` gets at most."""
+"""Largest number of labels that a function without ``sample_weight`` gets."""
 
 
 def check_scoring(scoring: Any) -> Scoring:
-    """Return a scoring; refuse what is neither a known name nor a function."""
+    """Return a scoring; refuse a value that is neither a known name nor a function."""
     return scoring if callable(scoring) else check_choice("scoring", scoring, SCORINGS)
 
 

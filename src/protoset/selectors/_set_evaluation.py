@@ -15,10 +15,10 @@ from protoset.selectors._voting import NearestMembers
 from protoset.spaces import TrainingSpace
 
 EXTENSION_BYTES = 192 * 2**20
-"""Largest memory of the full neighbour lists, of objects whose short lists did not suffice."""
+"""Largest memory of the full neighbour lists of objects whose short lists are not enough."""
 
 REVERSED_ENTRIES = 512
-"""Number of first entries of each list for which the objects that list an object are also known."""
+"""Number of first entries of each list that are also stored in reverse: for an object, the objects that list it."""
 
 STEPS_PER_CHECK = 1_000_000
 """Steps of a local search between two checks of the search limits."""

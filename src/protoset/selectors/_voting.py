@@ -37,8 +37,8 @@ LIST_LENGTH = 50
 class NearestMembers:
     """The k nearest members of a growing set, for every object.
 
-    They are nearest first. Where there are fewer members, ``neighbors`` is -1 and ``distances`` infinite. Of equally
-    near members the one with the lower ``priority`` comes first, by default the one in the earlier row.
+    The nearest comes first. If there are fewer members, ``neighbors`` is -1 and ``distances`` infinite. Among equally
+    near members, the one with the lower ``priority`` comes first; by default the one in the earlier row.
     """
 
     def __init__(self, space: TrainingSpace, k: int, priority: np.ndarray | None = None):
@@ -87,7 +87,7 @@ class NearestMembers:
 
 
 class TiedMembers(NearestMembers):
-    """As ``NearestMembers``; all members at the distance of the k-th vote."""
+    """Like ``NearestMembers``, but all members at the distance of the k-th member vote."""
 
     def __init__(self, space: TrainingSpace, codes: np.ndarray, k: int):
         super().__init__(space, k)
@@ -143,7 +143,7 @@ def outvoted(
 ) -> np.ndarray:
     """Whether the k nearest other members of each member (ascending) vote for a class that is not its own.
 
-    With ``every``: whether the nearest, the two nearest, ... or the k nearest do.
+    With ``every``: whether the 1, 2, ... or k nearest other members vote for such a class.
     """
     own = codes[members]
     if tie_rule == "row_order":
@@ -188,7 +188,7 @@ def object_priority(codes: np.ndarray, tie_rule: TieRule) -> np.ndarray:
 
 
 def class_priority(codes: np.ndarray) -> np.ndarray:
-    """Position of each class when the most frequent comes first; of equals the lower code."""
+    """Position of each class if the most frequent class comes first, and the lower code first among equals."""
     return np.argsort(np.argsort(-np.bincount(codes), kind="stable"))
 
 

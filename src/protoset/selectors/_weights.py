@@ -68,7 +68,7 @@ def check_class_weight(class_weight: Any) -> ClassWeight:
 
 
 def class_weights(class_weight: ClassWeight, classes: np.ndarray, class_counts: np.ndarray) -> np.ndarray:
-    """Weight of each class; "balanced" as scikit-learn has it: n / (number of classes * size of the class)."""
+    """Weight of each class; "balanced" as in scikit-learn: n / (number of classes * size of the class)."""
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str):

@@ -23,9 +23,10 @@ def all_knn(
 
 
 class AllKNN(VotingSelector):
-    """All-k edited nearest neighbour rule: drops objects that their 1, 2, ... or k nearest neighbours misclassify.
+    """All-k edited nearest neighbour rule: repeats the vote of :class:`ENN` with 1 to k neighbours.
 
-    All votes use the whole training set: objects are dropped only after the last vote.
+    An object is dropped if its 1, 2, ... or ``n_neighbors`` nearest neighbours vote for another class. All votes use
+    the whole training set: objects are dropped only after the last vote.
 
     Parameters
     ----------

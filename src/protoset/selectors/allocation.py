@@ -23,8 +23,20 @@ def check_size(n_prototypes: Any, *, automatic: bool = False) -> int | float:
         return int(n_prototypes)
     if 0 < (rate := as_float(n_prototypes)) <= 1:
         return rate
-    hint = did_you_mean(n_prototypes, ("auto",)) if automatic else ""
+    hint = meant_size(n_prototypes) or (did_you_mean(n_prototypes, ("auto",)) if automatic else "")
     raise ValueError(f"n_prototypes={n_prototypes!r} is neither a count nor a rate{hint}; {remedy}")
+
+
+def meant_size(n_prototypes: Any) -> str:
+    """Return a hint with the number that a text such as "10%" or a float such as 20.0 stands for; else nothing."""
+    try:
+        percentage = float(str(n_prototypes).removesuffix("%")) * (1 if str(n_prototypes).endswith("%") else 100)
+    except ValueError:
+        return ""
+    rate = percentage / 100
+    if 0 < rate < 1:
+        return f" (did you mean {rate:g}?)"
+    return f" (did you mean {rate:.0f}?)" if rate.is_integer() and 1 <= rate < 1e9 else ""
 
 
 def resolve_size(
@@ -33,13 +45,15 @@ def resolve_size(
     allocation: Allocation,
     *,
     n_objects: int | None = None,
+    some_weightless: bool = False,
     remedy: str = "",
 ) -> int:
     """Turn a count or a rate into a number of prototypes; ``class_sizes`` are numbers of distinct objects.
 
     A rate keeps at least one object of each class (one object with ``allocation="global"``). A count below the number
     of classes, or above the number ``n_objects`` of training objects, raises an error; ``remedy`` adds another way out
-    to its message. A count above the number of distinct objects keeps all distinct objects.
+    to its message, and with ``some_weightless`` the message says that objects of weight 0 do not count. A count above
+    the number of distinct objects keeps all distinct objects.
     """
     distinct = int(class_sizes.sum())
     n = distinct if n_objects is None else n_objects
@@ -47,7 +61,10 @@ def resolve_size(
     if not is_count(n_prototypes):
         return min(distinct, max(least, round(float(n_prototypes) * distinct)))
     if n_prototypes > n:
-        raise ValueError(f"n_prototypes={n_prototypes} is more than the {n} training objects; pass at most {n}")
+        counted = " with a sample_weight above 0" if some_weightless else ""
+        raise ValueError(
+            f"n_prototypes={n_prototypes} is more than the {n} training objects{counted}; pass at most {n}"
+        )
     if n_prototypes < least:
         raise ValueError(
             f"n_prototypes={n_prototypes} is less than the {least} classes, and every class keeps a prototype; "
@@ -61,8 +78,9 @@ def allocate(
 ) -> np.ndarray:
     """Share the prototypes among the classes; each class with members gets at least one, and at most its members.
 
-    ``"proportional"`` shares by the masses of the classes (by default their sizes) with largest remainders, ``"equal"``
-    equally, both as far as the members go. A prototype left over goes to the heavier class, then to the earlier one.
+    ``"proportional"`` shares by the masses of the classes (by default their sizes) with largest remainders. ``"equal"``
+    shares equally. No class gets more prototypes than it has members. A prototype left over goes to the heavier class,
+    then to the earlier one.
     """
     masses = class_sizes if masses is None else masses
     quota = _level(n_prototypes, class_sizes, masses if allocation == "proportional" else np.ones(len(class_sizes)))
@@ -77,7 +95,7 @@ def allocate(
 
 
 def _level(n_prototypes: int, class_sizes: np.ndarray, masses: np.ndarray) -> np.ndarray:
-    """Shares by the masses, where classes with too few members give all they have and the rest is shared on."""
+    """Share by the masses; a class with too few members gives all of them, and the others share the rest."""
     quota = np.zeros(len(class_sizes))
     open_classes = class_sizes > 0
     remaining = float(n_prototypes)

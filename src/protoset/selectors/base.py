@@ -31,7 +31,7 @@ SPARSE_METRICS = {"auto"} | {name for name, record in DISSIMILARITIES.items() if
 """Metrics that take sparse matrices."""
 
 DOUBTFUL_CLASSES = 1000
-"""So many classes are doubtful, however many objects they have."""
+"""Smallest number of classes for which a fit warns, however many objects the classes have."""
 
 FEWEST_JUDGED_CLASSES = 11
 """Number of classes below which classes with one object are not doubtful."""
@@ -335,7 +335,7 @@ def note_features(estimator: BaseEstimator, X: Any, n_features: int) -> None:
 
 
 def refuse_names(reason: str, /, **remedies: str) -> Callable[[Method], Method]:
-    """Make a function raise an error for some keyword arguments; the error has the reason and what to use instead."""
+    """Make a function raise an error for some keyword arguments; the error has the reason and the replacement."""
 
     def decorate(function: Method) -> Method:
         @wraps(function)
@@ -351,7 +351,7 @@ def refuse_names(reason: str, /, **remedies: str) -> Callable[[Method], Method]:
 
 
 refuse_old_names = partial(refuse_names, "is an old name")
-"""The same for names of an older version; the remedies are the new names."""
+"""``refuse_names`` for names of an older version; the remedies are the new names."""
 
 refuse_names_of_selector = partial(refuse_names, "is a parameter of the selector")
-"""The same for parameters that belong to the selector inside; the remedies show where to write them."""
+"""``refuse_names`` for parameters of the selector inside; the remedies show where to write them."""

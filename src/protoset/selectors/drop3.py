@@ -87,7 +87,7 @@ class CandidateLists:
         codes: np.ndarray | None = None,
     ):
         n = space.shape[0]
-        # Of equally near objects, those that come first here are nearer.
+        # Among equally near objects, the objects that come first in this order count as nearer.
         self._by_priority = np.arange(n)
         if codes is not None:
             self._by_priority = np.argsort(_voting.class_priority(codes)[codes], kind="stable")

@@ -25,7 +25,7 @@ WEIGHT_TOL = 1e-6
 """Relative error of the weights that a fit is solved to, besides its duality gap."""
 
 LARGEST_BLUR = 1e-3
-"""Part of the largest weight up to which a weight may count as 0 because its proof is weak."""
+"""A weight below this fraction of the largest weight may count as 0, because its proof is weak."""
 
 WEIGHT_WARNING = 1e-3
 """Relative error of the weights above which a fit warns."""
@@ -141,17 +141,17 @@ def solving_bytes_on_workers(n_objects: int) -> int:
 
 
 def _unless_ones(values: np.ndarray | None) -> np.ndarray | None:
-    """Return values that differ from 1; None where none does, which is computed in a shorter way."""
+    """Return the values; None if all are 1, which is a faster case."""
     return None if values is None or (values == 1).all() else values
 
 
 def proven_weights(solution: Solution, roots: np.ndarray | float = 1.0) -> np.ndarray:
-    """Weights of a solution; 0 where the certificate does not tell a weight from 0.
+    """Weights of a solution; 0 if the certificate cannot distinguish a weight from 0.
 
     The variables of the problem are the weights times ``roots``, the square roots of the numbers of copies.
 
-    A class far from all others gets weights many orders of magnitude below the largest. The values that the
-    solver leaves there depend on its path; ordered by them, the row order would decide.
+    A class far from all others gets weights many orders of magnitude below the largest weight. The exact values of such
+    weights depend on the path of the solver. If they ordered the objects, the row order would decide.
     """
     weights = solution.weights / roots
     blur = solution.weight_error * float(np.linalg.norm(solution.weights))

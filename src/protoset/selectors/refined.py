@@ -40,11 +40,11 @@ SWAPPED_OBJECTS = 512
 """Number of objects above which a set that will move is not refined: moves lower the error more, in less time."""
 
 SWAPPED_COSTLY_OBJECTS = 2048
-"""The same for objects whose distances cost much, such as series. A set of up to so many objects of any kind is refined
-after all if it does not move."""
+"""The same for objects with expensive distances, such as series. A set of at most this many objects of any kind is
+refined after all if its prototypes do not move."""
 
 Finishing = Callable[[TrainingSpace, DistinctObjects], Finish | None]
-"""Returns the function that changes a selected set before it predicts, such as moves; None for no change."""
+"""Function that returns how a selected set is changed before it predicts, for example by moves; None for no change."""
 
 
 class Refined(BaseSelector):
@@ -382,7 +382,7 @@ class Refined(BaseSelector):
 
     @property
     def _takes_graphs(self) -> bool:  # type: ignore[override]
-        # A graph is refused by _select, which names Refined.
+        # _select refuses a graph, with an error that names Refined.
         return True
 
     def __sklearn_tags__(self) -> Tags:

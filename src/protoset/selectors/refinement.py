@@ -211,7 +211,7 @@ def refining_bytes(n_objects: int, n_prototypes: int, object_bytes: int, max_obj
 
 
 def keeps_matrix(objects: DistinctObjects) -> bool:
-    """Whether a refinement of these objects keeps all their distances, whatever the number of prototypes."""
+    """Whether a refinement of these objects keeps all their distances, for any number of prototypes."""
     return (len(objects) + int((objects.counts > 1).sum())) ** 2 * 8 <= MATRIX_BYTES
 
 

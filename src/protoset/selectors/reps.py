@@ -27,7 +27,7 @@ from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._overlap import overlap_bytes, prototype_overlap
 from protoset.selectors._scoring import Scoring, check_scoring
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
-from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, resolve_size
+from protoset.selectors.allocation import ALLOCATIONS, Allocation, check_size, cut, meant_size, resolve_size
 from protoset.selectors.base import BaseSelector, refuse_old_names
 from protoset.selectors.ranking import (
     READINGS,
@@ -55,7 +55,7 @@ MeasureSizes = Callable[[], SizeCurve]
 """Function that measures the error at each size."""
 
 NoteLists = Callable[[NeighborLists | WorkerLists, DistinctObjects], None]
-"""Function that is told the neighbour lists of a fit, and their objects."""
+"""Function that is called with the neighbour lists of a fit, and their objects."""
 
 
 class REPS(BaseSelector):
@@ -306,8 +306,9 @@ class REPS(BaseSelector):
         n_prototypes = len(self.sample_indices_) if n_prototypes is None else n_prototypes
         if isinstance(n_prototypes, str):
             raise ValueError(
-                f"n_prototypes={n_prototypes!r} must be a count (int) or a rate in (0, 1] (float); "
-                "for the size that cross-validation chose, fit with n_prototypes='auto' and call select()"
+                f"n_prototypes={n_prototypes!r} must be a count (int) or a rate in (0, 1] (float)"
+                f"{meant_size(n_prototypes)}; for the size that cross-validation chose, fit with n_prototypes='auto' "
+                "and call select()"
             )
         return np.sort(self._rows[self._cut(check_size(n_prototypes), allocation)])
 
@@ -451,10 +452,17 @@ class REPS(BaseSelector):
     def _size(self, n_prototypes: Any, objects: DistinctObjects, allocation: Allocation) -> int:
         remedy = ", or use allocation='global' if a class may have no prototype"
         n_copies = max(len(objects), int(objects.counts.sum()))
-        return resolve_size(n_prototypes, objects.class_sizes, allocation, n_objects=n_copies, remedy=remedy)
+        return resolve_size(
+            n_prototypes,
+            objects.class_sizes,
+            allocation,
+            n_objects=n_copies,
+            some_weightless=objects.some_weightless,
+            remedy=remedy,
+        )
 
     def _estimate_memory(self, space: TrainingSpace, *, given: bool, sized: bool) -> MemoryEstimate:
-        """Estimate the memory of each stage of a fit; ``sized`` tells whether this selector measures a size curve."""
+        """Estimate the memory of each stage of a fit; ``sized`` says whether this selector measures a size curve."""
         search, n = NeighborSearch.of(self.search), space.shape[0]
         if self.solver == "distributed":
             estimate = MemoryEstimate({"solve": solving_bytes_on_workers(n)})

@@ -22,7 +22,7 @@ from protoset.selectors.base import BaseSelector, TieRule
 from protoset.spaces import TrainingSpace
 
 SHORT_CHUNK_SECONDS = 0.05
-"""After a chunk of mutations that took less time, the next chunk is twice as long."""
+"""Seconds: after a chunk of mutations that took less time, the next chunk is twice as long."""
 
 MUTATIONS_PER_DRAW = 4096
 """Number of mutations whose random numbers are drawn at a time."""

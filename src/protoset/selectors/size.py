@@ -36,10 +36,10 @@ N_SIZE_FOLDS = 5
 """Folds of the cross-validation."""
 
 SAMPLE_OBJECTS = 2000
-"""Objects on which the errors of refined sets are measured; a stratified sample of more."""
+"""Largest number of objects on which the errors of refined sets are measured; larger sets are sampled by class."""
 
 LEAST_SHARE = 1e-9
-"""Part of an object, or of a copy, that is a rounding error."""
+"""Fraction of an object, or of a copy, that counts as a rounding error."""
 
 ADAPTED_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2)
 """Selection rates that are tried with sets that will move: fewer prototypes are enough."""
@@ -49,8 +49,8 @@ CodesAtSize = Callable[[int, Any], np.ndarray]
 size."""
 
 Finish = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Does to a selected set what is done before it predicts: maps training objects, prototypes among them and held-out
-objects, all as positions, to the predicted classes of the latter."""
+"""Prepares a selected set and predicts: maps training objects, the prototypes among them and held-out objects, all as
+positions, to the predicted classes of the held-out objects."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +117,7 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
     by_class = order[np.argsort(objects.codes[order], kind="stable")]
     copies = copies_of(objects)
     ends = np.append(0.0, np.cumsum(copies[by_class]))
-    # How many of the first copies, up to each end, go to each fold.
+    # Number of copies, counted up to each end, that go to each fold.
     dealt = np.floor((ends + n_folds - 1 - np.arange(n_folds)[:, None]) / n_folds)
     shares = np.empty((n_folds, len(objects)))
     shares[:, by_class] = np.diff(dealt, axis=1)
@@ -125,9 +125,10 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
 
 
 def copies_of(objects: DistinctObjects) -> np.ndarray:
-    """Number of copies of each object, which are never divided: a part that is held out would know the other parts.
+    """Number of copies of each object. A copy is never divided: a training part would reveal a held-out part.
 
-    A copy has a weight of 1 or more, or of the mean weight where that is less than 1; an object of less is one copy.
+    A copy has a weight of at least 1, or of at least the mean weight if that is below 1. An object of a smaller weight
+    is one copy.
     """
     unit = min(1.0, float(objects.counts.mean()))
     return np.maximum(np.floor(objects.counts / unit + LEAST_SHARE), 1.0)
@@ -247,7 +248,7 @@ def _has_several_classes(training: DistinctObjects) -> bool:
 
 
 def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Allocation) -> dict[float, int]:
-    """Number of prototypes at each rate; of rates with the same number, the lowest."""
+    """Number of prototypes at each rate; if several rates give the same number, the lowest rate is kept."""
     sizes: dict[int, float] = {}
     for rate in rates:
         sizes.setdefault(resolve_size(rate, objects.class_sizes, allocation), rate)

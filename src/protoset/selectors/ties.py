@@ -1,7 +1,8 @@
 """The rule of ties: among equally near prototypes the majority of their labels decides.
 
-Each prototype has as many votes as training objects stand behind it. Of classes with equal votes the more frequent in
-the training set wins, then the lower code. So a prediction does not depend on the order of rows or prototypes.
+Each prototype has as many votes as training objects stand behind it. Among classes with equal votes, the class that is
+more frequent in the training set wins, then the lower code. So a prediction does not depend on the order of rows or
+prototypes.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class MajorityVote:
     class_totals: np.ndarray
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
-        """Position of the nearest prototype of each row of distances, of the class that wins the vote."""
+        """Return, for each row of distances, the position of the nearest prototype of the class that wins the vote."""
         # Without ties no vote is needed, and nothing is compiled.
         if 0 < block.size <= FEW_ENTRIES and (block == block.min(axis=1, keepdims=True)).sum() == len(block):
             return block.argmin(axis=1)

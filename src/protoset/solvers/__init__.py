@@ -70,12 +70,12 @@ def solve(
     Parameters
     ----------
     n_objects : float, optional
-        How many objects the rows stand for; by default as many as there are rows.
+        Number of objects that the rows stand for; by default the number of rows.
     solver : {"auto", "closed_form", "coordinate", "lbfgs", "cutting_plane", "distributed"}
-        ``"auto"`` takes the closed form where it is exact and the coordinate method elsewhere, with L-BFGS-B to finish
-        where that is slow. ``"distributed"`` needs nothing but products: the closed form, else L-BFGS-B.
+        ``"auto"`` uses the closed form if it is exact, else the coordinate method; if that is slow, L-BFGS-B finishes.
+        ``"distributed"`` needs only products: the closed form, else L-BFGS-B.
     tol : float
-        Relative duality gap to reach; a ``ConvergenceWarning`` names the gap if it is not.
+        Relative duality gap to reach; if it is not reached, a ``ConvergenceWarning`` names the gap.
     weight_tol : float
         Relative error of the weights to reach as well, as far as the arithmetic allows.
     """
@@ -110,7 +110,7 @@ def solve(
 def _solve_auto(
     features: sparse.csr_matrix, rho: np.ndarray, bound: float, tol: float, weight_tol: float, max_iter: int
 ) -> Solution:
-    """Coordinate ascent; where it creeps along a flat valley, L-BFGS-B and it take turns from where they are."""
+    """Coordinate ascent; if its progress is slow, it takes turns with L-BFGS-B, each from the last point."""
     n_iter = 0
 
     def run(method: Callable[..., Solution], start: np.ndarray | None) -> Solution:

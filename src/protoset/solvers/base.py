@@ -85,7 +85,7 @@ def certify(
 
 @dataclass(frozen=True)
 class Proof:
-    """What dual variables prove about the weights max(0, r'l), times ``stretch``; see ``Solution``."""
+    """Bounds that dual variables prove for the weights max(0, r'l), times ``stretch``; see ``Solution``."""
 
     stretch: float
     primal: float
@@ -101,9 +101,9 @@ class Proof:
 def prove(products: np.ndarray, rho: np.ndarray, bound: float, dual_variables: np.ndarray, norm: float) -> Proof:
     """Compare the objectives of dual variables and of the best of two multiples of their weights.
 
-    With a large bound the weights are those that meet every constraint, and on the way there a
-    constraint that is missed by a millionth may cost more than everything else. So besides the
-    weights themselves, their smallest multiple that meets every constraint is tried.
+    With a large bound the optimal weights meet every constraint. Before the optimum, a constraint that is missed by a
+    millionth may cost more than everything else. So besides the weights themselves, their smallest multiple that meets
+    every constraint is tried.
 
     ``products`` are the features of each object times the weights; ``norm`` is half the squared norm of the weights.
     """
@@ -140,7 +140,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def weights_from(features: sparse.csr_matrix, dual_variables: np.ndarray) -> np.ndarray:
-    """Weights max(0, r'l), where what is left of friends and enemies that cancel out counts as 0."""
+    """Weights max(0, r'l); if friends and enemies cancel out, the remaining rounding error counts as 0."""
     pull = features.T @ dual_variables
     if hasattr(features, "magnitudes"):
         sizes = features.magnitudes()
@@ -150,7 +150,7 @@ def weights_from(features: sparse.csr_matrix, dual_variables: np.ndarray) -> np.
 
 
 def starting_point(features: sparse.csr_matrix, rho: np.ndarray, bound: float) -> np.ndarray:
-    """Dual variables to start from: all equal, and the best of those."""
+    """Dual variables to start from: all equal, with the best common value."""
     direction = np.zeros(len(rho))
     direction[constrained(rho)] = 1.0
     weights = np.maximum(features.T @ direction, 0.0)
@@ -162,7 +162,7 @@ def starting_point(features: sparse.csr_matrix, rho: np.ndarray, bound: float) -
 def constrained(rho: np.ndarray) -> np.ndarray:
     """Objects whose constraint can be violated.
 
-    One that has only friends among its neighbours has rho = 0 and no negative feature: its
-    constraint holds for every w >= 0, and its dual variable is 0.
+    An object with only friends among its neighbours has rho = 0 and no negative feature. Its constraint holds for every
+    w >= 0, and its dual variable is 0.
     """
     return np.flatnonzero(rho > 0)

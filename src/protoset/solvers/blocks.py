@@ -3,8 +3,8 @@
     weights w   --> every block: r_b w                        --> products, one after the other
     duals l_b   --> every block: r_b' l_b --> sums of pairs, of pairs of these ... --> r'l
 
-What solvers that need nothing but products ask of a sparse matrix. Blocks and pairs are always the same, so that no
-digit depends on the number of workers.
+The part of a sparse matrix that solvers use if they need only products. Blocks and pairs are always the same, so that
+no digit depends on the number of workers.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ There is one slack xi for all constraints: for every subset of the objects, the 
 most xi. The working set starts empty. Each round solves the problem over the subsets found so far and
 adds the subset that the solution violates most: the objects whose constraint it violates.
 
-The small problem of each round is solved to about eight digits of the objective. That limits what
-can be reached: with a small C, weights that are a millionth of the objective stay unproved, and with
-a large C, where the number of rounds grows, this is by far the slowest of the solvers.
+The small problem of each round is solved to about eight digits of the objective. That limits the precision: with a
+small C, weights that are a millionth of the objective stay unproved. With a large C the number of rounds grows, and
+this is by far the slowest of the solvers.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ __all__ = [
 
 
 WARNED_CALLER = 6
-"""Calls between a warning about the objects and the code of the user, who called ``fit``."""
+"""Number of calls between a warning about the objects and the code of the user that called ``fit``."""
 
 
 def _registered() -> dict[str, Dissimilarity]:
@@ -51,7 +51,7 @@ def _registered() -> dict[str, Dissimilarity]:
 
 
 DISSIMILARITIES: dict[str, Dissimilarity] = _registered()
-"""Every named dissimilarity."""
+"""Every named dissimilarity, by its name: a :class:`Dissimilarity`."""
 
 
 def make_space(X: Any, metric: Any = "auto", metric_params: Mapping[str, Any] | None = None, *, y: Any = None) -> Space:

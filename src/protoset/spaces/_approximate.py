@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from protoset.spaces.base import Space
 
 APPROXIMATE_FROM = 100_000
-"""Objects from which on ``"auto"`` chooses the approximate search, where there is one."""
+"""Smallest number of objects for which ``"auto"`` chooses the approximate search, if there is one."""
 
 RECALL_TARGET = 0.97
 """Share of the true neighbours at which the rounds end."""
@@ -102,7 +102,7 @@ def approximate_lists(
 
 
 def sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune a search with, and rows to measure it with; they overlap where there are very few rows."""
+    """Rows that tune a search, and rows that measure it; they overlap if there are very few rows."""
     drawn = np.random.default_rng(0).permutation(n)[: TUNING_ROWS + RECALL_ROWS]
     n_tuning = min(TUNING_ROWS, max(1, len(drawn) // 3))
     return np.sort(drawn[:n_tuning]), np.sort(drawn[min(n_tuning, len(drawn) - 1) :])

@@ -3,10 +3,10 @@
     means of segments -> nearest vectors -> NN-descent under the metric -> recall on a sample
                          (``_cells``)        (``_pair_descent``)
 
-Series with similar means of segments are the first candidates. Warping makes them a poor start where neighbours differ
-by shifts; the rounds of NN-descent find the rest, because a neighbour of a neighbour is likely to be one. Rounds go
-along more edges until the share ``RECALL_TARGET`` of the neighbours of a sample is found. Another sample measures the
-recall of the result. Listed distances are those of the exact search.
+Series with similar means of segments are the first candidates. If neighbours differ by shifts, these candidates are a
+poor start. The rounds of NN-descent find the other neighbours, because a neighbour of a neighbour is likely to be a
+neighbour. Rounds go along more edges until the share ``RECALL_TARGET`` of the neighbours of a sample is found. Another
+sample measures the recall of the result. Listed distances are those of the exact search.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from protoset.spaces._pair_descent import GATHERED_PAIRS, PairDescent, PairDista
 from protoset.spaces.series_data import Series
 
 SERIES_APPROXIMATE_FROM = 20_000
-"""Series from which on ``"auto"`` chooses the approximate search."""
+"""Smallest number of series for which ``"auto"`` chooses the approximate search."""
 
 MEAN_SEGMENTS = (16, 8, 4)
-"""Segments of a series whose means are compared to find candidates. Few long segments forgive shifts: with short ones
-alone, series with sharp steps fall into groups without a way between them."""
+"""Numbers of segments of a series whose means are compared to find candidates. Few long segments tolerate shifts. With
+short segments alone, series with sharp steps form groups that no edge connects."""
 
 UNWARPED_SEGMENTS = 128
 """Segments where no point is matched with a point at another time."""
 
 LEAST_LISTED = 30
-"""Least number of neighbours that rounds keep: fewer lead to too few others."""
+"""Smallest number of neighbours that rounds keep: fewer neighbours lead to too few further candidates."""
 
 WIDTHS = (20, 30)
 """Outgoing edges of a series that rounds follow, and as many incoming edges; more until the recall is reached."""
@@ -49,7 +49,7 @@ ROUNDS_PER_WIDTH = 12
 """Largest number of rounds of a width."""
 
 TYPICAL_ROUNDS = 7
-"""Rounds that reports of progress expect."""
+"""Number of rounds that reports of progress assume."""
 
 TUNING_SERIES = 100
 """Series searched exactly to decide whether rounds along more edges follow."""
@@ -58,12 +58,12 @@ MEASURED_SERIES = 300
 """Series searched exactly to measure the recall."""
 
 CELLS_AT_ONCE = 2**28
-"""Cells of warping paths between two looks at an interruption: a second at most."""
+"""Number of cells of warping paths between two checks for an interruption: one second at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class ComparedSeries:
-    """Series, their distances, and what a distance costs.
+    """Series, their distances, and the cost of a distance.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class ComparedSeries:
 
     @property
     def pairs_at_once(self) -> int:
-        """Pairs that are compared in about a second at most."""
+        """Number of pairs that are compared in at most about one second."""
         length = float(self.series.lengths.mean())
         cells = length * min(length, 2 * self.radius + 1) * self.series.n_channels
         return max(1, int(CELLS_AT_ONCE / cells))
@@ -180,14 +180,14 @@ def _complete(descent: PairDescent, n_jobs: int | None) -> None:
 
 
 def _sampled_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to tune the search with, and rows to measure it with; they overlap where there are very few rows."""
+    """Rows that tune the search, and rows that measure it; they overlap if there are very few rows."""
     drawn = np.random.default_rng(0).permutation(n)[: TUNING_SERIES + MEASURED_SERIES]
     n_tuning = min(TUNING_SERIES, max(1, len(drawn) // 3))
     return np.sort(drawn[:n_tuning]), np.sort(drawn[min(n_tuning, len(drawn) - 1) :])
 
 
 def _recall(descent: PairDescent, rows: np.ndarray, k: int, n_jobs: int | None) -> float:
-    """Share of the true neighbours of some rows that are listed. Of neighbours at the same distance, any may be."""
+    """Share of the true neighbours of some rows that are listed; any neighbour at the same distance counts."""
 
     def search(row: int) -> float:
         listed = descent.distances[row, :k]

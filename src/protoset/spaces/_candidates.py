@@ -23,26 +23,27 @@ from protoset import kernels
 from protoset._blocks import in_threads, n_processors, row_slices
 
 FAISS_FEATURES = 32
-"""Features from which on faiss is used, where it is installed."""
+"""Smallest number of features for which faiss is used, if it is installed."""
 
 FAISS_OBJECTS = 2000
-"""Objects from which on faiss is used, where it is installed."""
+"""Smallest number of objects for which faiss is used, if it is installed."""
 
 TREE_FEATURES = 7
-"""Features up to which a tree is used. scikit-learn uses trees up to 15 features, where they take seven times as long
-as comparing all pairs (40,000 objects, 14 features)."""
+"""Largest number of features for which a tree is used. scikit-learn uses trees for up to 15 features, although a tree
+then takes seven times as long as comparing all pairs (40,000 objects, 14 features)."""
 
 PRODUCT_OBJECTS = 2049
-"""Objects from which on products of matrices are used, without faiss."""
+"""Smallest number of objects for which products of matrices are used, without faiss."""
 
 SORTED_WIDTH = 128
-"""Candidates of an object up to which they are kept sorted while products are read; more are sorted at the end."""
+"""Largest number of candidates of an object that are kept sorted while products are read; more are sorted at the
+end."""
 
 PRODUCT_BLOCKS = 16
-"""Blocks of products in the memory of one block of dissimilarities: small ones stay in the cache of a processor."""
+"""Number of blocks of products in the memory of one block of dissimilarities: small blocks stay in the cache."""
 
 FEW_PAIRS = 2048**2
-"""Pairs up to which a search takes one thread: others would wait for work longer than they work."""
+"""Largest number of pairs for which a search uses one thread: further threads would mostly wait."""
 
 
 def make_candidates(centred: np.ndarray, n_jobs: int | None) -> CandidateSource:
@@ -98,7 +99,7 @@ class SingleCandidates:
 
     def __init__(self, centred: np.ndarray, n_jobs: int | None):
         self._n_jobs = n_jobs
-        # Scaled, so that no square overflows; ``vanished`` bounds what underflows.
+        # Scaled, so that no square overflows; ``vanished`` bounds the squares that underflow.
         self._unit = float(np.abs(centred).max()) or 1.0
         self._vectors = np.ascontiguousarray(centred / self._unit, np.float32)
         self.error = rounding(centred.shape[1], float(np.finfo(np.float32).eps))
@@ -137,7 +138,7 @@ class ProductCandidates(SingleCandidates):
             order = np.argsort(values, axis=1)
             indices[part], squared[part] = np.take_along_axis(nearest, order, 1), np.take_along_axis(values, order, 1)
 
-        # As many threads as scikit-learn takes, and none of BLAS beside them.
+        # As many threads as scikit-learn uses; BLAS uses no further threads.
         with threadpool_limits(1, user_api="blas"):
             parts = row_slices(len(rows), PRODUCT_BLOCKS * self._right.shape[1] * 4)
             in_threads(-1 if self._n_jobs is None else self._n_jobs)(delayed(search)(part) for part in parts)
@@ -201,8 +202,8 @@ _first_openmp_pid: list[int] = []
 def _openmp_limit(n_jobs: int | None) -> int | None:
     """Number of threads of OpenMP; None for its own default.
 
-    A forked child does not have the threads of its parent, and OpenMP would wait for them for ever; one thread waits
-    for no other.
+    A forked child does not have the threads of its parent, and OpenMP would wait for them for ever. With one thread it
+    does not wait.
     """
     if not _first_openmp_pid:
         _first_openmp_pid.append(os.getpid())

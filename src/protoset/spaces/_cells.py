@@ -27,22 +27,22 @@ CELL_SIZE = 500
 """Average number of vectors in a cell."""
 
 LARGEST_CELL = 4
-"""A cell of more than so many times the average size is split."""
+"""A cell that is this many times larger than the average is split."""
 
 CENTRE_SAMPLE = 48
-"""Vectors per cell that the centres are learned from."""
+"""Number of vectors per cell from which the centres are learned."""
 
 KMEANS_ROUNDS = 8
 """Rounds of k-means."""
 
 NEAR_GROUPS = 8
-"""Nearest groups of a vector, whose cells are compared with it."""
+"""Number of nearest groups of a vector whose cells are compared with it."""
 
 PROBED_CELLS = 10
-"""Nearest cells of a vector, which its first list comes from."""
+"""Number of nearest cells of a vector from which its first list comes."""
 
 MOST_WIDTH = 40
-"""Outgoing edges of an object that a round of NN-descent follows at most, and as many incoming edges."""
+"""Largest number of outgoing edges of an object that a round of NN-descent follows, and of incoming edges."""
 
 LEAST_DESCENT_GAIN = 0.01
 """NN-descent ends when a smaller share of the lists has improved in a round."""
@@ -51,10 +51,10 @@ DESCENT_ROUNDS = 12
 """Largest number of rounds of NN-descent."""
 
 QUERIES_AT_ONCE = 16_384
-"""Queries that search cells together."""
+"""Number of queries that search cells together."""
 
 MOST_PROPOSALS = 2**21
-"""Proposals of a round that are collected before they are merged into the lists."""
+"""Number of proposals of a round that are collected before they are merged into the lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,8 @@ class CellCandidates:
         proposals = [
             (np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float32)) for _ in bounds[1:]
         ]
-        # An object as far as the last entry is not proposed: else many equal vectors would all be proposed.
+        # An object at the distance of the last entry is not proposed; otherwise many equal vectors would all be
+        # proposed.
         reach = np.nextafter(self._squared[:, -1], np.float32(-1.0))
 
         def accept(start: int, stop: int, counts: list[int]) -> None:

@@ -14,17 +14,17 @@ from protoset.spaces.base import ApproximateSearch
 from protoset.spaces.vectors import VectorSpace
 
 SAMPLE_TASK_ROWS = 2_048
-"""Rows whose neighbours one task searches."""
+"""Number of rows whose neighbours one task searches."""
 
 LEAST_SAMPLE_ROWS = 4_096
-"""Rows from which on the workers search."""
+"""Smallest number of rows for which the workers search."""
 
 
 class ClusterSample(VectorSpace):
     """Vectors in this process, whose neighbours the workers search.
 
-    The lists are those of one process, bit by bit. Blocks of distances are computed in this process, because to
-    transfer a block from a worker takes as long. Spaces that are made from this one have no client: they are small.
+    The lists are those of one process, bit by bit. Blocks of distances are computed in this process, because the
+    transfer of a block from a worker takes as long. Spaces that are made from this one have no client: they are small.
     """
 
     def __init__(

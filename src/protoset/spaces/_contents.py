@@ -1,7 +1,7 @@
 """Numbers for objects by their content: equal numbers mean identical objects.
 
-The order of the numbers is that of the contents, value by value, and not that of the rows. It does not change where all
-values of a column are scaled alike.
+The numbers follow the order of the contents, value by value, not the order of the rows. Scaling all values of a column
+by the same factor does not change this order.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def number_ragged(lengths: np.ndarray, *columns: np.ndarray) -> np.ndarray:
     def by_position(rows: np.ndarray) -> Iterator[np.ndarray]:
         yield lengths[rows]
         for position in range(int(lengths.max(initial=0))):
-            # Rows that have ended are decided: the lengths come first.
+            # Rows that have ended are already ordered: the lengths come first.
             entry = np.minimum(indptr[rows] + position, len(entries) - 1)
             yield from entries[entry].T
 
@@ -77,10 +77,10 @@ def rank_values(values: Iterable[Any]) -> np.ndarray:
 
 
 def number_distances(block: Callable[[Any, Any], np.ndarray], n_objects: int) -> np.ndarray:
-    """Numbers for objects that only their distances are known of; ``block`` gives distances of rows to columns.
+    """Numbers for objects of which only the distances are known; ``block`` gives distances of rows to columns.
 
     Two objects are identical if their distances to and from all others are equal, and those between them 0. The order
-    is that of a hash of the distances, in which their order does not count.
+    is that of a hash of the distances; the hash does not depend on the order of the distances.
     """
     of_rows, of_columns = np.zeros(n_objects, np.uint64), np.zeros(n_objects, np.uint64)
     has_zero = np.zeros(n_objects, bool)
@@ -116,7 +116,7 @@ def _number(
     equal: Callable[[np.ndarray, np.ndarray], bool],
     columns_of: Callable[[np.ndarray], Iterable[np.ndarray]],
 ) -> np.ndarray:
-    """Numbers for objects whose hashes are equal if they are; ``columns_of`` gives the values of some objects."""
+    """Numbers for objects; equal objects have equal hashes, and ``columns_of`` gives the values of some objects."""
     rows = np.arange(len(hashes))
     in_order = np.sort(hashes)
     if (in_order[1:] != in_order[:-1]).all():

@@ -1,4 +1,4 @@
-"""A space that counts the dissimilarities asked of it, so that the costs of methods compare without a clock."""
+"""A space that counts the dissimilarities that are requested, to compare the costs of methods without a clock."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class CountedSpace(TrainingSpace):
         return centre
 
     def _add(self, count: int) -> None:
-        # An addition without a call in it: threads do not come between its reading and its writing.
+        # A plain addition without a call: no other thread runs between its read and its write.
         self.n_distances += count
 
     def _count(self, rows: Any, columns: Any) -> int:

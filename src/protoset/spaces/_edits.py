@@ -22,7 +22,7 @@ def edits_between(metric: str, query: Any, prototype: Any) -> tuple[Edit, ...] |
 
 
 def _by_position(a: Sequence[Any], b: Sequence[Any]) -> Iterator[Edit]:
-    """Edits of the Hamming distance: symbols that differ, then the end of the longer one."""
+    """Edits of the Hamming distance: symbols that differ, then the end of the longer string."""
     shorter = min(len(a), len(b))
     yield from (Edit("replace", position, position) for position in range(shorter) if a[position] != b[position])
     yield from (Edit("delete", position, shorter) for position in range(shorter, len(a)))
@@ -51,7 +51,7 @@ def _with_exchanges(a: Sequence[Any], b: Sequence[Any]) -> tuple[Edit, ...]:
             ]
             k, m = last_row.get(b[j - 1], 0), last_column
             if k and m:
-                # a[k - 1] and a[i - 1] are exchanged; what is between them is deleted, or inserted.
+                # a[k - 1] and a[i - 1] are exchanged; the symbols between them are deleted, or inserted.
                 choices.append((steps[k - 1][m - 1][0] + (i - k) + (j - m) - 1, (k - 1, m - 1)))
             steps[i][j] = min(choices, key=lambda choice: choice[0])
             if not differ:

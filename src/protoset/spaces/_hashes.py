@@ -1,4 +1,4 @@
-"""Hashes of the content of objects, so that identical ones are found without comparing all pairs.
+"""Hashes of the content of objects, so that identical objects are found without comparing all pairs.
 
 Numbers are hashed by their bits. 0 and -0 have one hash, and so have all NaN.
 """

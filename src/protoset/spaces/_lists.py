@@ -11,7 +11,7 @@ from protoset import kernels
 from protoset._arrays import row_pointers
 
 FEW_ENTRIES = 2**17
-"""Entries of a block up to which NumPy lists neighbours about as fast as a kernel, which has to be compiled first."""
+"""Largest number of entries of a block for which NumPy is about as fast as a kernel, which must be compiled first."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def join_lists(
 def smallest_of(block: np.ndarray, own: np.ndarray, k: int, limit: int) -> RawLists:
     """Find the k nearest columns of each row of a block, and all that tie with the last, up to ``limit`` >= k.
 
-    ``own`` is the column of each row itself, which is left out; -1 where it has none. A row whose ties do not fit keeps
-    the lowest columns.
+    ``own`` is the column of the row itself, which is left out; -1 if the row is not a column. If the ties of a row do
+    not fit, the lowest columns are kept.
     """
     if block.size <= FEW_ENTRIES:
         return _smallest_of_few(block, own, k, limit)

@@ -11,7 +11,8 @@ from protoset.spaces._lists import RawLists, SearchCounters
 class NearestSoFar:
     """The nearest neighbours found so far of each of n objects, with all ties of the last one.
 
-    Of ties beyond ``limit`` those with the highest indices are dropped. ``arrays`` is the state that the kernels take.
+    If there are more ties than ``limit`` allows, the ties with the highest indices are dropped. ``arrays`` is the state
+    that the kernels take.
     """
 
     def __init__(self, n_objects: int, n_neighbors: int, limit: int):
@@ -30,7 +31,7 @@ class NearestSoFar:
 
     @property
     def thresholds(self) -> np.ndarray:
-        """Distance of each object beyond which others are dropped; callers may lower it to a proven bound."""
+        """Distance of each object beyond which other objects are dropped; callers may lower it to a proven bound."""
         return self.arrays.thresholds
 
     def push_strip(self, first: int, block: np.ndarray) -> None:

@@ -30,7 +30,7 @@ Proposals = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Owners of lists, objects to enter into the lists, and their distances."""
 
 GATHERED_PAIRS = 2**17
-"""Pairs that a worker gathers at a time, or as many as there are objects."""
+"""Number of pairs that a worker gathers at a time; at least the number of objects."""
 
 
 class PairDescent:
@@ -87,7 +87,7 @@ class PairDescent:
         """
         edges = kernels.graphs.incident_edges(self.indices, width)
         is_new = kernels.graphs.new_edges(edges, self._edges)
-        # Where distances tie, an entry may be nearer and the last entry as far as before.
+        # If distances tie, an entry may be nearer although the last entry is as far as before.
         self._edges, before = edges, self.distances.sum(axis=1)
         middles = kernels.neighbor_pairs.invert_edges(edges, is_new)
 
@@ -96,7 +96,8 @@ class PairDescent:
                 start, stop, edges, is_new, middles, self.indices, seen, firsts, seconds
             )
 
-        # An object as far as the last entry is not compared: else many equal objects would all be compared.
+        # An object at the distance of the last entry is not compared; otherwise many equal objects would all be
+        # compared.
         self._compare(gather, np.nextafter(self.distances[:, -1], -1.0))
         return float(np.mean(self.distances.sum(axis=1) < before))
 

@@ -38,7 +38,7 @@ PARENT_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Failure:
-    """A pair that gave no dissimilarity: the exception that the function raised, or what it returned."""
+    """A pair without a dissimilarity: the exception that the function raised, or the value that it returned."""
 
     error: Exception | None
     returned: str = ""
@@ -124,7 +124,7 @@ class PairEvaluator:
             start = stop
 
     def _task(self, rows: list[Any], columns: list[Any], left: np.ndarray, right: np.ndarray, block: slice) -> Task:
-        # With the objects that it needs alone: a task may be sent to another process.
+        # Only with the objects that it needs: a task may be sent to another process.
         used_rows, i = np.unique(left[block], return_inverse=True)
         used_columns, j = np.unique(right[block], return_inverse=True)
         objects = [rows[row] for row in used_rows], [columns[column] for column in used_columns]

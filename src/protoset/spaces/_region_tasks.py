@@ -16,10 +16,10 @@ from protoset.spaces._lists import RawLists, join_lists, smallest_of
 from protoset.spaces.vectors import VectorSpace
 
 APPROXIMATE_ROWS = 20_000
-"""Rows of a region from which on it is searched approximately."""
+"""Smallest number of rows of a region that is searched approximately."""
 
 APPROXIMATE_FEATURES = 5
-"""Features from which on a region is searched approximately."""
+"""Smallest number of features for which a region is searched approximately."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,28 +45,28 @@ REGION_ROWS = 50_000
 """Rows of a region, including rows that are also in other regions."""
 
 MOST_REGIONS = 200
-"""Number of regions from which on regions grow instead: each region makes two tasks per block of rows."""
+"""Number of regions at which the regions become larger instead: each region makes two tasks per block of rows."""
 
 GROWN_ROWS = 500_000
-"""Rows up to which regions grow: a worker must hold a region."""
+"""Largest number of rows of a region: a worker must hold a region."""
 
 VISITED_REGIONS = 4
-"""Regions that a row is in; fewer where there are few regions."""
+"""Number of regions of a row; fewer if there are few regions."""
 
 LARGEST_REGION = 3
-"""A region of more than so many times the usual rows is split: a worker must hold it."""
+"""A region that is this many times larger than usual is split: a worker must hold it."""
 
 SAMPLED_PER_REGION = 200
-"""Rows per region that the centres are learned from."""
+"""Number of rows per region from which the centres are learned."""
 
 SAMPLE_BYTES = 256 * 2**20
-"""Largest memory of the rows that the centres are learned from."""
+"""Largest memory of the rows from which the centres are learned."""
 
 LLOYD_STEPS = 2
 """Steps of k-means. With more steps the regions of all rounds become similar."""
 
 MERGED_REGIONS = 32
-"""Regions whose lists are merged together: lists that wait for a merge take memory on the workers."""
+"""Number of regions whose lists are merged together: lists that wait for a merge take memory on the workers."""
 
 REGION_ROUNDS = 6
 """Largest number of rounds."""
@@ -113,11 +113,11 @@ def lists_by_region(space: DistributedVectorSpace, n_neighbors: int) -> ClusterL
 
 
 def make_plan(space: DistributedVectorSpace, n_neighbors: int) -> Plan:
-    """Choose the number of regions, and ask a worker whether it has faiss: all are taken to be alike."""
+    """Choose the number of regions, and ask one worker whether it has faiss: all workers are assumed to be alike."""
     n = space.shape[0]
     n_regions = n_visited = 1
     if n > REGION_ROWS:
-        # Among few regions, two objects share one sooner.
+        # If there are few regions, two objects share one more often.
         n_visited = min(VISITED_REGIONS, 1 + math.ceil(math.log2(n / REGION_ROWS)))
         rows = n * n_visited
         n_regions = max(n_visited + 1, min(MOST_REGIONS, rows // REGION_ROWS), rows // max(GROWN_ROWS, REGION_ROWS))

@@ -38,7 +38,7 @@ FEWEST_MATRIX_ROWS = 4
 
 
 def warn_of_columns(columns: Iterable[tuple[Any, Iterable[Any]]], stacklevel: int = 2) -> None:
-    """Warn of categorical columns, given by name and values, that tell nothing about which objects are alike."""
+    """Warn of categorical columns, given by name and values, that say nothing about the similarity of objects."""
     doubts = []
     for name, values in columns:
         known = [value for value in values if not is_missing(value) and isinstance(value, Hashable)]

@@ -1,4 +1,4 @@
-"""Dissimilarities between objects: what methods may ask, and what a new kind of object has to provide.
+"""Dissimilarities between objects: the interface for methods, and the base class of new kinds of objects.
 
     row objects        dissimilarities      column objects
    (queries, or the  ------------------->  (training objects,
@@ -190,7 +190,8 @@ class TrainingSpace(Dissimilarities):
     """Whether ``remember_matrix`` keeps all dissimilarities."""
 
     approximate_from: int | None = None
-    """Objects from which on ``search="auto"`` is approximate; None for the number that holds for vectors."""
+    """Smallest number of objects for which ``search="auto"`` is approximate; None for the number that holds for
+    vectors."""
 
     @abstractmethod
     def prototypes(self, indices: np.ndarray) -> PrototypeSpace:
@@ -207,11 +208,11 @@ class TrainingSpace(Dissimilarities):
 
     @property
     def movable(self) -> MovableObjects | None:
-        """The objects as numbers that gradient steps change; None where these objects cannot move."""
+        """The objects as numbers that gradient steps change; None if these objects cannot move."""
         return None
 
     def movable_among(self, members: np.ndarray) -> MovableObjects | None:
-        """As ``movable``, for some of the objects. Spaces of very many objects override this method."""
+        """Like ``movable``, for some of the objects. Spaces of very many objects override this method."""
         return self.subset(members).movable
 
     @property
@@ -224,7 +225,7 @@ class TrainingSpace(Dissimilarities):
         return self.block(slice(None), np.array([column]))[:, 0]
 
     def distances_within(self, column: int, cutoffs: np.ndarray) -> np.ndarray:
-        """As ``distances_to``, for each row up to its cut-off; a larger dissimilarity may be infinite."""
+        """Like ``distances_to``, for each row up to its cut-off; a larger dissimilarity may be infinite."""
         return self.distances_to(column)
 
     def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:

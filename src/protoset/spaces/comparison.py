@@ -147,7 +147,7 @@ class Edit(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of two aligned strings: a symbol of each, None for a gap, and the edit between them, None for none."""
+    """A column of two aligned strings: a symbol of each string (None for a gap), and the edit between them, if any."""
 
     query: Any
     prototype: Any

@@ -4,11 +4,11 @@
                          each adds to the lists of r
 
 That is the exact search; the approximate one is in ``_regions``. The distances of a pair are the same in every block,
-and lists are merged in a way that does not depend on the parts: the result of an exact search is that of one process,
-bit by bit, whatever the blocks, the number of workers, or what was computed twice, on processors of a kind.
+and lists are merged in a way that does not depend on the parts: on processors of the same kind, an exact search gives
+the result of one process, bit by bit, for any blocks and any number of workers, even if tasks were computed twice.
 
-An array travels inside the tasks: through the scheduler, which keeps it as long as the space lives, to make again what
-a worker loses. Much data is better a Dask collection, whose blocks the workers read or compute.
+An array is sent inside the tasks, through the scheduler. The scheduler keeps the array as long as the space exists, to
+repeat the tasks of lost workers. For large data, a Dask collection is better: the workers read or compute its blocks.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ STATELESS = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
 """Metrics that learn nothing from the training set."""
 
 MOST_ROWS = int(np.iinfo(np.int32).max)
-"""Rows that 32-bit indices can number."""
+"""Largest number of rows: 32-bit indices number them."""
 
 BLOCK_ROWS = 16_384
 """Rows of a block of an array in memory."""
 
 MOST_BLOCKS = 200
-"""Blocks from which on the blocks grow instead, because every pair of blocks makes a task."""
+"""Number of blocks at which the blocks become larger instead, because every pair of blocks makes a task."""
 
 
 class DistributedVectorSpace(TrainingSpace):
@@ -74,7 +74,7 @@ class DistributedVectorSpace(TrainingSpace):
             rows = as_dask_rows(X, client)
             _check_rows(rows.shape[0])
             filled = np.flatnonzero(rows.chunks[0])  # a filter may leave nothing of a chunk
-            # What a worker loses is made again from the collection's own graph.
+            # Blocks that a worker loses are computed again from the graph of the collection.
             parts = client.compute(list(rows.to_delayed().ravel()[filled]), retries=RETRIES)
             sizes, width = np.array(rows.chunks[0])[filled].tolist(), rows.shape[1]
             itemsize = 4 if rows.dtype == np.float32 else 8
@@ -108,7 +108,7 @@ class DistributedVectorSpace(TrainingSpace):
 
     @property
     def approximate_search(self) -> ApproximateSearch | None:
-        """Approximate search, where every block has one; the workers are asked once."""
+        """Approximate search, if every block has one; the workers are asked once."""
         if self._approximable is None:
             answers = [submit(self.client, _is_approximable, block) for block in self.blocks]
             self._approximable = all(gather(self.client, answers))
@@ -117,14 +117,14 @@ class DistributedVectorSpace(TrainingSpace):
     def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Exact neighbours; the lists come here."""
+        """Exact neighbours; the lists are fetched to this process."""
         lists = self.kneighbors_on_workers(n_neighbors, limit=limit)
         return RawLists.concatenate(gather(self.client, lists.blocks))
 
     def approximate_kneighbors(
         self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None
     ) -> RawLists:
-        """Most neighbours, by regions; the lists come here, block by block."""
+        """Most neighbours, by regions; the lists are fetched to this process, block by block."""
         lists = self.approximate_on_workers(n_neighbors)
         by_block = gather(self.client, [submit(self.client, getattr, block, "counts") for block in lists.blocks])
         counts = np.concatenate(by_block)
@@ -137,11 +137,11 @@ class DistributedVectorSpace(TrainingSpace):
         return RawLists(counts, indices, distances, np.zeros(len(counts), bool), recall=lists.recall)
 
     def approximate_on_workers(self, n_neighbors: int) -> ClusterLists:
-        """Most neighbours of each block of rows: the lists stay where they are, their recall comes here."""
+        """Most neighbours of each block of rows: the lists stay on the workers, their recall is returned."""
         return lists_by_region(self, n_neighbors)
 
     def kneighbors_on_workers(self, n_neighbors: int, *, limit: int) -> ClusterLists:
-        """Exact neighbours of each block of rows: the lists stay where they are."""
+        """Exact neighbours of each block of rows: the lists stay on the workers."""
         k = min(n_neighbors, self.shape[0] - 1)
         limit = max(limit, k)
         chains = []
@@ -161,7 +161,7 @@ class DistributedVectorSpace(TrainingSpace):
         choose: Choice | None = None,
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns, which come here and go to every worker, to each row."""
+        """Nearest of the columns to each row; the columns are fetched and sent to every worker."""
         wanted = np.arange(self.shape[0])[rows]
         among = send(self.client, self.fetch(np.arange(self.shape[1])[columns]).images)
         owners = self.by_block(wanted)
@@ -177,11 +177,11 @@ class DistributedVectorSpace(TrainingSpace):
         return [(b, owner == b, rows[owner == b] - self.starts[b]) for b in np.unique(owner)]
 
     def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
-        """Write all distances; the vectors come here once."""
+        """Write all distances; the vectors are fetched once."""
         self.fetch(np.arange(self.shape[0])).write_matrix(matrix, n_jobs=n_jobs)
 
     def fetch(self, members: np.ndarray) -> VectorSpace:
-        """Space of some of the vectors, here."""
+        """Space of some of the vectors, in this process."""
         owners = self.by_block(members)
         parts = gather(self.client, [submit(self.client, _rows_of, self.blocks[b], own) for b, _, own in owners])
         images = np.empty((len(members), parts[0].shape[1]), parts[0].dtype)
@@ -191,14 +191,14 @@ class DistributedVectorSpace(TrainingSpace):
 
     @property
     def movable(self) -> MovableObjects | None:
-        """The images, which come here chunk by chunk; None where a vector has no direction."""
+        """The images, which are fetched chunk by chunk; None if a vector has no direction."""
         if self.approximate_search is None:
             return None
         nothing = np.empty((0, self.n_features + (self.metric in ANGULAR)))
         return VectorSpace(self.metric, nothing, nothing).movable_rows(_FetchedRows(self))
 
     def _subset(self, members: np.ndarray) -> ClusterSample:
-        """Space of some of the vectors, here, whose neighbours the workers search: what refinement works on."""
+        """Space of some of the vectors in this process, for the refinement; the workers search their neighbours."""
         images = self.fetch(members).images
         return ClusterSample(self.metric, images, images, client=self.client)
 
@@ -207,14 +207,14 @@ class DistributedVectorSpace(TrainingSpace):
         return self.fetch(indices).prototypes(np.arange(len(indices)))
 
     def block(self, rows: Rows, columns: Rows) -> np.ndarray:
-        """Dissimilarities of the given rows to the given columns, both of which come here: for few."""
+        """Dissimilarities of a few rows to a few columns; both are fetched to this process."""
         of_rows, of_columns = (np.arange(self.shape[0])[which] for which in (rows, columns))
         members, position = np.unique(np.concatenate([of_rows, of_columns]), return_inverse=True)
         return self.fetch(members).block(position[: len(of_rows)], position[len(of_rows) :])
 
 
 class _FetchedRows:
-    """Images of the vectors on the workers; those that are asked for come here, in one transfer."""
+    """Images of the vectors on the workers; requested images are fetched in one transfer."""
 
     def __init__(self, space: DistributedVectorSpace):
         self._space = space
@@ -245,7 +245,7 @@ def is_distributable(X: Any, metric: Any) -> bool:
 
 
 def _check_rows(n_rows: int) -> None:
-    """Refuse what lists cannot number, and what is empty."""
+    """Refuse more rows than lists can number, and refuse an empty set."""
     if n_rows == 0:
         raise ValueError("X has no rows; pass at least two objects")
     if n_rows > MOST_ROWS:
@@ -256,7 +256,7 @@ def _check_rows(n_rows: int) -> None:
 
 
 def _in_pieces(client: Any, rows: np.ndarray) -> list[Any]:
-    """Rows as a task carries them: one piece as it is, several as results of tasks of their own."""
+    """Rows in the form that a task takes: one piece as it is, several pieces as results of separate tasks."""
     pieces = cut_rows(rows)
     return pieces if len(pieces) == 1 else [send(client, piece) for piece in pieces]
 
@@ -280,7 +280,7 @@ def _make_block(metric: str, start: int, shape: tuple[int, int], *pieces: Any) -
 def _extend(
     lists: RawLists | None, rows: VectorSpace, columns: VectorSpace, first: int, is_own: bool, k: int, limit: int
 ) -> RawLists:
-    """Add the columns of a block, the ``first`` on, to the lists of the rows of a block, on a worker."""
+    """Add the columns of a block, numbered from ``first`` on, to the lists of the rows of a block, on a worker."""
     pair = VectorSpace(rows.metric, rows.images, columns.images)
     n_rows, n_columns = pair.shape
     blocks = []

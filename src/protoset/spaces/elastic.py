@@ -7,10 +7,10 @@
     twe     time warp edit distance (Marteau, 2009): matched points are compared with the points before them and in time
             (``nu``); to delete a point costs its distance from the point before it, ``nu`` and ``lmbda``
 
-All obey the triangle inequality where there is no ``window``. Under "erp" gap values are skipped for nothing. Series
-are given, and ``window`` and ``normalize`` work, as in ``protoset.spaces.series``. Points of several channels are
-compared by their Euclidean distance under "erp" and "twe". Under "msm" each channel is edited alone and the distances
-are added, as in aeon.
+All obey the triangle inequality if there is no ``window``. Under "erp", skipping a point with the gap value costs
+nothing. Series are given, and ``window`` and ``normalize`` work, as in ``protoset.spaces.series``. Points of several
+channels are compared by their Euclidean distance under "erp" and "twe". Under "msm" each channel is edited alone and
+the distances are added, as in aeon.
 
 Series do not move under these metrics: the costs are absolute differences, whose gradients do not shrink near the
 optimum and do not exist where a point is skipped or split. ``protoset.spaces.elastic_search`` is the exact neighbour
@@ -70,7 +70,7 @@ class ElasticSpace(SeriesSpace):
         )
 
     def _edit_series(self, series: Series) -> EditSeries:
-        """Series with the costs of their points where they are taken alone; under "erp" after a gap value each."""
+        """Series with the costs of their points without a match; under "erp" a gap value comes before each series."""
         values, starts, gap = series.values, series.starts, self._parameters["gap"]
         if self.metric == "erp":
             gap = gap if values.ndim > 1 else gap[0]
@@ -117,7 +117,7 @@ class ElasticSpace(SeriesSpace):
         np.add(upper, upper.T, out=matrix)
 
     def _can_abandon(self) -> bool:
-        """Whether series are compared pair by pair: many at a time are faster to the end."""
+        """Whether series are compared pair by pair; many at a time are faster without abandoning."""
         return self._lanes is None
 
     def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:

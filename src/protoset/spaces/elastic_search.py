@@ -2,11 +2,11 @@
 
 Series of one channel and one length: seeds, series with similar means of segments, give a threshold on the distance of
 the last neighbour of each series. Bounds discard pairs; the remaining pairs are compared with the thresholds in single
-precision, many at once, and the distances of those that may be within a threshold are computed (see
+precision, many at once. The distances of pairs that may be within a threshold are then computed (see
 ``kernels.elastic_lanes``).
 
-Other series: the seeds are the series of the smallest lower bounds. The pairs that no bound discards are computed in
-the order of their bounds; cells that are on no path within the thresholds of both series are not computed.
+Other series: the seeds are the series with the smallest lower bounds. Pairs that no bound discards are computed in the
+order of their bounds. Cells on no path within the thresholds of both series are not computed.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _row_padded(rows: np.ndarray) -> np.ndarray:
 
 
 def _rounding_of(points: np.ndarray) -> EditRounding:
-    """Return how far distances in single precision may be from the distances."""
+    """Return the largest rounding error of distances in single precision."""
     unit, steps, largest = kernels.single_precision.UNIT_ROUNDOFF, 2 * points.shape[1], largest_value(points)
     absolute, relative = 5 * unit * steps, float(np.exp(1.01 * unit * (4 * steps + 16)))
     return kernels.elastic_lanes.EditRounding(1.0 / largest if largest > 0 else 1.0, absolute, relative)
@@ -159,7 +159,7 @@ def _single_cost(cost: float | None, scale: float) -> Any:
 
 
 def _ranges_of(points: np.ndarray, edits: Edits, shape: EditShape, scale: float) -> EditRanges:
-    """Return what the bounds of scaled series need to know."""
+    """Return the ranges of scaled series that their bounds need."""
     values, width = (points * scale).astype(np.float32), 2 * min(shape.radius, shape.points) + 1
     upper, lower = (
         _row_padded(extreme(values, width, axis=1, mode="nearest")) for extreme in (maximum_filter1d, minimum_filter1d)
@@ -170,7 +170,7 @@ def _ranges_of(points: np.ndarray, edits: Edits, shape: EditShape, scale: float)
 
 
 def bounds_of(series: EditSeries, edits: Edits, longest: int, *, equal: bool) -> EditBounds:
-    """Return what bounds need to know of each series.
+    """Return the values of each series that bounds need.
 
     Parameters
     ----------

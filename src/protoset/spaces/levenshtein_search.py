@@ -25,7 +25,7 @@ SIGNATURE_BITS = 64
 """Bits of a signature: one word."""
 
 STRINGS_AT_ONCE = 512
-"""Strings that a worker searches at once: each time it sets up a few megabytes of arrays."""
+"""Number of strings that a worker searches at once: each time it allocates a few megabytes of arrays."""
 
 KERNEL_ENTRY_BYTES = 8
 """Memory of a neighbour and its distance, as the kernel writes them."""

@@ -106,7 +106,7 @@ class MixedSpace(Space):
         return number_vectors(np.hstack(columns))
 
     def _subset(self, members: np.ndarray) -> MixedSpace:
-        """Space of some of the objects, under what was learned from all of them."""
+        """Space of some of the objects, with the values that were learned from all of them."""
         chosen = self._columns[members]
         return self._like(chosen, chosen)
 
@@ -131,7 +131,7 @@ class MixedSpace(Space):
         if self.metric not in INDICATORS:
             return None
         smallest, ranges = np.fmin.reduce(self._columns.numbers, axis=0), self._learned["divisors"]
-        # An attribute that no column knows may have been known in the training set.
+        # An attribute that is missing in all columns may be known in the training set.
         smallest = np.where(np.isnan(smallest) & (ranges > 0), 0.0, smallest)
         coordinates = MixedCoordinates(self.metric, self._attributes, smallest, ranges)
         movable = movable_by(coordinates, self._attributes.read(objects, self.metric))

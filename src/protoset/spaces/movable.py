@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from protoset.spaces.base import PrototypeSpace
 
 LEAST_FACTOR = 1e-100
-"""Smallest factor of an attribute of prototypes that go on moving: smaller ones would have no logarithm."""
+"""Smallest factor of an attribute of prototypes that continue to move: a smaller factor would have no logarithm."""
 
 
 class Moved(NamedTuple):
-    """Prototypes that may have moved, or how a loss changes with each of these numbers.
+    """Coordinates and scales of prototypes that may have moved, or the gradient of a loss by these numbers.
 
     Attributes
     ----------
@@ -60,17 +60,18 @@ class MovableObjects(ABC):
     mixes_attributes: bool = False
     """Whether a scale belongs to several attributes at once, so that it says nothing about one of them."""
     step: float = 0.1
-    """Length of the first step that suits these objects, in units of the typical distance."""
+    """Default length of the first step for these objects, in units of the typical distance."""
     steepness: tuple[float, float] = (10.0, 40.0)
-    """First and last steepness of the relative loss that suits few of these objects."""
+    """Default first and last steepness of the relative loss for few of these objects."""
     n_passes: int = 40
     """Passes over the objects that suit these objects."""
     trial_share: float = 1.0
     """Passes of a trial, as a part of the passes of the moves that follow."""
     is_costly: bool = False
-    """Whether a distance costs so much that one course alone is tried, on one held-out part."""
+    """Whether a distance is so expensive that only one course is tried, on one held-out part."""
     n_listed: int | None = None
-    """Prototypes near an object that it looks at, if there are more; None where only many prototypes need lists."""
+    """Number of near prototypes that the loss of an object uses, if there are more; None if only many prototypes need
+    lists."""
 
     def all_distances(self, n_jobs: int | None = None) -> np.ndarray | None:
         """Dissimilarities of all training objects, kept for later; None where they cost little, or are too many."""
@@ -91,7 +92,7 @@ class MovableObjects(ABC):
         return None
 
     def take(self, rows: np.ndarray) -> MovableObjects | None:
-        """Some of the objects, in memory, as rows from 0 on; None where the objects are used as they are."""
+        """Some of the objects, in memory, as rows from 0 on; None if the objects are used as they are."""
         return None
 
     @abstractmethod
@@ -104,18 +105,18 @@ class MovableObjects(ABC):
 
     @abstractmethod
     def objects(self, prototypes: Moved) -> Any:
-        """Return the moved prototypes as objects of the kind that users give, as far as there are such objects."""
+        """Return the moved prototypes as objects of the kind that users pass, if there are such objects."""
 
     @abstractmethod
     def distances(self, rows: np.ndarray, prototypes: Moved, columns: np.ndarray | None = None) -> np.ndarray:
-        """Distances of some training objects to all prototypes, or to those that ``columns`` lists for each object."""
+        """Distances of some training objects to all prototypes, or to the prototypes in their rows of ``columns``."""
 
     def measured(self, distances: np.ndarray) -> np.ndarray:
-        """Return distances as the metric has them: some metrics square them afterwards."""
+        """Return distances as the metric defines them: some metrics are squares."""
         return distances
 
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
-        """Numbers that order pairs of objects and prototypes about as the distances do; computed quickly."""
+        """Quickly computed numbers that order pairs of objects and prototypes approximately as the distances do."""
         return self.distances(rows, prototypes)
 
     @abstractmethod
@@ -128,10 +129,10 @@ class MovableObjects(ABC):
         slopes: np.ndarray,
         gradient: Moved,
     ) -> None:
-        """Add how a loss of the distances changes with the coordinates, and with the logarithms of the scales.
+        """Add the gradient of a loss by the coordinates and by the logarithms of the scales.
 
-        ``columns`` lists some prototypes for each object, ``distances`` has their distances, and ``slopes`` says how
-        the loss changes with each of these.
+        ``columns`` lists some prototypes for each object, ``distances`` has their distances, and ``slopes`` has the
+        derivative of the loss by each distance.
         """
 
     @abstractmethod

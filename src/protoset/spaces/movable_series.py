@@ -4,8 +4,8 @@
     distances    square root of the summed squared differences along the best path, also under ``squared=True``
     gradients    of a pair of points on the best path: the difference, divided by the distance (Jain and Schultz, 2018)
 
-The number of points of a prototype stays. The points are those of prepared series: of mean 0 and deviation 1 at the
-start under ``normalize=True``, derivatives under "ddtw". Prototypes leave mean and deviation as they move.
+The number of points of a prototype does not change. The points are those of prepared series: under ``normalize=True``
+they start with mean 0 and deviation 1, under "ddtw" they are derivatives. Moves may change mean and deviation.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays, Warping
 
 FEW_ROWS = 32
-"""Series up to which lanes would stay empty if they had different series and the same prototype."""
+"""Largest number of series for which lanes would stay empty if each lane had another series and all the same
+prototype."""
 
 KNOWN_DISTANCES_BYTES = 256 * 2**20
-"""Memory for the distances of all training series; beyond, they are computed when they are needed."""
+"""Largest memory of the distances of all training series; more distances are computed when they are needed."""
 
 
 class _KnownDistances(NamedTuple):
@@ -92,7 +93,7 @@ class MovableSeries(MovableObjects):
         return np.split(self._arrays.values, self._series.starts[1:-1])
 
     def _homes(self, prototypes: Moved) -> np.ndarray | None:
-        """Return the training series at which all prototypes stand, where the distances of these are known."""
+        """Return the training series at which the prototypes stand, if their distances are known."""
         if self._known is None or (prototypes.scales != 1).any():
             return None
         homes = []

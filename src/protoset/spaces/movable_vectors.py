@@ -42,7 +42,7 @@ class ImageRows(Protocol):
 
 
 class ChosenRows:
-    """Some rows of others, in the given order; they stay where they are until they are asked for."""
+    """Some rows of other rows, in the given order; they are read only when they are requested."""
 
     def __init__(self, images: ImageRows, members: np.ndarray):
         self._images, self._members = images, members
@@ -123,7 +123,7 @@ class Differences:
         return block
 
     def terms(self, image: np.ndarray, point: np.ndarray, factors: np.ndarray) -> np.ndarray:
-        """What each attribute adds to the distance, or to its square."""
+        """Term of each attribute in the distance, or in its square."""
         differences, factors = np.abs(image - point), factors[self.attribute_of]
         if self.is_absolute:
             known = np.where(np.isnan(differences), 0.0, np.minimum(differences, self.limit))
@@ -196,7 +196,7 @@ class MovableVectors(MovableObjects):
         return distances if self._measure is None else self._measure(distances)
 
     def constant_attributes(self) -> np.ndarray:
-        """Attributes with one value, which no object lacks, and those without any value."""
+        """Attributes that have one value in all objects, and attributes without any value."""
         first, varies = self._images[:1], np.zeros(self._images.shape[1], bool)
         for part in row_slices(len(self._images), self._images.shape[1] * 8):
             images = self._images[part]
@@ -249,7 +249,7 @@ class MovableVectors(MovableObjects):
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Squared distances in single precision, by products of vectors.
 
-        Products do not tell missing values and absolute differences: there these are the distances.
+        Products cannot express missing values and absolute differences; then the distances themselves are returned.
         """
         if self._differences.is_absolute or self._means is not None:
             return self.distances(rows, prototypes)

@@ -4,10 +4,10 @@
     heom      (x - smallest) / range    a column per category: 1 / sqrt(2) for its own, 0 for the others
     gower     (x - smallest) / range    a column per category: 1 / 2 for its own, 0 for the others
 
-Euclidean distances of these vectors, for "gower" means of absolute differences, are those of the metric (see
-``protoset.spaces.mixed``): two categories differ by 1. A missing value is NaN in all its columns: it counts 1 in "heom"
-and is left out in "gower". A prototype has no missing values. A category that is not in the training set is a vector of
-equal numbers, which differs by 1 from every category.
+The Euclidean distances of these vectors (for "gower" the means of absolute differences) are the dissimilarities of the
+metric (see ``protoset.spaces.mixed``): two categories differ by 1. A missing value is NaN in all its columns: it counts
+1 in "heom" and is left out in "gower". A prototype has no missing values. A category that is not in the training set is
+a vector of equal numbers, which differs by 1 from every category.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class MixedCoordinates:
 
     @cached_property
     def _widths(self) -> np.ndarray:
-        """Number of columns of each categorical attribute; 1, of missing values, where it has no categories."""
+        """Number of columns of each categorical attribute; one column of missing values if it has no categories."""
         return np.maximum(np.array(self.attributes.sizes(), np.int64), 1)
 
     @cached_property
@@ -96,14 +96,15 @@ class MixedCoordinates:
         return np.vstack([np.full(size, unseen), np.full(size, np.nan), indicator * np.eye(size)])
 
     def prototype_images(self, objects: Any) -> np.ndarray:
-        """Coordinates of new objects that prototypes stand at: an unseen category is a missing one."""
+        """Coordinates of new objects that become prototypes: an unseen category counts as missing."""
         table = self.attributes.read(objects, self.metric)
         return self.images(Table(table.numbers, np.where(table.codes == UNSEEN, MISSING, table.codes)))
 
     def objects(self, points: np.ndarray) -> np.ndarray:
         """Attributes of prototypes: numbers, categories, and for a mixture of categories a dict of their shares.
 
-        Shares fall; those below 0.5 % are left out. An attribute without known values is NaN, or None for categories.
+        The largest share comes first; shares below 0.5 % are left out. An attribute without known values is NaN, or
+        None for categories.
         """
         numbers = self.smallest + points[:, : len(self.ranges)] * self.ranges
         columns = iter(self._columns)
@@ -171,7 +172,7 @@ class MovedMixedSpace(PrototypeSpace):
         return self._coordinates.differences.block(self._rows[rows], self._points[columns], self._factors)
 
     def compare(self, row: int, column: int) -> Contributions:
-        """Say what each attribute adds to the dissimilarity, or to its square."""
+        """Return the term of each attribute in the dissimilarity, or in its square."""
         differences = self._coordinates.differences
         terms = differences.terms(self._rows[row], self._points[column], self._factors)
         return contributions(self._distance(row, column), terms, 1 if differences.is_absolute else 2)

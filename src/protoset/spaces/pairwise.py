@@ -85,7 +85,7 @@ class PairwiseSpace(Space):
         return block
 
     def compare(self, row: int, column: int) -> Contributions:
-        """Terms of the sum over the features, where the distance is one."""
+        """Terms of the features, if the distance is a sum over the features."""
         terms, power = _terms(self.metric, self._rows[row], self._columns[column], self._parameters)
         return contributions(self._distance(row, column), terms, power)
 

@@ -197,7 +197,7 @@ class GraphSpace(PrecomputedSpace):
         tied_in = rank_rows(indptr, distances, 0) <= n_neighbors
         kept = tied_in & (np.arange(len(indices)) - indptr[row] < max(limit, n_neighbors))
         counts, listed = np.bincount(row[kept], minlength=self.shape[0]), np.diff(indptr)
-        # If the whole list is kept, an object that is not listed may be as near as the last neighbour.
+        # If the whole list is kept, an object that is not listed may be at the same distance as the last neighbour.
         cut_between = (counts == np.bincount(row[tied_in], minlength=self.shape[0])) & (counts < listed)
         return RawLists(counts, indices[kept], distances[kept], cut_between | (counts == self.shape[0] - 1))
 

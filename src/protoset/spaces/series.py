@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from protoset.kernels.single_precision import Rounding, Shape, SingleSeries
 
 WIDEST_BAND = 2**31
-"""Radius of the widest band; no series is as long."""
+"""Radius of the widest band: larger than the length of any series."""
 
 MATRIX_STRIP = 128
-"""Series whose distances to all later ones are computed at a time."""
+"""Number of series whose distances to all later series are computed at a time."""
 
 FEW_CELLS = 2**24
 """Pairs of points of all rows and columns up to which the nearest columns are found from all distances: that takes some
@@ -144,7 +144,7 @@ class SeriesSpace(Space):
         return distances
 
     def _can_abandon(self) -> bool:
-        """Whether distances up to cut-offs are faster: series of many lengths are faster to the end, many at a time."""
+        """Whether cut-offs save time; for series of many lengths, complete distances of many pairs are faster."""
         return self._columns.equal_length
 
     def _write_within(self, column: int, cutoffs: np.ndarray, distances: np.ndarray) -> tuple[int, int, int]:

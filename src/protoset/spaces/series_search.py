@@ -56,7 +56,7 @@ class SeriesSearch:
         self.nearest = NearestSoFar(self.n, self.n_neighbors, limit)
 
     def bounded(self, radius: int) -> RawLists:
-        """Search among series of equal length; ``radius`` is that of the band, in points."""
+        """Search among series of equal length; ``radius`` is the radius of the band, in points."""
         kernel, points = kernels.series_search, as_points(self.series)
         shape = kernels.single_precision.Shape(points.shape[1], points.shape[2], radius)
         rounding = rounding_of(largest_value(points), points.shape[1:], root=self.warping.root)
@@ -83,7 +83,7 @@ class SeriesSearch:
             work = search_work_of(nearest)
             return kernel.bounded_search(single, doubles, first, step, shape, rounding, work, nearest.arrays)
 
-        # Where all series would be seeds, the search itself costs no more.
+        # If all series would be seeds, the search itself costs no more.
         if self.n_neighbors > 0 and n_seeds < self.n - 1:
             self._in_stripes(search_seeds, report=False)
         return self.nearest.lists(self._counters(*self._in_stripes(search_rest, report=True)))
@@ -145,7 +145,7 @@ def largest_value(*series: np.ndarray) -> float:
 
 
 def rounding_of(largest: float, shape: tuple[int, ...], *, root: bool) -> Rounding:
-    """Return how far distances in single precision may be from the distances.
+    """Return the largest rounding error of distances in single precision.
 
     Parameters
     ----------
@@ -179,6 +179,6 @@ def segment_means(values: np.ndarray) -> np.ndarray:
     """Means of the segments of each series, a row per series."""
     firsts = np.unique(np.linspace(0, values.shape[1], SEGMENTS + 1).astype(int)[:-1])
     lengths = np.diff(np.append(firsts, values.shape[1]))
-    # Distances of means are comparable where longer segments count more.
+    # Longer segments count more, so that distances of means are comparable.
     means = np.add.reduceat(values, firsts, axis=1) / np.sqrt(lengths)[:, None]
     return means.reshape(len(values), -1).astype(np.float32)

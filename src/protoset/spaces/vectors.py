@@ -42,7 +42,7 @@ class VectorSpace(Space):
     """Distances between vectors that are Euclidean distances between their images, ``rows`` and ``columns``.
 
     ``learned`` are the variances for "seuclidean", the inverse covariance for "mahalanobis". ``factors`` are numbers by
-    which the coordinates of the images are multiplied, None for 1: those of ``rows`` and ``columns`` are already.
+    which the coordinates of the images are multiplied, None for 1; ``rows`` and ``columns`` are already multiplied.
     """
 
     symmetric = True
@@ -121,7 +121,7 @@ class VectorSpace(Space):
         return distances**2 if self.metric == "sqeuclidean" else distances
 
     def _measure_pairs(self, distances: np.ndarray, of_rows: np.ndarray, of_columns: np.ndarray) -> np.ndarray:
-        """As ``_measure``, also for images without direction; their last features are given."""
+        """Like ``_measure``, also for images without direction; their last features are given."""
         measured = self._measure(distances)
         if self.metric in ANGULAR:
             # Exactly 1 if one of the two has no direction, so that such pairs tie.
@@ -133,7 +133,7 @@ class VectorSpace(Space):
         distance, image, other = self._distance(row, column), self._rows[row], self._columns[column]
         terms = np.square(image.astype(np.float64) - other)[: self.n_features]
         if self.metric in ANGULAR:
-            # A vector without direction has the distance 1 from all others, whatever their features.
+            # A vector without direction has the distance 1 from all others, for any features.
             return contributions(distance, terms / 2 if image[-1] == other[-1] else None)
         return contributions(
             distance, None if self.metric == "mahalanobis" else terms, 1 if self.metric == "sqeuclidean" else 2
@@ -152,7 +152,7 @@ class VectorSpace(Space):
         return self.movable_rows(self._columns[:, : self.n_features]) if self._has_directions() else None
 
     def movable_among(self, members: np.ndarray) -> MovableObjects | None:
-        """Images of some of the vectors, which stay where they are until a chunk of them is asked for."""
+        """Images of some of the vectors; they are read only when a chunk of them is requested."""
         if self.metric in ANGULAR and self._columns[members, -1].any():
             return None
         return self.movable_rows(ChosenRows(self._columns[:, : self.n_features], members))
@@ -220,7 +220,7 @@ class VectorSpace(Space):
         return VectorSpace(self.metric, images[:0], images, self._learned, factors)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the images of the column vectors, with what makes images of queries."""
+        """Return the images of the column vectors, and the values that turn queries into images."""
         arrays = {"images": self._columns, "learned": self._learned, "factors": self._factors}
         return {}, {name: array for name, array in arrays.items() if array is not None}
 
@@ -290,7 +290,7 @@ class VectorSpace(Space):
 
     @cached_property
     def _quick_columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Centre of the columns, and what (x, |x|^2, 1) is multiplied by for |x - column|^2."""
+        """Centre of the columns, and the factors that turn (x, |x|^2, 1) into |x - column|^2."""
         centre = self._columns.mean(axis=0, dtype=np.float64)
         images = self._columns - centre
         right = np.empty((images.shape[1] + 2, len(images)), np.float32)
