@@ -121,7 +121,7 @@ class CompilationWatch(event.Listener):
     def _tell(self) -> None:
         if not self._told and self.seconds + time.perf_counter() - self._started > LONG_COMPILATION:
             self._told = True
-            report_to_askers("compiling, once after an installation: this may take half a minute")
+            report_to_askers("compiling, once after an installation: this takes about ten seconds")
 
 
 watch = CompilationWatch()
