@@ -111,7 +111,8 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
     now = slow_losses(matrix, codes, start, steepness).sum()
     limits = np.empty((int(codes.max()) + 1, len(codes)))
     kernels.refining.reach_by_class(codes, prototypes._losses.reach, limits)
-    state = (codes, prototypes._nearest, prototypes._losses)
+    nearest, losses = prototypes._nearest, prototypes._losses
+    state = (codes, nearest.slots, nearest.distances, losses.per_object, losses.table)
     allowed = PRICE_ERROR * len(codes)
     for candidate in np.setdiff1d(np.arange(len(codes)), start):
         changes, code = np.append(prototypes._losses.removal, 0.0), codes[candidate]

@@ -108,7 +108,6 @@ def select(
 
     from protoset.datasets import check_rows, write_rows
     from protoset.models import fit_model
-    from protoset.persistence import save
 
     if shape:
         from protoset._report.images import find_image_shape
@@ -167,6 +166,8 @@ def select(
     if output is not None and not is_dash(output):
         write_rows(written, written_rows, output, overwrite=force)
     if model is not None:
+        from protoset.persistence import save
+
         save(fitted, model)
     if report is not None:
         with working("writing the report", quiet):

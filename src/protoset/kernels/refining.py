@@ -252,7 +252,7 @@ def interpolated_loss(table, same, other):
 
 
 @compiled(error_model="numpy", inline="always")
-def estimate_swaps(candidate, code, count, rows, column, codes, nearest, losses, changes):
+def estimate_swaps(candidate, code, count, rows, column, codes, slots, distances, per_object, table, changes):
     """Estimate how a candidate changes the objective: alone, and together with the removal of each prototype.
 
     Returns the change if the candidate enters and no prototype leaves, over the first ``count`` of the objects
@@ -261,7 +261,6 @@ def estimate_swaps(candidate, code, count, rows, column, codes, nearest, losses,
     not predict: an object may be of the class of the candidate or not, and the candidate may become its nearest of that
     side or its second.
     """
-    slots, distances, per_object, table = nearest.slots, nearest.distances, losses.per_object, losses.table
     entry = 0.0
     for e in range(count):
         row, distance = rows[e], column[e]
@@ -313,14 +312,6 @@ def reach_by_class(codes, reach, limits):
             limits[code, row] = reach[row, np.int64(codes[row] != code)]
 
 
-class MoveWork(NamedTuple):
-    """Work space of ``next_move``: objects in reach of a candidate, their distances, and the changes of all slots."""
-
-    reached: np.ndarray
-    distances: np.ndarray
-    changes: np.ndarray
-
-
 @plain
 def next_move(order, start, prototypes, candidates, codes, nearest, losses, least):
     """First move that saves ``least`` of the objective, from position ``start`` of ``order`` on: (position, slot).
@@ -330,7 +321,7 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
     ``order``. The last prototype of a class stays.
     """
     n, n_classes, budget = len(codes), len(prototypes.class_counts), len(prototypes.members)
-    work = MoveWork(np.empty(n, np.int32), np.empty(n), np.empty(budget + 1))
+    reached, reached_at, changes = np.empty(n, np.int32), np.empty(n), np.empty(budget + 1)
     # What is None is not compiled: either columns with limits, columns with the rows of all objects, or lists.
     columns = limits = all_rows = listed = None
     if len(candidates.columns) == 0:
@@ -342,14 +333,22 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
             limits = np.empty((n_classes, n))
         else:
             all_rows = np.arange(n, dtype=np.int32)
-    return _next_move(order, start, prototypes, columns, limits, all_rows, listed, codes, nearest, losses, least, work)
+    return _next_move(
+        order, start, *prototypes, columns, limits, all_rows, listed, codes, nearest.slots, nearest.distances, *losses,
+        least, reached, reached_at, changes,
+    )  # fmt: skip
 
 
 @compiled(error_model="numpy")
-def _next_move(order, start, prototypes, columns, limits, all_rows, listed, codes, nearest, losses, least, work):
-    """As ``next_move``; one of ``limits``, ``all_rows`` and ``listed`` is given, and the others are None."""
-    members, is_member, class_counts = prototypes
-    reach, removal, changes = losses.reach, losses.removal, work.changes
+def _next_move(
+    order, start, members, is_member, class_counts, columns, limits, all_rows, listed, codes, slots, distances,
+    per_object, reach, removal, table, least, reached, reached_at, changes,
+):  # fmt: skip
+    """As ``next_move``; one of ``limits``, ``all_rows`` and ``listed`` is given, and the others are None.
+
+    ``reached`` and ``reached_at`` are work space for the objects in reach of a candidate and their distances,
+    ``changes`` for the changes of all slots.
+    """
     drop = free = -1
     for slot in range(members.shape[0]):
         if members[slot] < 0:
@@ -369,17 +368,19 @@ def _next_move(order, start, prototypes, columns, limits, all_rows, listed, code
             continue
         code = codes[candidate]
         if limits is not None:
-            count = objects_within(columns[candidate], limits[code], work.reached, work.distances)
+            count = objects_within(columns[candidate], limits[code], reached, reached_at)
         if all_rows is not None:
             column = columns[candidate]
-            count = objects_in_reach(code, all_rows, column, reach, codes, work.reached, work.distances)
+            count = objects_in_reach(code, all_rows, column, reach, codes, reached, reached_at)
         if listed is not None:
             entries = slice(listed.indptr[candidate], listed.indptr[candidate + 1])
             rows, column = listed.rows[entries], listed.distances[entries]
-            count = objects_in_reach(code, rows, column, reach, codes, work.reached, work.distances)
+            count = objects_in_reach(code, rows, column, reach, codes, reached, reached_at)
         for slot in range(members.shape[0]):
             changes[slot] = removal[slot]
-        entry = estimate_swaps(candidate, code, count, work.reached, work.distances, codes, nearest, losses, changes)
+        entry = estimate_swaps(
+            candidate, code, count, reached, reached_at, codes, slots, distances, per_object, table, changes
+        )
         best, change = free, entry if free >= 0 else 0.0
         for slot in range(members.shape[0]):
             member = members[slot]
