@@ -208,7 +208,8 @@ def test_distances_by_bits(pattern, texts, cutoff):
     kernels.strings.write_masks(symbols[: len(pattern)], slots, masks)
     distances = np.empty(len(texts), np.int64)
     others = np.arange(1, len(texts) + 1, dtype=np.int32)
-    kernels.strings.distances_to(len(pattern), symbols, starts, others, slots, masks, cutoff, distances)
+    up, down = np.empty((2, masks.shape[1]), np.uint64)
+    kernels.strings.distances_to(len(pattern), symbols, starts, others, slots, masks, cutoff, distances, up, down)
     expected = np.array([plain_levenshtein(pattern, text) for text in texts])
     broken_off = distances < 0
     assert (expected[broken_off] > cutoff).all()

@@ -31,7 +31,8 @@ def sort_pairs(distances, indices, spare_distances, spare_indices):
     width = 1
     while width < size:
         for start in range(0, size, 2 * width):
-            left, middle, right = start, min(start + width, size), min(start + 2 * width, size)
+            left, middle, right = start, start + width, start + 2 * width
+            middle, right = middle if middle < size else size, right if right < size else size
             other = middle
             for target in range(start, right):
                 if other >= right or (

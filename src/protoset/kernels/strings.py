@@ -12,7 +12,8 @@ A distance runs along the columns of the dynamic programme, 64 rows at a time as
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import compiled, part, plain
+from protoset.kernels.lists import sort_pairs
 
 WORD = 64
 """Bits of a word."""
@@ -53,8 +54,10 @@ def lower_bounds(signature, length, signatures, lengths, bounds):
         lacking = _count_bits(signature & ~signatures[other])
         added = _count_bits(signatures[other] & ~signature)
         longer = length - lengths[other]
-        bound = max(max(lacking, added + longer), max(added, lacking - longer))
-        bounds[other] = min(bound, LARGEST_BOUND)
+        bound = lacking if lacking > added else added
+        bound = added + longer if added + longer > bound else bound
+        bound = lacking - longer if lacking - longer > bound else bound
+        bounds[other] = bound if bound < LARGEST_BOUND else LARGEST_BOUND
 
 
 @compiled
@@ -69,7 +72,8 @@ def write_masks(pattern, slots, masks):
         if slots[symbol] == 0:
             n_slots += 1
             slots[symbol] = n_slots
-            masks[n_slots, :] = NONE
+            for word in range(masks.shape[1]):
+                masks[n_slots, word] = NONE
         masks[slots[symbol], position // WORD] |= ONE << np.uint64(position % WORD)
 
 
@@ -90,8 +94,9 @@ def _distances_in_one_word(length, symbols, starts, others, slots, masks, distan
 
 @compiled
 def _distance_in_words(length, symbols, start, end, slots, masks, up, down, cutoff):
-    up[:], down[:] = ALL, NONE
     n_words = (length + WORD - 1) // WORD
+    for word in range(n_words):
+        up[word], down[word] = ALL, NONE
     last = np.uint64((length - 1) % WORD)
     distance = length
     for position in range(start, end):
@@ -114,10 +119,11 @@ def _distance_in_words(length, symbols, start, end, slots, masks, up, down, cuto
 
 
 @compiled
-def distances_to(length, symbols, starts, others, slots, masks, cutoff, distances):
+def distances_to(length, symbols, starts, others, slots, masks, cutoff, distances, up, down):
     """Write the distances of other strings to the pattern in ``masks``; -1 where it was abandoned.
 
-    For a pattern of more than 64 symbols, a distance is abandoned as soon as it must exceed ``cutoff``.
+    For a pattern of more than 64 symbols, a distance is abandoned as soon as it must exceed ``cutoff``. ``up`` and
+    ``down`` are work space, with a word for each word of a mask.
     """
     if length == 0:
         for entry in range(others.shape[0]):
@@ -125,7 +131,6 @@ def distances_to(length, symbols, starts, others, slots, masks, cutoff, distance
     elif length <= WORD:
         _distances_in_one_word(length, symbols, starts, others, slots, masks, distances)
     else:
-        up, down = np.empty(masks.shape[1], np.uint64), np.empty(masks.shape[1], np.uint64)
         for entry in range(others.shape[0]):
             start, end = starts[others[entry]], starts[others[entry] + 1]
             distances[entry] = _distance_in_words(length, symbols, start, end, slots, masks, up, down, cutoff)
@@ -135,12 +140,13 @@ def distances_to(length, symbols, starts, others, slots, masks, cutoff, distance
 def collect(bounds, lowest, highest, work, near, ends):
     """Write the strings with a bound from ``lowest`` to ``highest`` by (bound, index), and where each bound ends."""
     n_near = 0
-    base, width = np.uint8(lowest), np.uint8(min(highest, LARGEST_BOUND) - lowest)
+    base, width = np.uint8(lowest), np.uint8((highest if highest < LARGEST_BOUND else LARGEST_BOUND) - lowest)
     for other in range(bounds.shape[0]):
         # Written first and counted after, without a branch that is hard to predict. Bounds below the base wrap around.
         work[n_near] = other
         n_near += np.int64(np.uint8(bounds[other] - base) <= width)
-    ends[:] = 0
+    for bound in range(ends.shape[0]):
+        ends[bound] = 0
     for entry in range(n_near):
         ends[bounds[work[entry]] + 1] += 1
     for bound in range(LARGEST_BOUND):
@@ -153,28 +159,30 @@ def collect(bounds, lowest, highest, work, near, ends):
 
 @part
 def _sort_members(
-    candidates, candidate_distances, n_candidates, threshold, within, members, member_starts, indices, distances
-):
-    """Write the objects of the strings up to the threshold, by (distance, index); return their number."""
-    n_objects = members.shape[0]
-    keys = np.empty(within, np.int64)
-    n_keys = 0
+    candidates, candidate_distances, n_candidates, threshold, members, member_starts, indices, distances,
+    all_indices, all_distances, spare_indices, spare_distances,
+):  # fmt: skip
+    """Write the objects of the strings up to the threshold, by (distance, index); return their number.
+
+    The last four arrays are work space for all objects.
+    """
+    count = 0
     for entry in range(n_candidates):
         if candidate_distances[entry] <= threshold:
             for position in range(member_starts[candidates[entry]], member_starts[candidates[entry] + 1]):
-                keys[n_keys] = candidate_distances[entry] * n_objects + members[position]
-                n_keys += 1
-    keys.sort()
-    kept = min(n_keys, indices.shape[0])
+                all_indices[count], all_distances[count] = members[position], candidate_distances[entry]
+                count += 1
+    sort_pairs(all_distances[:count], all_indices[:count], spare_distances, spare_indices)
+    kept = count if count < indices.shape[0] else indices.shape[0]
     for entry in range(kept):
-        indices[entry], distances[entry] = keys[entry] % n_objects, keys[entry] // n_objects
+        indices[entry], distances[entry] = all_indices[entry], all_distances[entry]
     return kept
 
 
-@compiled
+@plain
 def nearest_strings(
     first, last, symbols, starts, n_symbols, signatures, members, member_starts, n_neighbors, indices, distances
-):  # fmt: skip
+):
     """Find the nearest objects of the strings ``first`` to ``last - 1``.
 
     Row ``r`` of ``indices`` and ``distances`` takes the objects nearest to string ``first + r`` by (distance, index):
@@ -182,35 +190,49 @@ def nearest_strings(
     far as they fit. Returns the number of objects in each row, whether no tie was left out of it, and the numbers of
     distances that were abandoned, and computed to the end.
     """
-    n_strings = signatures.shape[0]
-    lengths, weights = np.diff(starts), np.diff(member_starts)
-    longest = lengths.max()
-    slots = np.zeros(n_symbols, np.uint32)  # unsigned, so that Numba need not check for negative indices
-    masks = np.zeros((longest + 1, max(1, (longest + WORD - 1) // WORD)), np.uint64)
-    bounds, ends = np.empty(n_strings, np.uint8), np.empty(LARGEST_BOUND + 2, np.int64)
-    work, near = np.empty(n_strings + 1, np.int32), np.empty(n_strings, np.int32)
-    near_distances = np.empty(n_strings, np.int64)
-    counts = np.empty(longest + 1, np.int64)
-    candidates, candidate_distances = np.empty(n_strings, np.int64), np.empty(n_strings, np.int64)
+    n_strings, n_objects, lengths = len(signatures), len(members), np.diff(starts)
+    longest = int(lengths.max())
+    n_words = max(1, (longest + WORD - 1) // WORD)
     kept, closed = np.empty(last - first, np.int64), np.empty(last - first, np.bool_)
+    abandoned, visited = _nearest_strings(
+        first, last, symbols, starts, signatures, members, member_starts, n_neighbors, indices, distances,
+        lengths, np.diff(member_starts), longest, kept, closed,
+        np.zeros(n_symbols, np.uint32),  # unsigned, so that Numba need not check for negative indices
+        np.zeros((longest + 1, n_words), np.uint64), *np.empty((2, n_words), np.uint64),
+        np.empty(n_strings, np.uint8), np.empty(LARGEST_BOUND + 2, np.int64),
+        np.empty(n_strings + 1, np.int32), np.empty(n_strings, np.int32),
+        np.empty(longest + 1, np.int64), *np.empty((3, n_strings), np.int64), *np.empty((4, n_objects), np.int64),
+    )  # fmt: skip
+    return kept, closed, abandoned, visited - abandoned - (last - first)  # each string visits itself
+
+
+@compiled
+def _nearest_strings(
+    first, last, symbols, starts, signatures, members, member_starts, n_neighbors, indices, distances,
+    lengths, weights, longest, kept, closed,
+    slots, masks, up, down, bounds, ends, work, near,
+    counts, near_distances, candidates, candidate_distances,
+    all_indices, all_distances, spare_indices, spare_distances,
+):  # fmt: skip
     abandoned = visited = threshold = 0
     for row in range(first, last):
         pattern = symbols[starts[row] : starts[row + 1]]
         write_masks(pattern, slots, masks)
         lower_bounds(signatures[row], lengths[row], signatures, lengths, bounds)
-        counts[:] = 0
+        for distance in range(counts.shape[0]):
+            counts[distance] = 0
         n_candidates = within = 0
         # The threshold of the string before is a good guess.
         bound, collected = 0, -1
         guess, threshold = threshold, longest
-        while bound <= min(threshold, LARGEST_BOUND):
+        while bound <= threshold and bound <= LARGEST_BOUND:
             if bound > collected:
                 collected = guess if collected < 0 else threshold
                 collect(bounds, bound, collected, work, near, ends)
                 n_near = 0
             others = near[n_near : ends[bound]]
             n_near = ends[bound]
-            distances_to(lengths[row], symbols, starts, others, slots, masks, threshold, near_distances)
+            distances_to(lengths[row], symbols, starts, others, slots, masks, threshold, near_distances, up, down)
             for entry in range(others.shape[0]):
                 distance = near_distances[entry]
                 abandoned += distance < 0
@@ -226,12 +248,13 @@ def nearest_strings(
             visited += others.shape[0]
             bound += 1
         kept[row - first] = _sort_members(
-            candidates, candidate_distances, n_candidates, threshold, within, members, member_starts,
-            indices[row - first], distances[row - first],
+            candidates, candidate_distances, n_candidates, threshold, members, member_starts,
+            indices[row - first], distances[row - first], all_indices, all_distances, spare_indices, spare_distances,
         )  # fmt: skip
         closed[row - first] = kept[row - first] == within
-        slots[pattern] = 0
-    return kept, closed, abandoned, visited - abandoned - (last - first)  # each string visits itself
+        for position in range(pattern.shape[0]):
+            slots[pattern[position]] = 0
+    return abandoned, visited
 
 
 @compiled
