@@ -331,7 +331,7 @@ def _rectangle(name: str, values: Any, kinds: str) -> np.ndarray:
 def restrict_rows(
     indptr: np.ndarray, indices: np.ndarray, distances: np.ndarray, rows: np.ndarray, position: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
+    """Lists of ``rows``, with the new ``position`` of each object; an object at -1 is left out of all lists."""
     counts, new_counts = np.diff(indptr)[rows], np.zeros(len(rows), np.int64)
     new_indices, new_distances = [indices[:0]], [distances[:0]]
     for block in row_slices(len(rows), 32 * int(counts.max(initial=0))):
