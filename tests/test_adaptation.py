@@ -17,7 +17,7 @@ from protoset.adaptation import AdaptSettings, adapting, descent
 from protoset.adaptation.adapting import ordered_for_moves, starting_set
 from protoset.adaptation.descent import Course, WeightedObjects
 from protoset.adaptation.selected import FitLists, select_without
-from protoset.adaptation.validation import Errors, Trial, best_of, n_trial_passes, try_courses
+from protoset.adaptation.validation import Errors, Trial, best_of, n_trial_passes, relative_losses, try_courses
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
 from protoset.neighbors import NeighborLists, NeighborSearch
 from protoset.selectors import refined, size
@@ -272,6 +272,16 @@ def test_lists_hold_the_nearest_prototypes_and_both_sides(n_classes):
         for is_side in (labels == codes[row], labels != codes[row]):
             nearest = np.flatnonzero(is_side)[screen[row, is_side].argmin()]
             assert nearest in lists[row]
+
+
+def test_losses_of_held_out_objects_are_those_of_the_steps():
+    values, labels, one = [0.0, 0.1, 1.0, 2.5, np.inf], np.array([[0, 1]]), np.ones(1)
+    distances = np.array([[same, other] for same in values for other in values])
+    expected = [
+        kernels.adapting.relative_loss(row[None], labels, np.zeros(1, int), one, 40.0, np.empty((1, 2)))
+        for row in distances
+    ]
+    np.testing.assert_allclose(relative_losses(*distances.T, 40.0), expected, rtol=1e-12)
 
 
 def test_former_lists_change_no_list(blobs):

@@ -293,14 +293,18 @@ def test_ties_beyond_the_limit():
     assert not found.closed.all()
 
 
+@pytest.mark.parametrize("few_cells", [0, np.inf])
 @given(series_lists(equal=True), series_lists(), windows, st.booleans())
-def test_nearest_is_the_first_smallest(equal, ragged, window, squared):
+def test_nearest_is_the_first_smallest(few_cells, equal, ragged, window, squared):
+    """Of few points by all distances, of many points by bounds."""
     for objects in (equal, ragged):
         space = make_space(objects, "dtw", {"window": window, "squared": squared})
         columns = np.arange(len(objects))[::2]
         block = space.block(EVERYTHING, columns)
         for n_jobs in (1, 2):
-            positions, distances = space.nearest(EVERYTHING, columns, n_jobs=n_jobs)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("protoset.spaces.series.FEW_CELLS", few_cells)
+                positions, distances = space.nearest(EVERYTHING, columns, n_jobs=n_jobs)
             np.testing.assert_array_equal(positions, block.argmin(axis=1))
             np.testing.assert_array_equal(distances, block.min(axis=1))
 

@@ -25,9 +25,12 @@ for decimals, n in ((3, 200), (0, 200), (3, 600)):
     X = np.round(rng.normal(size=(n, 4)) + labels[:, None], decimals)
     PrototypeClassifier().fit(X, labels).predict(X)
     PrototypeClassifier(REPS()).fit(X, labels).predict(X)
+# Many classes try the softmax, and many points of series are searched by bounds.
+labels = np.arange(240) % 12
+PrototypeClassifier().fit(X[:240] + 3 * labels[:, None], labels)
 labels = np.arange(80) % 2
 X = np.sin(np.linspace(0, 6, 30) * (1 + labels[:, None])) + 0.3 * rng.normal(size=(80, 30))
-PrototypeClassifier(Refined(REPS(metric="dtw"))).fit(X, labels).predict(X)
+PrototypeClassifier(Refined(REPS(metric="dtw"))).fit(X, labels).predict(np.tile(X, (100, 1)))
 compiled = _compile.watch.names
 assert not compiled, compiled
 """

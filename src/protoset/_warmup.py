@@ -30,6 +30,9 @@ N_OBJECTS = 400
 N_SERIES = 120
 """Series of each data set, and strings: enough for all steps of a fit."""
 
+N_MANY_POINTS = 1100
+"""Points of long series: all distances of four of them take more than ``spaces.series.FEW_CELLS``."""
+
 N_MANY_OBJECTS = 2100
 """Vectors whose moves are tried on one held-out part, as those of many objects are."""
 
@@ -127,6 +130,8 @@ def _fit_vectors() -> None:
     # Without a refinement the prototypes are weighted and ranked by other kernels.
     PrototypeClassifier(REPS()).fit(X, labels).predict(X[:5])
     PrototypeClassifier(Refined(REPS())).fit(X, labels).predict(X[:5])
+    # Many objects or classes also try the softmax.
+    _fit_moving(X, labels, 4)
     # Prototypes that do not move may be equally near.
     PrototypeClassifier(REPS(0.2), adapt=False).fit(X.round(), labels).predict(X.round())
 
@@ -138,6 +143,7 @@ def _fit_mixed() -> None:
         objects = numbers.astype(object)
         objects[:, 2] = np.where(X[:, 2] > 0.5, "yes", "no")
         _fit(Dataset("mixed", "mixed", objects, labels, attributes))
+    _fit_moving(objects, labels, 4, metric="gower", metric_params={"categorical": [2]})
 
 
 def _fit_series() -> None:
@@ -146,11 +152,19 @@ def _fit_series() -> None:
     PrototypeClassifier(REPS(metric="dtw", metric_params={"window": 0.4})).fit(X, labels).predict(X[:5])
     # Few neighbours of longer series are found by seeds.
     make_space(np.array(_series([60] * N_SERIES)), "dtw", {"window": 0.45}).kneighbors(2, limit=4)
+    _search_nearest([N_MANY_POINTS] * 4)
 
 
 def _fit_ragged_series() -> None:
     lengths = [15 + i % 3 for i in range(N_SERIES)]
     _fit(Dataset("ragged", "series", _series(lengths), np.arange(N_SERIES) % 2))
+    _search_nearest([N_MANY_POINTS + i for i in range(4)])
+
+
+def _search_nearest(lengths: list[int]) -> None:
+    """Find nearest series by bounds, as is done for many points."""
+    series = _series(lengths)
+    make_space(series, "dtw", {"window": 0.05}).cross(series).nearest()
 
 
 def _series(lengths: list[int]) -> list[np.ndarray]:

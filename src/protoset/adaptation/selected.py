@@ -181,9 +181,10 @@ def move_selected(
 
 
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
-    """Nearest object of its class to each prototype: quick distances propose objects, exact distances decide.
+    """Nearest object of its class to each prototype, by quick distances.
 
-    The objects are loaded into memory once, in blocks of consecutive objects.
+    The objects are loaded into memory once, in blocks of consecutive objects. If there are several blocks, quick
+    distances propose an object of each block, and exact distances decide between these objects.
     """
     nearest, smallest = np.full(len(prototypes.labels), -1), np.full(len(prototypes.labels), np.inf)
     blocks = list(row_slices(len(objects), row_bytes(movable, 0)))

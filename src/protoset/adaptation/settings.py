@@ -51,8 +51,8 @@ SHORT_ADVANTAGE = 0.03
 LONG_SOFTMAX = 2.5
 """Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
 
-FEW_CLASSES = 10
-"""Classes up to which the softmax is not tried among few objects: it is hardly ever the best course there."""
+MOST_CLASSES_WITHOUT_SOFTMAX = 10
+"""Largest number of classes for which the softmax is not tried among few objects: it is hardly ever the best course."""
 
 TRIAL_PASSES = 20
 """Passes of a trial among many objects at most: fewer than in the moves, but enough to tell the better loss."""
@@ -126,7 +126,7 @@ class AdaptSettings:
             shorter = max(1, round(movable.trial_share * course.n_passes))
             return [replace(course, noise=0.0, trial_passes=shorter)]
         courses = [relative]
-        if has_many or n_classes > FEW_CLASSES or self.loss == "softmax":
+        if has_many or n_classes > MOST_CLASSES_WITHOUT_SOFTMAX or self.loss == "softmax":
             courses.append(softmax)
         if not has_many:
             courses.append(replace(relative, noise=RELATIVE_NOISE))

@@ -85,12 +85,13 @@ def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
     x, y = lanes_of(n_longest, channels), lanes_of(m_longest, channels)
     widest = band_radius.py_func(n_longest, m_longest, warping.radius, warping.fraction)
     widest = max(widest, int(np.abs(n - m).max(initial=0)))
-    n_bytes = (n_longest if len(pulls) else 1) * (2 * widest + 1) * STEP_BYTES_PER_CELL
+    row_bytes = (2 * widest + 1) * STEP_BYTES_PER_CELL
+    n_bytes = min(n_longest * row_bytes, STEP_BYTES) if len(pulls) else row_bytes
     return _warp_pairs(
         series.values.reshape(-1), series.starts, rows, points, points.reshape(-1), lengths, columns, first,
         warping.radius, warping.fraction, pulls, distances, gradient, scale_gradient,
         x, y, *np.empty((2, LANES), np.int64), lane_rows.py_func(m_longest + 2, x),
-        np.empty(min(n_bytes, STEP_BYTES), np.uint8),
+        np.empty(n_bytes, np.uint8),
     )  # fmt: skip
 
 

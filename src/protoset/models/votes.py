@@ -35,7 +35,7 @@ def vote_of_nearest(
         counts = lists.counts[block]
         entries = slice(ends[block.start] - counts[0], ends[block.stop - 1])
         is_listed = np.arange(longest) < counts[:, None]
-        # Column 0 is the row itself, at distance 0 if there are others like it.
+        # Column 0 stands for the further objects that equal the row; -1 is the distance of none.
         own = own_weights[block]
         distances = np.full((len(counts), longest + 1), np.inf)
         distances[:, 0] = np.where(own > 0, 0.0, -1.0)
@@ -44,7 +44,7 @@ def vote_of_nearest(
         voting = np.zeros((len(counts), longest + 1))
         voting[:, 0] = own
         voting[:, 1:][is_listed] = weights[voters]
-        # Weight that is nearer than each neighbour; it votes if this is below k.
+        # Weight of the nearer neighbours; a neighbour votes if this weight is at most k - 1.
         nearer = np.cumsum(voting, axis=1)[:, :-1]
         nearer[distances[:, 1:] == distances[:, :-1]] = -np.inf
         nearer = np.maximum.accumulate(nearer, axis=1)[is_listed]

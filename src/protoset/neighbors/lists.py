@@ -331,9 +331,10 @@ def _rectangle(name: str, values: Any, kinds: str) -> np.ndarray:
 def restrict_rows(
     indptr: np.ndarray, indices: np.ndarray, distances: np.ndarray, rows: np.ndarray, position: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lists of ``rows`` with the objects that have a new ``position`` alone (-1: the object is left out)."""
+    """Lists of ``rows``, with the new ``position`` of each object; an object at -1 is left out of all lists."""
     counts, new_counts = np.diff(indptr)[rows], np.zeros(len(rows), np.int64)
-    new_indices, new_distances = [indices[:0]], [distances[:0]]
+    # Memory that is never written to, because objects are left out, is not taken from the system.
+    new_indices, new_distances, end = np.empty(counts.sum(), indices.dtype), np.empty(counts.sum(), distances.dtype), 0
     for block in row_slices(len(rows), 32 * int(counts.max(initial=0))):
         lengths = counts[block]
         ends = np.cumsum(lengths)
@@ -341,6 +342,6 @@ def restrict_rows(
         positions = position[indices[entries]]
         kept = np.flatnonzero(positions >= 0)
         new_counts[block] = np.diff(np.searchsorted(kept, np.append(0, ends)))
-        new_indices.append(positions[kept].astype(indices.dtype))
-        new_distances.append(distances[entries[kept]])
-    return row_pointers(new_counts), np.concatenate(new_indices), np.concatenate(new_distances)
+        start, end = end, end + len(kept)
+        new_indices[start:end], new_distances[start:end] = positions[kept], distances[entries[kept]]
+    return row_pointers(new_counts), new_indices[:end], new_distances[:end]

@@ -55,8 +55,8 @@ MATRIX_STRIP = 128
 """Number of series whose distances to all later series are computed at a time."""
 
 FEW_CELLS = 2**24
-"""Pairs of points of all rows and columns up to which the nearest columns are found from all distances: that takes some
-hundredths of a second, and the code for it is compiled anyway where series move."""
+"""Largest number of pairs of points for which the nearest columns are found from all distances. This takes some
+hundredths of a second, and its code is compiled anyway if series move."""
 
 
 class SeriesSpace(Space):
@@ -299,7 +299,10 @@ class SeriesSpace(Space):
         choose: Choice | None = None,
         n_jobs: int | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns to each row, by lower bounds and abandoning; rows with ties from all distances."""
+        """Nearest of the columns to each row, by lower bounds and abandoning.
+
+        Few points, and rows with ties, are searched by all distances.
+        """
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         blocks = np.array_split(row_indices, max(1, min(len(row_indices), effective_n_jobs(n_jobs))))
         search = self._nearest_search(column_indices)
@@ -324,7 +327,7 @@ class SeriesSpace(Space):
         return lambda rows: kernel.nearest_series(x, a.arrays, rows, y, b.arrays, columns, shape, rounding)
 
     def _nearest_of_all(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Find the nearest of the columns to given rows from all distances; the last array says where others tie."""
+        """Find the nearest of the columns to given rows from all distances; the last array marks rows with ties."""
         block = self.block(rows, columns)
         positions, distances = block.argmin(axis=1), block.min(axis=1)
         return positions, distances, (block == distances[:, None]).sum(axis=1) > 1
