@@ -22,10 +22,32 @@ FAR_BEHIND = 20.0
 VECTOR_MINIMA = {"nnan", "nsz"}
 """Minima in an order that suits vector instructions; no value is NaN."""
 
-LOG2_E, LN_2, SQRT_2 = float(np.log2(np.e)), float(np.log(2.0)), float(np.sqrt(2.0))
+LOG2_E = float(np.log2(np.e))
+"""Logarithm of e to the base 2."""
 
-TAYLOR_3, TAYLOR_4, TAYLOR_5 = 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0
-TAYLOR_6, TAYLOR_7, TAYLOR_8 = 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0
+LN_2 = float(np.log(2.0))
+"""Natural logarithm of 2."""
+
+SQRT_2 = float(np.sqrt(2.0))
+"""Square root of 2."""
+
+TAYLOR_3 = 1.0 / 6.0
+"""Coefficient of x^3 in the series of exp(x); the names below have the power too."""
+
+TAYLOR_4 = 1.0 / 24.0
+"""Coefficient of x^4."""
+
+TAYLOR_5 = 1.0 / 120.0
+"""Coefficient of x^5."""
+
+TAYLOR_6 = 1.0 / 720.0
+"""Coefficient of x^6."""
+
+TAYLOR_7 = 1.0 / 5040.0
+"""Coefficient of x^7."""
+
+TAYLOR_8 = 1.0 / 40320.0
+"""Coefficient of x^8."""
 
 EXPONENT_OFFSET = 2.0**52 + 1023.0
 """Added to a whole number k, leaves the bits of the exponent of 2^k in the last bits of the sum."""
