@@ -38,8 +38,8 @@ def squared_block(series, rows, values, starts, lengths, warping, squared):
 
     The others are ``lengths`` rows of ``values`` from ``starts`` on. Series of equal lengths should follow each other.
     """
-    x, channels = lanes_of(np.diff(series.starts).max(initial=0), values.shape[1]), values.shape[1]
-    cells = lane_rows.py_func(int(lengths.max(initial=0)) + 2, x)
+    channels = values.shape[1]
+    x, _, cells = _lanes(channels, int(np.diff(series.starts).max(initial=0)), 0, int(lengths.max(initial=0)) + 2)
     items, others = series.values.reshape(-1), values.reshape(-1)
     _squared_block(
         items, series.starts, rows, others, starts, lengths, channels, warping.radius, warping.fraction, squared,
@@ -80,19 +80,27 @@ def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
     steps need much memory (``pull_along_alignment`` is for it), or the number of pairs.
     """
     series, rows, points, lengths, columns, warping = pairs
-    n, m = np.diff(series.starts)[rows], lengths[columns]
+    n, m = series.starts[rows + 1] - series.starts[rows], lengths[columns]
     n_longest, (m_longest, channels) = int(n.max(initial=0)), points.shape[1:]
-    x, y = lanes_of(n_longest, channels), lanes_of(m_longest, channels)
     widest = band_radius.py_func(n_longest, m_longest, warping.radius, warping.fraction)
-    widest = max(widest, int(np.abs(n - m).max(initial=0)))
+    widest = max(widest, n_longest - int(m.min(initial=m_longest)), m_longest - int(n.min(initial=n_longest)))
     row_bytes = (2 * widest + 1) * STEP_BYTES_PER_CELL
-    n_bytes = min(n_longest * row_bytes, STEP_BYTES) if len(pulls) else row_bytes
+    x, y, cells = _lanes(channels, n_longest, m_longest, m_longest + 2)
     return _warp_pairs(
         series.values.reshape(-1), series.starts, rows, points, points.reshape(-1), lengths, columns, first,
         warping.radius, warping.fraction, pulls, distances, gradient, scale_gradient,
-        x, y, *np.empty((2, LANES), np.int64), lane_rows.py_func(m_longest + 2, x),
-        np.empty(n_bytes, np.uint8),
+        x, y, *np.empty((2, LANES), np.int64), cells,
+        np.empty(min(n_longest * row_bytes, STEP_BYTES) if len(pulls) else row_bytes, np.uint8),
     )  # fmt: skip
+
+
+@plain
+def _lanes(channels, n_points, m_points, n_cells):
+    """Lanes for series of n and of m points, and cells, in one array: this is done for each batch of pairs."""
+    ends = n_points * channels, (n_points + m_points) * channels
+    lanes = lane_rows.py_func(ends[1] + n_cells, np.empty(0))
+    x, y = lanes[: ends[0]], lanes[ends[0] : ends[1]]
+    return x.reshape(n_points, channels, LANES), y.reshape(m_points, channels, LANES), lanes[ends[1] :]
 
 
 @compiled
@@ -128,12 +136,6 @@ def _warp_pairs(
     return first
 
 
-@plain
-def lanes_of(n_points, n_channels):
-    """Lanes for series of so many points."""
-    return lane_rows.py_func(n_points * n_channels, np.empty(0)).reshape(n_points, n_channels, LANES)
-
-
 @part
 def used_lanes(count, lanes):
     """Lanes to compute for so many pairs."""
@@ -148,13 +150,13 @@ def pull_along_path(items, x_at, points, column, n, m, radius, steps, lane, pull
     """
     # Unsigned: no tests for positions from the end.
     one, bit, i, j = np.uintp(1), np.uintp(lane % 8), np.uintp(n), np.uintp(m)
-    channels, x_at = np.uintp(points.shape[2]), np.uintp(x_at)
+    x, y, of_column, channels = items[x_at:], points[column], gradient[column], np.uintp(points.shape[2])
     row_bytes, cell_bytes = np.uintp(2 * radius * STEP_BYTES_PER_CELL), np.uintp(STEP_BYTES_PER_CELL)
     at = np.uintp(cell_of_steps(n, m, radius) * STEP_BYTES_PER_CELL + lane // 8)
     while i > 0 and j > 0:
         for channel in range(channels):
-            difference = points[column, j - one, channel] - items[x_at + (i - one) * channels + channel]
-            gradient[column, j - one, channel] += pull * difference
+            difference = y[j - one, channel] - x[(i - one) * channels + channel]
+            of_column[j - one, channel] += pull * difference
             scale_gradient[channel] += 0.5 * pull * difference * difference
         # No branches, which a processor would often guess wrongly.
         x_moves = one - ((np.uintp(steps[at + cell_bytes // np.uintp(2)]) >> bit) & one)
