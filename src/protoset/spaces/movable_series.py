@@ -187,10 +187,12 @@ class MovableSeries(MovableObjects):
 
     def _pairs(self, rows: np.ndarray, columns: np.ndarray, prototypes: Moved) -> tuple[Any, np.ndarray]:
         """Pairs as the kernels take them, those of equal lengths together, and their positions among the given ones."""
-        lengths = _lengths(prototypes.points)
-        order = np.lexsort((lengths[columns], self._series.lengths[rows]))
-        factors = np.sqrt(prototypes.scales)
-        points = np.ascontiguousarray(prototypes.points * factors)
+        lengths, factors = _lengths(prototypes.points), np.sqrt(prototypes.scales)
+        if self._series.equal_length and (lengths == lengths[0]).all():
+            order = np.arange(len(rows))
+        else:
+            order = np.lexsort((lengths[columns], self._series.lengths[rows]))
+        points = np.ascontiguousarray(prototypes.points if (factors == 1).all() else prototypes.points * factors)
         pairs = kernels.adapting_series.Pairs(
             self._scaled(factors), rows[order], points, lengths, columns[order], self._warping
         )
