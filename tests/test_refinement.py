@@ -112,7 +112,7 @@ def test_prices_are_what_moves_cost(problem, steepness, lists):
     limits = np.empty((int(codes.max()) + 1, len(codes)))
     kernels.refining.reach_by_class(codes, prototypes._losses.reach, limits)
     nearest, losses = prototypes._nearest, prototypes._losses
-    state = (codes, nearest.slots, nearest.distances, losses.per_object, losses.table)
+    state = (codes, nearest.first_slots, nearest.first_distances, losses.per_object, losses.table)
     allowed = PRICE_ERROR * len(codes)
     for candidate in np.setdiff1d(np.arange(len(codes)), start):
         changes, code = np.append(prototypes._losses.removal, 0.0), codes[candidate]

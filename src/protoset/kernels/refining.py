@@ -5,6 +5,7 @@ prototypes of its own class, side 1 those of the other classes. An object is not
 
     slots, distances    the ``KEPT`` nearest of side 0, nearest first, then those of side 1, from column ``KEPT`` on
     bounds              per side; every prototype nearer than the bound is in the columns above
+    first_slots, first_distances    copies of the two nearest of side 0, then of side 1: most work reads these alone
 
 Where there is no prototype the slot is -1 and the distance infinite. If the nearest prototype leaves, the second
 takes over; so the two nearest of each side give the loss after any swap. The others move up when a prototype leaves,
@@ -60,6 +61,8 @@ class NearestPrototypes(NamedTuple):
     slots: np.ndarray
     distances: np.ndarray
     bounds: np.ndarray
+    first_slots: np.ndarray
+    first_distances: np.ndarray
 
 
 class Losses(NamedTuple):
@@ -129,28 +132,29 @@ def find_nearest(rows, columns, column_of, row_of, filled, members, codes, neare
 def objective_change(slot, candidate, column, codes, slots, distances, per_object, steepness, affected):
     """Exact change of the objective if a candidate takes a slot; if ``column`` is empty, the slot becomes free.
 
-    ``column`` has the distances of all objects to the candidate. ``affected`` is work space for an index per object.
+    ``column`` has the distances of all objects to the candidate. ``slots`` and ``distances`` are the first ones of the
+    nearest prototypes. ``affected`` is work space for an index per object.
     """
     n, enters = slots.shape[0], column.shape[0] > 0
     # First collect the objects whose loss may change; without branches, which the processor could not predict.
     n_affected = 0
     for row in range(n):
         affected[n_affected] = row
-        first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, KEPT]
-        loses = (slots[row, 0] == slot) | (slots[row, KEPT] == slot)
+        first = distances[row, 0] if enters and codes[row] == codes[candidate] else distances[row, 2]
+        loses = (slots[row, 0] == slot) | (slots[row, 2] == slot)
         n_affected += loses | (enters and column[row] < first)
     change = 0.0
     for position in range(n_affected):
         row = affected[position]
         same = distances[row, 0] if slots[row, 0] != slot else distances[row, 1]
-        other = distances[row, KEPT] if slots[row, KEPT] != slot else distances[row, KEPT + 1]
+        other = distances[row, 2] if slots[row, 2] != slot else distances[row, 3]
         if enters and row != candidate:
             distance = column[row]
             if codes[row] == codes[candidate]:
                 same = distance if distance < same else same
             else:
                 other = distance if distance < other else other
-        if same != distances[row, 0] or other != distances[row, KEPT]:
+        if same != distances[row, 0] or other != distances[row, 2]:
             change += per_object[row, 3] * (loss(same, other, steepness) - per_object[row, 0])
     return change
 
@@ -215,17 +219,21 @@ def _insert(row, slot, distance, side, slots, distances, bounds):
 
 @compiled
 def update_losses(rows, nearest, steepness, losses):
-    """Compute the losses and the reach of the objects ``rows``, and the removal of all slots, anew."""
-    slots, distances = nearest.slots, nearest.distances
+    """Compute the losses, the reach and the copies of the objects ``rows``, and the removal of all slots, anew."""
+    slots, distances = nearest.first_slots, nearest.first_distances
+    all_slots, all_distances = nearest.slots, nearest.distances
     per_object, reach, removal = losses.per_object, losses.reach, losses.removal
     sharpness = -np.log(FAINT) / steepness
     ratio = (1 + sharpness) / (1 - sharpness) if sharpness < 1 else np.inf
     for r in range(rows.shape[0]):
         row = rows[r]
-        same, other = distances[row, 0], distances[row, KEPT]
+        for position in range(4):
+            column = position if position < 2 else KEPT - 2 + position
+            slots[row, position], distances[row, position] = all_slots[row, column], all_distances[row, column]
+        same, other = distances[row, 0], distances[row, 2]
         now = loss(same, other, steepness)
         per_object[row, 0] = now
-        second, other_second = distances[row, 1], distances[row, KEPT + 1]
+        second, other_second = distances[row, 1], distances[row, 3]
         per_object[row, 1] = loss(second, other, steepness) - now
         per_object[row, 2] = loss(same, other_second, steepness) - now
         largest = now if now > per_object[row, 1] else per_object[row, 1]
@@ -236,8 +244,8 @@ def update_losses(rows, nearest, steepness, losses):
         removal[slot] = 0.0
     for row in range(slots.shape[0]):
         for side in range(2):
-            if slots[row, KEPT * side] >= 0:
-                removal[slots[row, KEPT * side]] += per_object[row, 3] * per_object[row, 1 + side]
+            if slots[row, 2 * side] >= 0:
+                removal[slots[row, 2 * side]] += per_object[row, 3] * per_object[row, 1 + side]
 
 
 @compiled(error_model="numpy")
@@ -265,7 +273,7 @@ def estimate_swaps(candidate, code, count, rows, column, codes, slots, distances
     for e in range(count):
         row, distance = rows[e], column[e]
         is_other = codes[row] != code
-        own, opposite = (KEPT, 0) if is_other else (0, KEPT)
+        own, opposite = (2, 0) if is_other else (0, 2)
         rise, opposite_rise = per_object[row, 2 if is_other else 1], per_object[row, 1 if is_other else 2]
         now = per_object[row, 0]
         first, opposite_first = distances[row, own], distances[row, opposite]
@@ -334,8 +342,8 @@ def next_move(order, start, prototypes, candidates, codes, nearest, losses, leas
         else:
             all_rows = np.arange(n, dtype=np.int32)
     return _next_move(
-        order, start, *prototypes, columns, limits, all_rows, listed, codes, nearest.slots, nearest.distances, *losses,
-        least, reached, reached_at, changes,
+        order, start, *prototypes, columns, limits, all_rows, listed, codes,
+        nearest.first_slots, nearest.first_distances, *losses, least, reached, reached_at, changes,
     )  # fmt: skip
 
 

@@ -156,6 +156,8 @@ class RefinableSet:
             slots=np.empty((n, n_kept), np.int32),
             distances=np.empty((n, n_kept)),
             bounds=np.empty((n, 2)),
+            first_slots=np.empty((n, 4), np.int32),
+            first_distances=np.empty((n, 4)),
         )
         self._losses = kernel.Losses(
             per_object=np.zeros((n, 4)), reach=np.zeros((n, 2)), removal=np.zeros(budget), table=np.empty(0)
@@ -183,7 +185,7 @@ class RefinableSet:
     @property
     def accuracy(self) -> float:
         """Share of the objects, by weight, that are nearer to a prototype of their class, leave-one-out."""
-        is_right = self._nearest.distances[:, 0] < self._nearest.distances[:, kernels.refining.KEPT]
+        is_right = self._nearest.first_distances[:, 0] < self._nearest.first_distances[:, 2]
         return float(np.average(is_right, weights=self._losses.per_object[:, 3]))
 
     def set_steepness(self, steepness: float) -> None:
@@ -219,7 +221,15 @@ class RefinableSet:
         loss = self._losses.per_object
         affected, incomplete = self._rows_to_write
         change = kernel.objective_change(
-            slot, candidate, column, codes, nearest.slots, nearest.distances, loss, self._steepness, affected
+            slot,
+            candidate,
+            column,
+            codes,
+            nearest.first_slots,
+            nearest.first_distances,
+            loss,
+            self._steepness,
+            affected,
         )
         if change >= -self.least:
             return False
