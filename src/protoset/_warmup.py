@@ -130,7 +130,7 @@ def _fit_vectors() -> None:
     # Without a refinement the prototypes are weighted and ranked by other kernels.
     PrototypeClassifier(REPS()).fit(X, labels).predict(X[:5])
     PrototypeClassifier(Refined(REPS())).fit(X, labels).predict(X[:5])
-    # Many objects or classes also try the softmax.
+    # Many objects, or more than two classes, also try the softmax.
     _fit_moving(X, labels, 4)
     # Prototypes that do not move may be equally near.
     PrototypeClassifier(REPS(0.2), adapt=False).fit(X.round(), labels).predict(X.round())

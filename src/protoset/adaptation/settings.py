@@ -51,8 +51,8 @@ SHORT_ADVANTAGE = 0.03
 LONG_SOFTMAX = 2.5
 """Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
 
-MOST_CLASSES_WITHOUT_SOFTMAX = 10
-"""Largest number of classes for which the softmax is not tried among few objects: it is hardly ever the best course."""
+MOST_CLASSES_WITHOUT_SOFTMAX = 2
+"""Largest number of classes for which the softmax is not tried among few objects: it is hardly ever the best there."""
 
 TRIAL_PASSES = 20
 """Passes of a trial among many objects at most: fewer than in the moves, but enough to tell the better loss."""
