@@ -2,8 +2,8 @@
 
 Arrays of lanes have one lane for each pair in their last axis. The functions here build the code of a row themselves:
 the running values of a row, its left and its diagonal cell, stay in registers, which a compiler does not manage for
-loops over arrays that may overlap. They work on ``VECTOR_BYTES`` of the lanes, from an offset on: all lanes in single
-precision, half of them in double precision.
+loops over arrays that may overlap. They work on some of the lanes, from an offset on: on all lanes in single
+precision, and on at most ``VECTOR_BYTES`` of them in double precision.
 
     above       . d a . .     d, a: diagonal cell and cell above, of the row before
     this row    . l c         c: the cell; l: the cell to its left
@@ -14,17 +14,18 @@ double precision are the same to the last bit.
 """
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import types
 from numba.extending import intrinsic
 
 from protoset.kernels._compile import part
 
-LANES = 64
-"""Pairs of series that are compared together: fewer are not worth vector instructions."""
+LANES = 64 if binding.get_host_cpu_features().get("avx512f") else 32
+"""Pairs of series that are compared together. Their running values fill the registers of the processor, and a row of
+cells of 128 points fits its first-level cache, which is often smaller where registers are narrower."""
 
 VECTOR_BYTES = 256
-"""Bytes of the lanes that the functions for rows work on."""
+"""Largest number of bytes of the lanes that the functions for rows work on."""
 
 N_VECTORS = 4
 """Vectors of these bytes; their additions do not wait for each other."""
@@ -43,8 +44,13 @@ _INDEX = ir.IntType(64)
 def vector_lanes(typing, array):
     """Lanes of the bytes that the functions for rows work on, known when the code is compiled."""
     del typing
-    lanes = VECTOR_BYTES * 8 // array.dtype.bitwidth
+    lanes = _lanes_of_row(array.dtype)
     return types.intp(array), lambda context, builder, signature, values: ir.Constant(_INDEX, lanes)
+
+
+def _lanes_of_row(number):
+    """Lanes that the functions for rows work on, for a type of numbers."""
+    return min(LANES, VECTOR_BYTES * 8 // number.bitwidth)
 
 
 @part
@@ -62,7 +68,7 @@ class _Vectors:
     def __init__(self, context, builder, number):
         self.context, self.builder, self.bits = context, builder, number.bitwidth
         self.item = context.get_data_type(number)
-        self.width = VECTOR_BYTES * 8 // self.bits // N_VECTORS
+        self.width = _lanes_of_row(number) // N_VECTORS
         self.type = ir.VectorType(self.item, self.width)
 
     def pointer(self, array_type, array):
@@ -242,7 +248,7 @@ def _transposed(vectors, rows):
 
 @intrinsic
 def sum_outside(typing, values, at, upper, lower, envelope_at, count):
-    """Sum of the squared distances of ``count`` times ``VECTOR_BYTES`` of values from their envelopes."""
+    """Sum of the squared distances of values from their envelopes, of ``count`` times as many as a row has lanes."""
     del typing, at, envelope_at, count
     signature = values.dtype(values, types.intp, upper, lower, types.intp, types.intp)
 

@@ -120,7 +120,7 @@ class SeriesSpace(Space):
     def _all_pairs(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Distances of rows to columns, many at a time; the same numbers as pair by pair."""
         if len(rows) == len(columns) == 1:
-            # Lanes take 64 times the memory of a series.
+            # Lanes take many times the memory of a series.
             return self._block(rows, columns, upper=False)
         if len(rows) < len(columns):
             return self._many_to_each(self._columns, columns, self._rows, rows)
