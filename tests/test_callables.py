@@ -523,6 +523,14 @@ PLAIN = st.recursive(
 )
 
 
+def test_strings_of_numpy_come_back_as_strings():
+    words = np.array(["bread", "milk"])
+    encoder = Encoder()
+    encoded = encoder.encode([{words[0]}, {words[1]: 1}])
+    assert decode(encoded, encoder.arrays()) == [{"bread"}, {"milk": 1}]
+    assert json.dumps(encoded) == '[{"set": ["bread"]}, {"dict": [["milk", 1]]}]'
+
+
 @given(st.lists(PLAIN | st.frozensets(st.integers() | st.tuples(st.text(max_size=2))), max_size=4))
 def test_plain_objects_come_back_as_they_were(things):
     encoder = Encoder()

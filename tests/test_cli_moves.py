@@ -1,7 +1,9 @@
 """Prototypes that move, by the command: what it says, what it writes, what it refuses."""
 
 import csv
+import datetime
 import json
+import re
 
 import numpy as np
 import pytest
@@ -183,3 +185,24 @@ def test_options_that_cannot_be(folder, words, message):
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_values_of_moved_prototypes_are_rounded(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for row in range(60):
+        day = datetime.date(2020, 1, 1) + datetime.timedelta(int(rng.integers(40)) + 60 * (row % 2))
+        height, share = rng.integers(12000, 14000) + 5000 * (row % 2), rng.random() + row % 2
+        lines.append(f"{day},{height},{share:.2f},{'wet' if row % 2 else 'dry'}")
+    (tmp_path / "days.csv").write_text("\n".join(["day,height,share,class", *lines]) + "\n")
+    options = ["--n-prototypes", "4", "--adapt", "--no-error", "--model", "days.protoset"]
+    assert run("select", "days.csv", *options, cwd=tmp_path).returncode == 0
+    words = ["explain", "days.protoset", "days.csv", "--row", "3"]
+    values = {each["name"]: each for each in run_json(*words, cwd=tmp_path)["comparison"]["attributes"]}
+    assert values["height"]["prototype"] % 1 > 0, "JSON has all digits of numbers"
+    cells = [line.split() for line in run(*words, cwd=tmp_path).stdout.splitlines()]
+    shown = {line[0]: line[2] for line in cells if line and line[0] in values}
+    assert re.fullmatch(r"2020-\d\d-\d\d", shown["day"])
+    assert shown["day"] == values["day"]["prototype"]
+    assert shown["height"] == f"{values['height']['prototype']:.0f}"
+    assert len(shown["share"].replace(".", "").lstrip("0")) <= 4

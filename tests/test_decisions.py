@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs, make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import recall_score
 from sklearn.model_selection import train_test_split
 
 from protoset import REPS, PrototypeClassifier, Refined, load, save
@@ -43,6 +44,46 @@ def words(n=120, seed=0):
     stems = np.array(["abcdef", "uvwxyz", "mnopqr"])
     y = np.arange(n) % 3
     return ["".join(rng.permutation(list(stems[code]))[: rng.integers(3, 7)]) for code in y], y
+
+
+class TestClassWeights:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def rare():
+        X, y = make_classification(4_000, 6, n_informative=4, weights=[0.95], class_sep=0.8, flip_y=0, random_state=1)
+        return train_test_split(X, y, stratify=y, random_state=0)
+
+    @pytest.mark.parametrize("adapt", [False, "auto"])
+    def test_probabilities_are_those_of_a_population_with_these_weights(self, rare, adapt):
+        X, X_test, y, y_test = rare
+        selector = Refined(REPS(20, class_weight="balanced"))
+        classifier = PrototypeClassifier(selector, adapt=adapt).fit(X, y)
+        weighted = classifier.predict_proba(X_test)[:, 1]
+        assert np.average(weighted, weights=(len(y) / 2 / np.bincount(y))[y_test]) == pytest.approx(0.5, abs=0.05)
+        plain = weighted * y.mean() / (weighted * y.mean() + (1 - weighted) * (1 - y.mean()))
+        assert plain.mean() == pytest.approx(y_test.mean(), abs=0.02)
+        assert weighted.mean() > 2 * y_test.mean()
+
+    def test_scores_count_the_classes_by_their_weights(self, rare):
+        X, X_test, y, y_test = rare
+        recalls = {}
+        for class_weight in (None, "balanced"):
+            selector = Refined(REPS(20, class_weight=class_weight))
+            classifier = PrototypeClassifier(selector, rule="scores", adapt=False).fit(X, y)
+            recalls[class_weight] = recall_score(y_test, classifier.predict(X_test))
+        assert recalls["balanced"] > recalls[None] + 0.1
+
+    def test_a_stream_counts_them_too(self, rare):
+        X, X_test, y, y_test = rare
+        means = []
+        for class_weight in (None, {1: 19.0}):
+            classifier = PrototypeClassifier(REPS(20, class_weight=class_weight))
+            for part in np.array_split(np.arange(len(X)), 5):
+                classifier.partial_fit(X[part], y[part], classes=[0, 1])
+            assert classifier.calibration_.how == "prequential"
+            means.append(classifier.predict_proba(X_test)[:, 1].mean())
+        assert means[0] == pytest.approx(y_test.mean(), abs=0.03)
+        assert means[1] > 2 * means[0]
 
 
 class TestProbabilities:

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib.util
 import pickle
 import warnings
 from pathlib import Path
@@ -14,6 +15,7 @@ from sklearn.neighbors import kneighbors_graph
 
 import protoset
 from protoset import REPS, PrototypeClassifier, exceptions
+from protoset.neighbors import search
 from protoset.neighbors.search import check_recall
 from protoset.selectors import FCNN, RMHC
 
@@ -32,6 +34,7 @@ BUILTIN_BASES = {
     "DoubtfulDataWarning": UserWarning,
     "LowRecallWarning": UserWarning,
     "ManyTiesWarning": UserWarning,
+    "SlowSearchWarning": UserWarning,
     "HopelessClassWarning": UserWarning,
     "SolverConvergenceWarning": ConvergenceWarning,
     "SearchStoppedWarning": ConvergenceWarning,
@@ -43,10 +46,18 @@ def interrupt(progress):
     raise KeyboardInterrupt
 
 
+def search_without_a_library():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.util, "find_spec", lambda name, *rest: None)
+        patch.setattr(search, "APPROXIMATE_FROM", 100)
+        REPS(5).fit(X, Y)
+
+
 FITS = {
     "DoubtfulDataWarning": lambda: FCNN().fit(X, np.arange(150) % 80),
     "LowRecallWarning": lambda: check_recall(0.8),
     "ManyTiesWarning": lambda: REPS(5, metric="precomputed").fit(kneighbors_graph(X, 5, mode="connectivity"), Y),
+    "SlowSearchWarning": search_without_a_library,
     "HopelessClassWarning": lambda: PrototypeClassifier(REPS(15), rule="adjusted").fit(X, Y),
     "SolverConvergenceWarning": lambda: REPS(0.1, loss="sum", C=1e4, tol=1e-300).fit(X, Y),
     "SearchStoppedWarning": lambda: RMHC(10, max_time=1e-9, random_state=0).fit(X, Y),

@@ -237,6 +237,16 @@ def test_gradients_follow_the_best_paths(n_channels, window):
     np.testing.assert_allclose(gradient.scales, of_scales, atol=1e-12)
 
 
+@pytest.mark.parametrize(("radius", "fraction"), [(0, -1.0), (3, -1.0), (-1, 0.0), (-1, 0.1), (-1, 0.37), (-1, 1.0)])
+def test_pairs_with_the_same_band_are_warped_together(radius, fraction):
+    n, m = np.random.default_rng(0).integers(1, 30, (2, 200))
+    warping = kernels.series.Warping(radius, fraction, True)
+    expected = [kernels.series.band_radius(*pair, radius, fraction) for pair in zip(n, m, strict=True)]
+    assert kernels.adapting_series.shared_bands(n, m, warping).tolist() == expected
+    no_band = kernels.series.Warping(-1, -1.0, True)
+    assert not kernels.adapting_series.shared_bands(n, m, no_band).any(), "any two lengths share lanes"
+
+
 def bumps(rng, codes, length=40):
     """Series with a bump at a random time; its shape is the class."""
     times = np.arange(length) - rng.uniform(0.4, 0.6, len(codes))[:, None] * length

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.metrics import matthews_corrcoef
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -142,6 +143,20 @@ def test_reference_lines_of_a_pipeline_are_those_of_its_space():
         *(f"k-NN on everything, k = {display.references.k}", "always guessing"),
     ]
     assert plot_size_curve(pipeline).references is None
+
+
+def test_a_size_curve_names_the_score_that_it_measured():
+    balanced = REPS(scoring="balanced_accuracy", random_state=0).fit(X, Y)
+    display = plot_size_curve(balanced, X, Y)
+    assert display.references == reference_errors(make_space(X), Y, scoring="balanced_accuracy")
+    assert display.ax_.get_ylabel() == "1 - balanced accuracy (cross-validated)"
+    assert legend_of(display)[0] == "1 - balanced accuracy of REPS ± standard error"
+    assert "with 1 - balanced accuracy = " in repr(balanced.size_curve_)
+    by_function = REPS(scoring=matthews_corrcoef, random_state=0).fit(X, Y)
+    display = plot_size_curve(by_function, X, Y)
+    assert display.references is None, "no reference is measured by a function"
+    assert display.ax_.get_ylabel() == "-matthews_corrcoef (cross-validated)"
+    assert display.ax_.get_ylim()[0] < by_function.size_curve_.errors.min() < 0
 
 
 def test_confusions_of_classifiers_beside_each_other():

@@ -269,3 +269,20 @@ def test_a_model_on_a_file_stands_beside_guessing():
     assert (beside.nearest, beside.knn, beside.k) == (None, None, ())
     assert beside.answer == "setosa"
     assert beside.guess.error == 30 / 80
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_balanced_errors_are_the_mean_of_the_classes(seed):
+    X, codes = tied_table(seed, 60)
+    matrix = cdist(X, X)
+    errors = reference_errors(make_space(X), codes, scoring="balanced_accuracy")
+
+    def balanced_error(answers):
+        return np.mean([(answers[codes == code] != code).mean() for code in range(3)])
+
+    assert errors.guess == pytest.approx(2 / 3)
+    by_k = {k: balanced_error(plain_left_out(matrix, codes, k)) for k in range(1, 52, 2)}
+    assert errors.nearest == pytest.approx(by_k[1])
+    assert errors.knn == pytest.approx(min(by_k.values())) == pytest.approx(by_k[errors.k])
+    with pytest.raises(ValueError, match=r"scoring='f1' is not known.*'balanced_accuracy'"):
+        reference_errors(make_space(X), codes, scoring="f1")

@@ -84,6 +84,7 @@ def test_estimators_and_models_have_the_method(kind, tmp_path):
     assert made.html == protoset.report(estimator, X, Y, title="Blobs", **KNOWN).html
     assert without_names(made.model) == without_names(estimator.report(dataset, **KNOWN).model)
     assert repr(made).startswith("<Report 'Blobs': ")
+    assert repr(made).endswith("; see write(path)>" if made.path is None else f"; written to {made.path}>")
 
 
 def test_a_pipeline_shows_the_values_before_its_steps():

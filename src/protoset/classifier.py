@@ -17,7 +17,7 @@ from protoset._cluster import as_dask_rows, column_names_of, gathered_labels, is
 from protoset._streamed_classifier import StreamedClassifier
 from protoset._validation import check_choice, check_count, check_flag, check_jobs, check_real
 from protoset.adaptation import AdaptSettings, adapt_selected, moved_before_predicting
-from protoset.adaptation.selected import FitLists, MovedSelection, selects_again
+from protoset.adaptation.selected import FitLists, MovedSelection, class_weight_of, selects_again
 from protoset.adaptation.settings import check_adapt
 from protoset.adaptation.streaming import (
     Counters,
@@ -43,6 +43,7 @@ from protoset.decisions.degradations import warn_of_hopeless_classes
 from protoset.decisions.refusal import OutlierLabel, check_refuse, outlier_label_for
 from protoset.selectors import REPS, BaseSelector, Refined
 from protoset.selectors._distinct import TrainingSet
+from protoset.selectors._weights import class_weights
 from protoset.selectors.base import check_selector, note_features, refuse_names_of_selector
 from protoset.selectors.ties import vote_of
 from protoset.spaces import (
@@ -71,8 +72,8 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
           rank, and the class of the smallest sum is predicted; see Notes.
         - ``"scores"``: the class with the largest score. Every prototype adds to the score of every class; near
           prototypes add more.
-        - ``"auto"``: "nearest" or "scores", whichever makes fewer errors on held-out training objects. ``rule_`` has
-          the choice.
+        - ``"auto"``: "nearest" or "scores", whichever makes fewer errors on held-out training objects, counted with the
+          class weights of the selector. ``rule_`` has the choice.
     adapt : {"auto", True, False} or dict, default="auto"
         Whether the prototypes move after the selection; see :func:`protoset.adapt`. ``"auto"`` moves prototypes that
         can move; with ``rule="adjusted"`` it moves none. True and a dict raise an error if the objects cannot move. A
@@ -311,7 +312,9 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         """Result of the calibration on held-out training objects; None if nothing was calibrated."""
         check_is_fitted(self, "classes_")
         if self._calibration is None and self._judged is not None and isinstance(self._learned, NearestRule):
-            self._calibration = self._judged.calibration(self._learned)
+            class_weight = class_weight_of(self._selector_or_default())
+            weights = class_weights(class_weight, self.classes_, np.maximum(self.class_counts_, 1e-300))
+            self._calibration = self._judged.calibration(self._learned, weights)
         return self._calibration
 
     def _calibrated(self) -> Calibration:
@@ -464,7 +467,8 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         """Predict the probability of each class.
 
         The class that ``predict`` returns for a query that is not refused has the largest probability. The
-        probabilities are calibrated on held-out training objects; see ``calibration_``.
+        probabilities are calibrated on held-out training objects; see ``calibration_``. With class weights, they are
+        those of a population in which each class is as frequent as its weight makes it; see Notes.
 
         Parameters
         ----------
@@ -482,6 +486,10 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         for all classes. Slope and share minimise the log loss on the held-out training objects; with few objects the
         slope stays near a usual value. The evidence for a class depends on the rule: the nearness of its nearest
         prototype ("nearest"), the adjusted rank of its best prototype ("adjusted"), or its score ("scores").
+
+        With ``class_weight``, an object counts in the log loss as often as its class weighs, as in scikit-learn: with
+        "balanced" all classes count as equally frequent. For the frequencies of the training set, divide each column
+        by the weight of its class and make the rows sum to 1 again.
 
         Classes whose prototypes are equally near share their probability in proportion to their votes, and classes
         with equal votes in proportion to their sizes in the training set.

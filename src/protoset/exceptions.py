@@ -27,6 +27,7 @@ __all__ = [
     "ReferenceFailedError",
     "SearchInterruptedWarning",
     "SearchStoppedWarning",
+    "SlowSearchWarning",
     "SolverConvergenceWarning",
     "WorkerDiedError",
 ]
@@ -110,6 +111,13 @@ class LowRecallWarning(ProtosetWarning):
     """The approximate search missed many true neighbours, so the prototypes may differ from those of an exact search.
 
     Search exactly, or reduce the number of features.
+    """
+
+
+class SlowSearchWarning(ProtosetWarning):
+    """Neighbours of very many objects are searched exactly, because no library for an approximate search is installed.
+
+    Install the extra ``approximate``, or fit a sample of the objects. ``search="exact"`` searches without the warning.
     """
 
 

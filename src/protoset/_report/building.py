@@ -6,7 +6,7 @@ import datetime
 import html
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,10 +44,13 @@ class Report:
         All values that the page shows, as JSON types.
     source : Path or None
         File or folder of the data. ``write`` never overwrites it.
+    path : Path or None
+        File to which :func:`protoset.report` wrote the page.
     """
 
     model: dict[str, Any]
     source: Path | None = None
+    path: Path | None = None
 
     @cached_property
     def html(self) -> str:
@@ -78,7 +81,8 @@ class Report:
         """Title, number of prototypes and of training objects."""
         summary = self.model["summary"]
         title = cut_text(self.model["title"])
-        return f"<Report {title!r}: {summary['n_prototypes']:,} of {summary['n_train']:,} objects; see write(path)>"
+        where = "see write(path)" if self.path is None else f"written to {self.path}"
+        return f"<Report {title!r}: {summary['n_prototypes']:,} of {summary['n_train']:,} objects; {where}>"
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own, whose scripts have access to the page only."""
@@ -211,9 +215,7 @@ def report(
         cross_validation=cross_validation,
         references=references,
     )
-    if path is not None:
-        made.write(path, overwrite=overwrite)
-    return made
+    return made if path is None else replace(made, path=made.write(path, overwrite=overwrite))
 
 
 def build_report(

@@ -69,6 +69,12 @@ LISTED_PROTOTYPES = 32
 LISTED_IN_SOFTMAX = 24
 """The same for the softmax."""
 
+LISTING_FACTOR = 2
+"""Lists are computed before pass 1 and then before each pass of a number that is larger by this factor."""
+
+COSTLY_LISTING_FACTOR = 4
+"""The same for costly objects, whose lists take much of the time of their moves."""
+
 CHUNK_OBJECTS = 2**16
 """Objects in memory at once, where there are more."""
 
@@ -208,6 +214,14 @@ def list_length(movable: MovableObjects, n_prototypes: int, loss: str) -> int:
     """Prototypes that an object looks at; 0 where it looks at all."""
     many, length = (MANY_IN_SOFTMAX, LISTED_IN_SOFTMAX) if loss == "softmax" else (MANY_PROTOTYPES, LISTED_PROTOTYPES)
     return (movable.n_listed or length) if n_prototypes > (movable.n_listed or many) else 0
+
+
+def is_listing_pass(number: int, movable: MovableObjects) -> bool:
+    """Whether lists are computed before a pass: they grow old as prototypes move, and prototypes move less and less."""
+    factor, listing = COSTLY_LISTING_FACTOR if movable.is_costly else LISTING_FACTOR, 1
+    while listing < number:
+        listing *= factor
+    return listing == number
 
 
 def typical_distance(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> float:
@@ -359,8 +373,7 @@ class _Descent:
     def run(self, watch: Watch | None) -> None:
         """Make all passes, or those before the watch says stop."""
         for n_passes in range(1, self._course.n_passes + 1):
-            # Lists grow old as prototypes move, and prototypes move less and less.
-            is_listing = self._lists.shape[1] > 0 and n_passes & (n_passes - 1) == 0
+            is_listing = self._lists.shape[1] > 0 and is_listing_pass(n_passes, self._objects.movable)
             for positions in _chunks(len(self._rows), self._most, self._generator):
                 objects, rows, own = self._take(positions) if self._whole is None else self._whole
                 prototypes = MovingSet(self._prototypes.moved, self._prototypes.labels, own)
@@ -382,7 +395,10 @@ class _Descent:
         """Take a step for each batch of a chunk, with noise where the course has some."""
         coordinates = objects.movable.coordinates
         if coordinates is not None and self._noise > 0.0:
-            images = coordinates.images.astype(np.float64)
+            is_taken_for_this_pass = self._whole is None and objects is not self._objects
+            images = np.require(coordinates.images, np.float64, "W")
+            if images is coordinates.images and not is_taken_for_this_pass:
+                images = images.copy()
             if self._lengths is None or self._whole is None:
                 # No noise on constant coordinates.
                 varies = np.fmax.reduce(coordinates.images) > np.fmin.reduce(coordinates.images)

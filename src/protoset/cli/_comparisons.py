@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 SHOWN_ATTRIBUTES = 10
 """Attributes that are shown without --all."""
+
+SHOWN_DIGITS = 4
+"""Digits of a value of a prototype that moved; all digits before the decimal point are shown."""
 
 SHOWN_SEGMENTS = 5
 """Segments of an alignment that are shown without --all."""
@@ -76,7 +80,8 @@ def _attributes(
 ) -> list[dict[str, Any]]:
     """Name, values and share of each attribute, the largest share first; None where a value or a share is unknown.
 
-    The values of the attributes in ``as_texts`` are texts as in the training file.
+    The values of the attributes in ``as_texts`` are texts as in the training file; those of a prototype that moved are
+    rounded, dates among whole days to days.
     """
     from protoset.datasets._columns import value_text
 
@@ -92,6 +97,10 @@ def _attributes(
     by_name = {attribute.name: attribute for attribute in as_texts}
     for row in rows:
         if row["name"] in by_name:
+            if exemplar is not None and by_name[row["name"]].type == "date":
+                row["prototype"] = _rounded_days(row["prototype"], row["exemplar"])
+            elif exemplar is not None:
+                row["prototype"] = _rounded(row["prototype"])
             sides = [side for side in ("query", "prototype", "exemplar") if side in row]
             row |= {side: value_text(row[side], by_name[row["name"]]) for side in sides}
     return rows
@@ -113,13 +122,10 @@ def _say_attributes(
         say(f"Values; the metric {preparation.metric} has no share for each attribute:")
         columns.remove("share")
     shown = attributes if everything else attributes[:SHOWN_ATTRIBUTES]
-    # A value of a moved prototype was never measured; its last digits mean nothing.
-    digits = {"prototype": 12 if exemplar is None else 4}
+    if exemplar is not None:
+        shown = [attribute | {"prototype": _rounded(attribute["prototype"])} for attribute in shown]
     rows = [
-        [
-            percent(attribute[column]) if column == "share" else _exact(attribute[column], digits.get(column, 12))
-            for column in columns
-        ]
+        [percent(attribute[column]) if column == "share" else _number(attribute[column]) for column in columns]
         for attribute in shown
     ]
     say_table(["attribute", *columns[1:]], rows)
@@ -129,11 +135,25 @@ def _say_attributes(
         say(f"{len(rest)} more{total}; --all shows them")
 
 
-def _exact(value: Any, digits: int) -> Any:
-    """A value with its digits; None where it is missing."""
+def _number(value: Any) -> Any:
+    """A number as text, None where it is missing; other values as they are."""
     if isinstance(value, float):
-        return f"{value:.{digits}g}" if value == value else None
+        return f"{value:.12g}" if value == value else None
     return value
+
+
+def _rounded_days(value: Any, exemplar: Any) -> Any:
+    """A date of a moved prototype: a day where the exemplar has a day, else a time to some seconds."""
+    is_day = isinstance(exemplar, float) and exemplar.is_integer()
+    return round(value, 0 if is_day else SHOWN_DIGITS) if isinstance(value, float) else value
+
+
+def _rounded(value: Any) -> Any:
+    """A number of a moved prototype: it was never measured, so its last digits mean nothing."""
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0.0:
+        return value
+    n_whole = math.floor(math.log10(abs(value))) + 1
+    return round(value, max(SHOWN_DIGITS - n_whole, 0))
 
 
 def _say_alignment(alignment: Alignment, everything: bool) -> None:

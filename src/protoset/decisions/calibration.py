@@ -66,16 +66,18 @@ class Calibration(Brief):
 class Judgement:
     """Evidence of a rule, learned in each of several sets, for the objects that were held out from the set.
 
-    ``ties`` are the factors by which tied classes divide their probabilities.
+    ``ties`` are the factors by which tied classes divide their probabilities. ``error`` is the share of wrong answers;
+    ``cost`` is that share where each object counts as often as its class weighs.
     """
 
     evidence: np.ndarray
     ties: np.ndarray
     error: float
+    cost: float
 
 
 def choose_rule(name: str, held_out: HeldOut, beta: float) -> tuple[Rule, dict[str, Judgement]]:
-    """Learn a rule for a set; "auto" is "nearest" or "scores", whichever makes fewer errors on held-out objects."""
+    """Learn a rule for a set; "auto" is "nearest" or "scores", whichever has the lower cost on held-out objects."""
     choice = None
     names = ("nearest", "scores") if name == "auto" else (name,)
     # The matrices are small: threads would mostly wait for each other.
@@ -83,7 +85,7 @@ def choose_rule(name: str, held_out: HeldOut, beta: float) -> tuple[Rule, dict[s
         if "scores" in names:
             choice = choose_scores(held_out.sets, len(held_out.class_totals))
         judged = {each: _judge(each, held_out, beta, choice) for each in names}
-        best = min(names, key=lambda each: judged[each].error)
+        best = min(names, key=lambda each: judged[each].cost)
         return learn_rule(best, held_out.final, held_out.class_totals, beta=beta, choice=choice), judged
 
 
@@ -91,13 +93,14 @@ def calibrate(rule: Rule, held_out: HeldOut, judged: dict[str, Judgement]) -> Ca
     """Learn probabilities, refusals and sets of labels for a rule."""
     codes = np.concatenate([each.held_out.codes for each in held_out.sets])
     weights = np.concatenate([each.held_out.weights for each in held_out.sets])
+    costs = np.concatenate([each.held_out.costs for each in held_out.sets])
     # A query counts as one object, so the mean weight of the objects must not be below 1.
     weights = weights / min(1.0, float(weights.mean()))
     novelty = HeldOutScores.of(np.concatenate([held_out_novelty(each) for each in held_out.sets]), weights)
     errors = {name: each.error for name, each in judged.items()}
     judgement = judged[rule.name]
     radii = radii_of(held_out.final)
-    return calibration_by(held_out.how, rule, judgement, codes, weights, errors, radii, novelty)
+    return calibration_by(held_out.how, rule, judgement, codes, weights, costs, errors, radii, novelty)
 
 
 def calibration_by(
@@ -106,12 +109,13 @@ def calibration_by(
     judgement: Judgement,
     codes: np.ndarray,
     weights: np.ndarray,
+    costs: np.ndarray,
     errors: dict[str, float],
     radii: np.ndarray,
     novelty: HeldOutScores,
 ) -> Calibration:
     """Learn probabilities, and the strangeness of held-out objects, from the evidence for their classes."""
-    probabilities = learn_map(judgement.evidence, codes, weights, rule.usual_slopes)
+    probabilities = learn_map(judgement.evidence, codes, costs, rule.usual_slopes)
     shares = probabilities(judgement.evidence) * judgement.ties
     strangeness = np.maximum(1.0 - shares[np.arange(len(codes)), codes], 0.0)
     order = np.argsort(strangeness, kind="stable")
@@ -121,16 +125,17 @@ def calibration_by(
 
 def _judge(name: str, held_out: HeldOut, beta: float, choice: tuple | None) -> Judgement:
     """Learn a rule in each set, and apply it to the objects that the set does not know."""
-    evidence, ties, wrong, total = [], [], 0.0, 0.0
+    evidence, ties, wrong, total = [], [], np.zeros(2), np.zeros(2)
     for judged in held_out.sets:
         rule = learn_rule(name, judged, held_out.class_totals, beta=beta, choice=choice)
         for rows, block in judged.held_out.blocks(len(judged.codes)):
             evidence.append(rule.evidence(block))
             ties.append(_divided_ties(rule, block))
-            weights = judged.held_out.weights[rows]
-            wrong += float(weights[rule.labels(block) != judged.held_out.codes[rows]].sum())
-            total += float(weights.sum())
-    return Judgement(np.concatenate(evidence, axis=1), np.concatenate(ties), wrong / total)
+            counted = np.array([judged.held_out.weights[rows], judged.held_out.costs[rows]])
+            wrong += counted[:, rule.labels(block) != judged.held_out.codes[rows]].sum(axis=1)
+            total += counted.sum(axis=1)
+    error, cost = (wrong / total).tolist()
+    return Judgement(np.concatenate(evidence, axis=1), np.concatenate(ties), error, cost)
 
 
 def _divided_ties(rule: Rule, block: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 from protoset._blocks import row_slices
 from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
-from protoset.adaptation.selected import FitLists, MovedSelection, select_without, selects_again
+from protoset.adaptation.selected import FitLists, MovedSelection, class_weight_of, select_without, selects_again
 from protoset.adaptation.validation import (
     FEW_OBJECTS,
     MOST_HELD_OUT,
@@ -53,12 +53,15 @@ class MeasuredObjects:
         Their classes.
     weights : ndarray of float
         Number of training objects that each object stands for.
+    costs : ndarray of float
+        The weights, multiplied by the weight of the class.
     distances : callable
         Maps positions to distances to all prototypes; a prototype that is the object itself is infinitely far.
     """
 
     codes: np.ndarray
     weights: np.ndarray
+    costs: np.ndarray
     distances: Callable[[np.ndarray], np.ndarray]
 
     def __len__(self) -> int:
@@ -71,7 +74,8 @@ class MeasuredObjects:
 
     def take(self, rows: np.ndarray) -> MeasuredObjects:
         """Some of the objects."""
-        return MeasuredObjects(self.codes[rows], self.weights[rows], lambda some: self.distances(rows[some]))
+        arrays = self.codes[rows], self.weights[rows], self.costs[rows]
+        return MeasuredObjects(*arrays, lambda some: self.distances(rows[some]))
 
     def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Distances of all objects, block by block."""
@@ -182,7 +186,8 @@ def leave_one_out(
         block[rows[:, None] == kept] = np.inf
         return block
 
-    known = MeasuredObjects(codes, np.ones(len(codes)), distances)
+    weights = np.ones(len(codes))
+    known = MeasuredObjects(codes, weights, weights, distances)
     return JudgedSet(codes[kept], np.ones(len(kept)) if counts is None else counts, known, known)
 
 
@@ -195,6 +200,7 @@ class _Source:
         self.training = training if moved is None else moved.training
         self._space, self._selector, self._moved = space, selector, moved
         self.movable = None if moved is None else moved.movable
+        self._class_costs = self.training.objects.costs(class_weight_of(selector))
         if moved is None and space.remote:
             self.movable = space.movable if self.training.is_plain else space.movable_among(self.training.rows)
 
@@ -295,7 +301,7 @@ class _Source:
     ) -> MeasuredObjects:
         objects = self.training.objects
         weights = objects.counts[rows] * (1.0 if shares is None else shares)
-        return MeasuredObjects(objects.codes[rows], weights, distances)
+        return MeasuredObjects(objects.codes[rows], weights, weights * self._class_costs[rows], distances)
 
 
 def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

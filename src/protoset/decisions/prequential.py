@@ -53,17 +53,18 @@ class JudgedStream:
             np.concatenate([self.weights, weights])[-REMEMBERED_OBJECTS:],
         )
 
-    def calibration(self, rule: NearestRule) -> Calibration | None:
-        """Calibrate by the remembered objects; None where there are none."""
+    def calibration(self, rule: NearestRule, class_weights: np.ndarray) -> Calibration | None:
+        """Calibrate by the remembered objects; None where there are none. ``class_weights`` has a weight per class."""
         some = np.flatnonzero(self.weights > 0)
         if not len(some):
             return None
         codes, weights, distances = self.codes[some], self.weights[some], self.distances[some]
+        costs = weights * class_weights[codes]
         error = float(weights[distances.argmin(axis=1) != codes].sum() / weights.sum())
         novelty = HeldOutScores.of(distances.min(axis=1) / rule.typical, weights)
         radii = np.full(len(rule.vote.codes), rule.typical)
-        judgement = Judgement(rule.evidence_of(distances), np.ones(distances.shape), error)
-        return calibration_by(PREQUENTIAL, rule, judgement, codes, weights, {rule.name: error}, radii, novelty)
+        judgement = Judgement(rule.evidence_of(distances), np.ones(distances.shape), error, error)
+        return calibration_by(PREQUENTIAL, rule, judgement, codes, weights, costs, {rule.name: error}, radii, novelty)
 
 
 def remembered_rows(n_objects: int) -> np.ndarray:

@@ -119,7 +119,7 @@ def learn_scores(
     features = np.empty((len(known), m))
     for rows, block in known.blocks(m):
         features[rows] = plain.features(block)
-    is_present = np.bincount(known.codes, known.weights, minlength=n_classes) > 0
+    is_present = np.bincount(known.codes, known.costs, minlength=n_classes) > 0
     scores, intercepts = np.zeros((m, n_classes)), np.where(is_present, 0.0, ABSENT)
     if is_present.sum() < 2:
         return [replace(plain, scores=scores, intercepts=intercepts) for _ in penalties]
@@ -128,11 +128,11 @@ def learn_scores(
     model = LogisticRegression(max_iter=N_ITERATIONS, warm_start=True)
     learned = []
     for penalty in penalties:
-        model.C = 1.0 / (penalty * float(known.weights.sum()))
+        model.C = 1.0 / (penalty * float(known.costs.sum()))
         with warnings.catch_warnings():
             # Held-out objects measure the result, whether it has converged or not.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(features, known.codes, sample_weight=known.weights)
+            model.fit(features, known.codes, sample_weight=known.costs)
         scores, intercepts = scores.copy(), intercepts.copy()
         coefficients, constants = model.coef_, model.intercept_
         if len(coefficients) == 1:
@@ -150,12 +150,12 @@ def choose_scores(sets: list[JudgedSet], n_classes: int) -> tuple[Kernel, float]
         for row, kernel in enumerate(KERNELS):
             learned = learn_scores(judged, n_classes, kernel, PENALTIES, typical)
             for rows, block in judged.held_out.blocks(len(judged.codes)):
-                codes, weights = judged.held_out.codes[rows], judged.held_out.weights[rows]
-                losses[row] += [_log_loss(scores(block), codes, weights) for scores in learned]
+                codes, costs = judged.held_out.codes[rows], judged.held_out.costs[rows]
+                losses[row] += [_log_loss(scores(block), codes, costs) for scores in learned]
     best = int(losses.argmin())
     return KERNELS[best // len(PENALTIES)], PENALTIES[best % len(PENALTIES)]
 
 
-def _log_loss(scores: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> float:
-    """Sum of the log losses of the softmax of scores, by weight."""
-    return float(weights @ (logsumexp(scores, axis=1) - scores[np.arange(len(codes)), codes]))
+def _log_loss(scores: np.ndarray, codes: np.ndarray, costs: np.ndarray) -> float:
+    """Sum of the log losses of the softmax of scores, multiplied by costs."""
+    return float(costs @ (logsumexp(scores, axis=1) - scores[np.arange(len(codes)), codes]))

@@ -104,7 +104,9 @@ def average_ranks(table: Any, *, lower_is_better: bool = True) -> np.ndarray:
 def friedman(table: Any, *, names: Any = None, lower_is_better: bool = True) -> FriedmanTest:
     """Friedman's test of whether any methods differ.
 
-    If all methods tie on all data sets, both p-values are 1. For two methods use :func:`wilcoxon`.
+    If all methods tie on all data sets, both p-values are 1. If all data sets rank the methods alike, the F of Iman and
+    Davenport is infinite and its p-value 0, however few data sets there are; read ``p_value`` then. For two methods use
+    :func:`wilcoxon`.
 
     Parameters
     ----------

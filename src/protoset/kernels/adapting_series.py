@@ -1,10 +1,10 @@
 """Kernels of series that move: warped distances of many pairs at once, and their gradients along the best paths.
 
-``LANES`` pairs of series of the same two lengths are warped together, see ``kernels.warping``.
+``LANES`` pairs of series with the same band are warped together, see ``kernels.warping``.
 
 Prototypes are the rows of an array (prototypes, points, channels); ``lengths`` has the number of points of each. The
 coordinates of both are those of the metric: multiplied by the root of the scale of their channel. Pairs are given by
-the positions of a series and of a prototype. Pairs of equal lengths should follow each other, else lanes stay empty.
+the positions of a series and of a prototype. Pairs with the same band should follow each other, else lanes stay empty.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from protoset.kernels._compile import compiled, part, plain
-from protoset.kernels._lanes import LANES, STEP_BYTES_PER_CELL, lane_rows, vector_lanes
+from protoset.kernels._lanes import LANES, STEP_BYTES_PER_CELL, lane_rows
 from protoset.kernels.alignment import align
 from protoset.kernels.series import SeriesArrays, Warping, band_radius
 from protoset.kernels.warping import cell_of_steps, fill_lanes, warp_lanes
@@ -36,39 +36,50 @@ class Pairs(NamedTuple):
 def squared_block(series, rows, values, starts, lengths, warping, squared):
     """Write the squared distances of the series ``rows`` to others, a row of ``squared`` for each of the others.
 
-    The others are ``lengths`` rows of ``values`` from ``starts`` on. Series of equal lengths should follow each other.
+    The others are ``lengths`` rows of ``values`` from ``starts`` on. The lengths of the series must ascend.
     """
     channels = values.shape[1]
     x, _, cells = _lanes(channels, int(np.diff(series.starts).max(initial=0)), 0, int(lengths.max(initial=0)) + 2)
     items, others = series.values.reshape(-1), values.reshape(-1)
     _squared_block(
         items, series.starts, rows, others, starts, lengths, channels, warping.radius, warping.fraction, squared,
-        x, np.empty(LANES, np.int64), cells,
+        x, *np.empty((3, LANES), np.int64), cells,
     )  # fmt: skip
 
 
 @compiled
 def _squared_block(
-    items, series_starts, rows, others, starts, lengths, channels, radius, fraction, squared, x, x_starts, cells
-):
-    first = 0
+    items, series_starts, rows, others, starts, lengths, channels, radius, fraction, squared,
+    x, x_starts, x_lengths, y_lengths, cells,
+):  # fmt: skip
+    first, has_band = 0, radius >= 0 or fraction >= 0.0
     while first < rows.shape[0]:
-        n, count = series_starts[rows[first] + 1] - series_starts[rows[first]], 0
+        count = 0
         while count < LANES and first + count < rows.shape[0]:
             row = rows[first + count]
-            if series_starts[row + 1] - series_starts[row] != n:
+            n = series_starts[row + 1] - series_starts[row]
+            if has_band and count > 0 and n != x_lengths[0]:
                 break
-            x_starts[count] = series_starts[row] * channels
+            x_starts[count], x_lengths[count] = series_starts[row] * channels, n
             count += 1
+        n = x_lengths[count - 1]
         fill_lanes(x, n * channels, items, x_starts, count)
-        n_lanes = used_lanes(count, x)
         for other in range(starts.shape[0]):
-            m, y_at = lengths[other], starts[other] * channels
-            band = band_radius(n, m, radius, fraction)
-            end = warp_lanes(x, n, others, y_at, m, band, cells, n_lanes, None, False)
-            for lane in range(count):
-                squared[other, first + lane] = cells[end, lane]
+            y_lengths[:] = lengths[other]
+            band, y_at = band_radius(n, lengths[other], radius, fraction), starts[other] * channels
+            ends = squared[other, first:]
+            warp_lanes(x, x_lengths, others, y_at, y_lengths, count, band, cells, None, False, ends)
         first += count
+
+
+@plain
+def shared_bands(n, m, warping):
+    """Radius of the band of series of n and m points as ``series.band_radius`` has it; 0 where there is no band."""
+    if warping.radius < 0 and warping.fraction < 0.0:
+        return np.zeros_like(n)
+    longest = np.maximum(n, m)
+    radius = (warping.fraction * longest + 1e-9).astype(np.int64) if warping.fraction >= 0.0 else warping.radius
+    return np.maximum(np.minimum(radius, longest), np.abs(n - m))
 
 
 @plain
@@ -89,7 +100,7 @@ def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
     return _warp_pairs(
         series.values.reshape(-1), series.starts, rows, points, points.reshape(-1), lengths, columns, first,
         warping.radius, warping.fraction, pulls, distances, gradient, scale_gradient,
-        x, y, *np.empty((2, LANES), np.int64), cells,
+        x, y, *np.empty((4, LANES), np.int64), cells, np.empty(LANES),
         np.empty(min(n_longest * row_bytes, STEP_BYTES) if len(pulls) else row_bytes, np.uint8),
     )  # fmt: skip
 
@@ -107,39 +118,47 @@ def _lanes(channels, n_points, m_points, n_cells):
 def _warp_pairs(
     items, starts, rows, points, point_items, lengths, columns, first,
     radius, fraction, pulls, distances, gradient, scale_gradient,
-    x, y, x_starts, y_starts, cells, steps,
+    x, y, x_starts, y_starts, x_lengths, y_lengths, cells, squared, steps,
 ):  # fmt: skip
     m_longest, channels, is_pulled = points.shape[1], points.shape[2], pulls.shape[0] > 0
+    has_band = radius >= 0 or fraction >= 0.0
     while first < rows.shape[0]:
-        n, m, count = starts[rows[first] + 1] - starts[rows[first]], lengths[columns[first]], 0
-        band = band_radius(n, m, radius, fraction)
-        if is_pulled and n * (2 * band + 1) * STEP_BYTES_PER_CELL > steps.shape[0]:
-            return first
+        count, n, m, band = 0, 0, 0, 0
         while count < LANES and first + count < rows.shape[0]:
             row, column = rows[first + count], columns[first + count]
-            if starts[row + 1] - starts[row] != n or lengths[column] != m:
+            x_length, y_length = starts[row + 1] - starts[row], lengths[column]
+            own_band = band_radius(x_length, y_length, radius, fraction)
+            if count > 0 and (x_length < n or (has_band and own_band != band)):
                 break
+            # Without a band, the largest radius of all lanes does not limit any of them.
+            band_of_all = own_band if has_band else max(band, own_band)
+            if is_pulled and x_length * (2 * band_of_all + 1) * STEP_BYTES_PER_CELL > steps.shape[0]:
+                if count == 0:
+                    return first
+                break
+            n, m, band = x_length, max(m, y_length), band_of_all
             x_starts[count], y_starts[count] = starts[row] * channels, column * m_longest * channels
+            x_lengths[count], y_lengths[count] = x_length, y_length
             count += 1
         fill_lanes(x, n * channels, items, x_starts, count)
         fill_lanes(y, m * channels, point_items, y_starts, count)
-        end = warp_lanes(x, n, y, 0, m, band, cells, used_lanes(count, x), steps, is_pulled)
+        warp_lanes(x, x_lengths, y, 0, y_lengths, count, band, cells, steps, is_pulled, squared)
         for lane in range(count):
             if is_pulled:
-                column, pull = columns[first + lane], pulls[first + lane]
-                pull_along_path(
-                    items, x_starts[lane], points, column, n, m, band, steps, lane, pull, gradient, scale_gradient
+                column, pull, x_length, y_length = (
+                    columns[first + lane],
+                    pulls[first + lane],
+                    x_lengths[lane],
+                    y_lengths[lane],
                 )
+                pull_along_path(
+                    items, x_starts[lane], points, column, x_length, y_length, band, steps, lane, pull,
+                    gradient, scale_gradient,
+                )  # fmt: skip
             else:
-                distances[first + lane] = np.sqrt(cells[end, lane])
+                distances[first + lane] = np.sqrt(squared[lane])
         first += count
     return first
-
-
-@part
-def used_lanes(count, lanes):
-    """Lanes to compute for so many pairs."""
-    return -(-count // vector_lanes(lanes)) * vector_lanes(lanes)
 
 
 @part

@@ -1,6 +1,6 @@
 """Warped distances of many pairs at once.
 
-``LANES`` pairs of series of the same two lengths are warped together, see ``kernels._lanes``. Costs and their order are
+``LANES`` pairs of series with the same band are warped together, see ``kernels._lanes``. Costs and their order are
 those of ``series.dtw``, so that distances in double precision are the same to the last bit.
 """
 
@@ -75,14 +75,20 @@ def _cells_of_row(
 
 
 @part
-def warp_lanes(x, n, y, y_at, m, radius, cells, n_lanes, steps, keeps_steps):
-    """Warp the series in the first lanes of x to one series, or to those of y; return the cell of squared distances.
+def warp_lanes(x, x_lengths, y, y_at, y_lengths, count, radius, cells, steps, keeps_steps, squared):
+    """Warp ``count`` series in the lanes of x to one series, or to those of y; write their squared distances.
 
-    x is (points, channels, lanes), of which the first n points count. y is as x, or has the m points of the one series
-    from the offset ``y_at`` on. ``cells`` is work space for one row of the band: a cell is overwritten after it was
-    read, as the band never moves to the left. ``steps`` is None, or gets the steps to all cells, see
-    ``STEP_BYTES_PER_CELL``: those of all rows or, with room for one row, if they are not kept.
+    x is (points, channels, lanes), with as many points of each lane as ``x_lengths`` says, which must ascend. y is as
+    x, or has the points of the one series from the offset ``y_at`` on. ``cells`` is work space for one row of the band:
+    a cell is overwritten after it was read, as the band never moves to the left. ``steps`` is None, or gets the steps
+    to all cells, see ``STEP_BYTES_PER_CELL``: those of all rows or, with room for one row, if they are not kept.
+
+    All lanes are computed as far as the longest series reach. Points after the end of a series change only cells that
+    no path to its last point leads through.
     """
+    n, m, done, n_lanes = x_lengths[count - 1], 0, 0, used_lanes(count, x)
+    for lane in range(count):
+        m = max(m, y_lengths[lane])
     start_band(cells, m, radius)
     for i in range(1, n + 1):
         first, last, base = max(1, i - radius), min(m, i + radius), band_base(i, radius)
@@ -92,7 +98,15 @@ def warp_lanes(x, n, y, y_at, m, radius, cells, n_lanes, steps, keeps_steps):
         if i == 1:
             fill_cell(cells, 0, np.inf)
         fill_cell(cells, last + 1 - base, np.inf)
-    return m - band_base(n, radius)
+        while done < count and x_lengths[done] == i:
+            squared[done] = cells[y_lengths[done] - base, done]
+            done += 1
+
+
+@part
+def used_lanes(count, lanes):
+    """Lanes to compute for so many pairs."""
+    return -(-count // vector_lanes(lanes)) * vector_lanes(lanes)
 
 
 @part(inline="never")
@@ -142,18 +156,21 @@ def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
 
 @part
 def fill_lanes(lanes, size, values, starts, count):
-    """Write ``count`` series of ``size`` items to the lanes; ``starts`` has the offset of each in ``values``.
+    """Write ``size`` items from each of ``count`` offsets on, ``starts``, to the lanes; fewer where ``values`` ends.
 
     Whole vectors of lanes are written: the lanes after the last series may get the first one again.
     """
     width = vector_lanes(lanes) // N_VECTORS
     for lane in range(count, LANES):
         starts[lane] = starts[0]
-    if size >= width:
-        for at in range(0, size, width):
-            for first in range(0, count, width):
+    for first in range(0, count, width):
+        last_start = starts[first]
+        for lane in range(first + 1, first + width):
+            last_start = max(last_start, starts[lane])
+        if size >= width and last_start + size <= values.shape[0]:
+            for at in range(0, size, width):
                 fill_rows(values, starts, first, min(at, size - width), lanes)
-    else:
-        for lane in range(count):
-            for at in range(size):
-                lanes[at // lanes.shape[1], at % lanes.shape[1], lane] = values[starts[lane] + at]
+        else:
+            for lane in range(first, min(first + width, count)):
+                for at in range(min(size, values.shape[0] - starts[lane])):
+                    lanes[at // lanes.shape[1], at % lanes.shape[1], lane] = values[starts[lane] + at]

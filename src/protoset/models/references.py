@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from protoset._blocks import map_blocks
-from protoset._validation import as_numbers, check_jobs
+from protoset._validation import as_numbers, check_choice, check_jobs
 from protoset.models.votes import vote_of_nearest
+from protoset.selectors._scoring import SCORINGS, scored_error
 from protoset.selectors.allocation import cut
 from protoset.spaces import Dissimilarities, TrainingSpace
 from protoset.spaces._lists import RawLists, smallest_of
@@ -68,7 +69,12 @@ class ReferenceErrors:
 
 
 def reference_errors(
-    space: TrainingSpace, codes: np.ndarray, *, weights: Any = None, n_jobs: int | None = None
+    space: TrainingSpace,
+    codes: np.ndarray,
+    *,
+    weights: Any = None,
+    scoring: str = "accuracy",
+    n_jobs: int | None = None,
 ) -> ReferenceErrors:
     """Measure the errors of guessing, 1-NN and k-NN on all training objects, by leave-one-out.
 
@@ -80,6 +86,8 @@ def reference_errors(
         Class of each training object, from 0 on.
     weights : array-like, optional
         Weight of each object; a weight of 2 equals the object twice.
+    scoring : {"accuracy", "balanced_accuracy"}, default="accuracy"
+        The errors are 1 - accuracy or 1 - balanced accuracy; the latter is the mean error of the classes.
     n_jobs : int, optional
         Threads. Changes no result.
 
@@ -111,19 +119,19 @@ def reference_errors(
     """
     if space.remote:
         raise ValueError("the objects of space are on a Dask cluster; pass the space of a sample in this process")
+    scoring = check_choice("scoring", scoring, SCORINGS)
     codes, weights = _check_objects(space, codes, weights)
     totals = np.bincount(codes, weights)
     answer = int(np.argmax(totals))
-    guess = 1 - float(totals[answer] / totals.sum())
+    guess = scored_error(scoring, totals, codes, np.full(len(codes), answer), weights)
     ks = np.array([k for k in K_CANDIDATES if k < max(2, totals.sum())])
     # All neighbours that a graph has are listed; nothing is gained by a sample.
     queries = np.arange(len(codes)) if space.partial else _queries(codes)
     winners = _left_out_votes(space, codes, weights, totals, queries, ks, check_jobs(n_jobs))
-    # Sums of right answers are exact for whole weights, so equal errors stay equal for any order of the rows.
-    right = (weights[queries, None] * (winners == codes[queries, None])).sum(axis=0)
-    errors = 1 - right / weights[queries].sum()
-    best = int(np.argmax(right))
-    return ReferenceErrors(guess, float(errors[0]), float(errors[best]), int(ks[best]), answer, len(queries))
+    # Sums of wrong answers are exact for whole weights, so equal errors stay equal for any order of the rows.
+    errors = [scored_error(scoring, totals, codes[queries], answers, weights[queries]) for answers in winners.T]
+    best = int(np.argmin(errors))
+    return ReferenceErrors(guess, errors[0], errors[best], int(ks[best]), answer, len(queries))
 
 
 def vote_of_neighbors(

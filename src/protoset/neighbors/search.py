@@ -16,7 +16,7 @@ from protoset._memory import WORKING_BYTES, MemoryEstimate, check_fits, parse_by
 from protoset._progress import ProgressCallback, report, reporter
 from protoset._storage import Storage
 from protoset._validation import check_choice, check_count
-from protoset.exceptions import LowRecallWarning, ManyTiesWarning
+from protoset.exceptions import LowRecallWarning, ManyTiesWarning, SlowSearchWarning
 from protoset.neighbors.lists import NeighborLists, Ties
 from protoset.spaces import TrainingSpace
 from protoset.spaces._approximate import (
@@ -122,6 +122,13 @@ class NeighborSearch(CheckedEstimator):
         """Find the lists; warn if ties do not fit into them, or if neighbours are missing."""
         k, n = self.length(beta, self.resolve(space)), space.shape[0]
         report(verbose, "searching %d neighbours of %d objects", min(k, n - 1), n)
+        if self.kind == "auto" and lacks_library(space):
+            warnings.warn(
+                f"the neighbours of {n:,} objects are searched exactly, which may take very long, because neither "
+                f"faiss nor pynndescent is installed; {how_to_install('approximate')}, or fit a sample of the objects",
+                SlowSearchWarning,
+                stacklevel=2,
+            )
         progress = reporter(verbose, "pairs compared")
         lists = build_lists(
             space, k, ties=ties, search=self.kind, storage=Storage.at(self.folder), n_jobs=n_jobs, progress=progress
@@ -263,21 +270,33 @@ def choose_search(
     ``APPROXIMATE_FROM``), if the space has one and faiss or pynndescent is installed; a Dask cluster needs neither.
     """
     check_choice("search", search, SEARCH_KINDS)
-    has_library = space.remote or approximate_library() is not None
     if search == "auto":
-        large = large or space.approximate_from or APPROXIMATE_FROM
-        is_large = space.shape[0] >= large
-        return "approximate" if is_large and has_library and space.approximate_search is not None else "exact"
+        return "approximate" if _is_large(space, large) and _has_library(space) else "exact"
     if search == "approximate" and space.approximate_search is None:
         raise ValueError(
             "search='approximate' needs time series, or dense vectors under the Euclidean distance or a metric that is "
             "reduced to it (for 'cosine' and 'correlation' without zero or constant vectors); use search='exact'"
         )
-    if search == "approximate" and not has_library:
+    if search == "approximate" and not _has_library(space):
         raise ImportError(
             f"search='approximate' needs faiss or pynndescent; {how_to_install('approximate')}, or use search='exact'"
         )
     return search
+
+
+def lacks_library(space: TrainingSpace) -> bool:
+    """Whether ``search="auto"`` would be approximate if faiss or pynndescent were installed."""
+    return _is_large(space, None) and not _has_library(space)
+
+
+def _is_large(space: TrainingSpace, large: int | None) -> bool:
+    """Whether an approximate search of the objects pays, and the space has one."""
+    large = large or space.approximate_from or APPROXIMATE_FROM
+    return space.shape[0] >= large and space.approximate_search is not None
+
+
+def _has_library(space: TrainingSpace) -> bool:
+    return space.remote or approximate_library() is not None
 
 
 def check_recall(recall: float | None) -> None:

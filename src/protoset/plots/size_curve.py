@@ -19,6 +19,7 @@ from protoset.plots._style import (
     legend_height,
 )
 from protoset.selectors import Refined, SizeCurve
+from protoset.selectors._scoring import SCORINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ class SizeCurveDisplay(Display):
         ``size_curve_`` of a :class:`protoset.REPS` or :class:`protoset.Refined` with ``n_prototypes="auto"``.
     references : ReferenceErrors, optional
         Errors of guessing, and of 1-NN and k-NN on all training objects, from
-        :func:`protoset.models.reference_errors`; drawn as lines.
+        :func:`protoset.models.reference_errors` with the same ``scoring``; drawn as lines.
     name : str, default=""
         Name of the method.
 
@@ -81,7 +82,8 @@ class SizeCurveDisplay(Display):
             Fitted with ``n_prototypes="auto"``; a Pipeline must end with a PrototypeClassifier or a selector.
         X, y : training objects and labels, optional
             If given, the errors of guessing, 1-NN and k-NN (with the best k) are measured on these objects by
-            leave-one-out, and drawn as lines.
+            leave-one-out, and drawn as lines. They are measured as the curve is, by accuracy or balanced accuracy; no
+            lines are drawn beside a curve that was measured by a function.
         references : ReferenceErrors, optional
             These errors, if they are already known.
         ax : matplotlib axes, optional
@@ -103,10 +105,10 @@ class SizeCurveDisplay(Display):
                 f"{type(selector).__name__} has no size curve: it takes no size, or has a fixed one; fit REPS or "
                 "Refined with n_prototypes='auto'"
             )
-        if X is not None and references is None:
+        if X is not None and references is None and curve.scoring in SCORINGS:
             space = fitted.space(fitted.prepare(X), y)
             codes = check_labels(y, space.shape[0])[1]
-            references = reference_errors(space, codes, n_jobs=selector.n_jobs)
+            references = reference_errors(space, codes, scoring=curve.scoring, n_jobs=selector.n_jobs)
         name = type(selector).__name__
         if isinstance(selector, Refined):
             # The sizes of refined sets that will move are judged after the moves.
@@ -132,7 +134,9 @@ class SizeCurveDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         curve = self.curve
         low, high = curve.errors - curve.standard_errors, curve.errors + curve.standard_errors
-        band = ax.fill_between(curve.sizes, low.clip(min=0), high, color=CLASS_COLOURS[0], alpha=0.18, linewidth=0)
+        if curve.scoring in SCORINGS:
+            low = low.clip(min=0)
+        band = ax.fill_between(curve.sizes, low, high, color=CLASS_COLOURS[0], alpha=0.18, linewidth=0)
         (line,) = ax.plot(curve.sizes, curve.errors, "o-", color=CLASS_COLOURS[0], markersize=3.5, linewidth=1.3)
         best_size, chosen_size = int(curve.sizes[curve.best]), int(curve.sizes[curve.chosen])
         best_error, chosen_error = curve.errors[curve.best], curve.errors[curve.chosen]
@@ -144,16 +148,18 @@ class SizeCurveDisplay(Display):
         sizes = _thin(curve.sizes.tolist(), keep=chosen_size)
         ax.set_xticks(sizes, [str(size) for size in sizes])
         ax.minorticks_off()
-        ax.set_ylim(bottom=0)
+        measure = clean_text(curve.measure)
+        if curve.scoring in SCORINGS:
+            ax.set_ylim(bottom=0)
         legend = {
-            f"error{' of ' if self.name else ''}{clean_text(self.name)} ± standard error": (band, line),
+            f"{measure}{' of ' if self.name else ''}{clean_text(self.name)} ± standard error": (band, line),
             f"chosen: {chosen_size} prototypes, {chosen_error:.3f}": chosen,
             f"lowest: {best_size}, {best_error:.3f}": best,
             f"lowest + standard error: {high[curve.best]:.3f}": limit,
         }
         if self.references is not None:
             legend |= self._draw_references(ax, self.references, float(high.max()))
-        label_axes(ax, xlabel="number of prototypes", ylabel="cross-validated error", grid="y")
+        label_axes(ax, xlabel="number of prototypes", ylabel=f"{measure} (cross-validated)", grid="y")
         add_legend(ax, list(legend.values()), list(legend), columns=2)
 
     def _draw_references(self, ax: Axes, references: ReferenceErrors, highest: float) -> dict[str, Any]:

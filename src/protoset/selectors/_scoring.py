@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protoset._validation import as_float, check_choice
+from protoset._validation import as_float, did_you_mean
 
 Scoring = str | Callable[..., float]
 """A name in ``SCORINGS``, or a function of true and predicted labels."""
@@ -22,7 +22,12 @@ MOST_LABELS = 10_000_000
 
 def check_scoring(scoring: Any) -> Scoring:
     """Return a scoring; refuse a value that is neither a known name nor a function."""
-    return scoring if callable(scoring) else check_choice("scoring", scoring, SCORINGS)
+    if callable(scoring) or (isinstance(scoring, str) and scoring in SCORINGS):
+        return scoring
+    raise ValueError(
+        f"scoring={scoring!r} is not known{did_you_mean(scoring, SCORINGS)}; choose one of {list(SCORINGS)}, or pass a "
+        "function of true and predicted labels, such as sklearn.metrics.matthews_corrcoef"
+    )
 
 
 def name_of_scoring(scoring: Scoring) -> str:

@@ -83,12 +83,16 @@ class SizeCurve(Displayed):
     chosen: int
     scoring: str = "accuracy"
 
+    @property
+    def measure(self) -> str:
+        """Name of what ``errors`` holds: "error", "1 - balanced accuracy", or "-" and the name of a function."""
+        return {"accuracy": "error", "balanced_accuracy": "1 - balanced accuracy"}.get(self.scoring, f"-{self.scoring}")
+
     def _summary(self) -> str:
-        chosen = self.chosen
-        return (
-            f"{len(self.sizes)} sizes, chosen {int(self.sizes[chosen]):,} with an error of "
-            f"{self.errors[chosen]:.4f} ± {self.standard_errors[chosen]:.4f}"
-        )
+        size, error = int(self.sizes[self.chosen]), self.errors[self.chosen]
+        found = f"{error:.4f} ± {self.standard_errors[self.chosen]:.4f}"
+        reached = f"an error of {found}" if self.scoring == "accuracy" else f"{self.measure} = {found}"
+        return f"{len(self.sizes)} sizes, chosen {size:,} with {reached}"
 
     def _table(self) -> Table:
         marks = [
@@ -96,10 +100,8 @@ class SizeCurve(Displayed):
             for position in range(len(self.sizes))
         ]
         columns = (self.sizes.tolist(), map(percent, self.rates), self.errors, self.standard_errors, marks)
-        scoring = "" if self.scoring == "accuracy" else f"scored by {self.scoring}"
-        return Table(
-            ["prototypes", "rate", "error", "standard error", ""], zip(*columns, strict=True), len(marks), scoring
-        )
+        headings = ["prototypes", "rate", self.measure, "standard error", ""]
+        return Table(headings, zip(*columns, strict=True), len(marks))
 
 
 def sizing_bytes(n_objects: int, n_entries: int) -> int:

@@ -1,6 +1,6 @@
 """Encoding of objects made of plain values as JSON values and arrays of numbers, and decoding.
 
-None, bool, int, float, str, list      as they are in JSON
+None, bool, int, float, str, list      as they are in JSON; a string of NumPy as a str
 tuple, set, frozenset                  {"tuple": [...]}, ...
 dict                                   {"dict": [[key, value], ...]}
 array of NumPy                         {"array": [dtype, start, shape]}, its numbers in one array per dtype
@@ -40,6 +40,8 @@ class Encoder:
         kind = type(obj)
         if kind in JSON_SCALARS:
             return obj
+        if kind is np.str_:
+            return str(obj)
         if kind is list:
             return [self.encode(item) for item in obj]
         if kind is tuple:

@@ -186,17 +186,18 @@ class MovableSeries(MovableObjects):
         gradient.points[:] += moves * np.sqrt(prototypes.scales)
 
     def _pairs(self, rows: np.ndarray, columns: np.ndarray, prototypes: Moved) -> tuple[Any, np.ndarray]:
-        """Pairs as the kernels take them, those of equal lengths together, and their positions among the given ones."""
+        """Pairs as the kernels take them, those of equal bands together, and their positions among the given ones."""
         lengths, factors = _lengths(prototypes.points), np.sqrt(prototypes.scales)
-        if self._series.equal_length and (lengths == lengths[0]).all():
-            order = np.arange(len(rows))
-        else:
-            order = np.lexsort((lengths[columns], self._series.lengths[rows]))
+        order = np.arange(len(rows))
+        if not (self._series.equal_length and (lengths == lengths[0]).all()):
+            n, m = self._series.lengths[rows], lengths[columns]
+            order = np.lexsort((m, n, kernels.adapting_series.shared_bands(n, m, self._warping)))
+            rows, columns = rows[order], columns[order]
         points = np.ascontiguousarray(prototypes.points if (factors == 1).all() else prototypes.points * factors)
-        pairs = kernels.adapting_series.Pairs(
-            self._scaled(factors), rows[order], points, lengths, columns[order], self._warping
-        )
-        return pairs, order
+        columns = np.ascontiguousarray(columns, np.int64)
+        return kernels.adapting_series.Pairs(
+            self._scaled(factors), rows, points, lengths, columns, self._warping
+        ), order
 
     def _scaled(self, factors: np.ndarray) -> SeriesArrays:
         """Training series with their channels multiplied by factors."""

@@ -314,7 +314,7 @@ class VectorSpace(Space):
         """Find exact neighbours: search candidates, then prove that none is missing."""
         if not self._has_directions():
             return super()._kneighbors(n_neighbors, limit=limit, n_jobs=n_jobs, progress=progress)
-        raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs)
+        raw = self._kneighbors_of_images(n_neighbors, limit, n_jobs, progress)
         return replace(raw, distances=self._measure(raw.distances))
 
     @property
@@ -337,12 +337,14 @@ class VectorSpace(Space):
         chosen = self._columns[members]
         return self._like(chosen, chosen)
 
-    def _kneighbors_of_images(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
+    def _kneighbors_of_images(
+        self, n_neighbors: int, limit: int, n_jobs: int | None, progress: ProgressCallback | None
+    ) -> RawLists:
         n = self.shape[0]
         k = min(n_neighbors, n - 1)
         centred = self._columns - self._columns.mean(axis=0, dtype=np.float64)
         candidates = make_candidates(centred, n_jobs)
-        narrow = self._propose(candidates, centred, np.arange(n), min(candidates.width(k + 1), n), k, limit)
+        narrow = self._propose(candidates, centred, np.arange(n), min(candidates.width(k + 1), n), k, limit, progress)
         open_rows = np.flatnonzero(narrow.counts < 0)
         if not len(open_rows):
             return narrow
@@ -362,6 +364,7 @@ class VectorSpace(Space):
         width: int,
         k: int,
         limit: int,
+        progress: ProgressCallback | None = None,
     ) -> RawLists:
         """Search ``width`` candidates for each row; the count is -1 where the proof fails."""
         parts = []
@@ -378,6 +381,8 @@ class VectorSpace(Space):
             kept = np.minimum(counts, max(limit, k))
             listed = np.arange(width) < kept[:, None]
             parts.append(RawLists(kept, indices[listed], distances[listed], kept == counts))
+            if progress is not None:
+                progress(part.stop * len(centred), len(rows) * len(centred))
         return RawLists.concatenate(parts)
 
 
