@@ -84,13 +84,15 @@ def mixture(n: int) -> np.ndarray:
 
 def pair_microseconds(X: np.ndarray) -> dict[str, float]:
     """CPU time of a pair: one at a time, and 64 at a time; best of ``REPEATS``."""
-    space, several = make_space(X[: 2 * TIMED], "dtw", PARAMETERS), slice(0, TIMED // 10)
-    one_by_one = min(cpu_seconds(lambda: space.block(several, slice(None)))[0] for _ in range(REPEATS))
-    together = min(cpu_seconds(lambda: space.block(slice(None), slice(None)))[0] for _ in range(REPEATS))
-    n_together = TIMED * (2 * TIMED - 1)
+    space = make_space(X[:TIMED], "dtw", PARAMETERS)
+    kernels = {
+        "one at a time": lambda: space.upper_block(slice(0, TIMED)),
+        "64 at a time": lambda: space.block(slice(None), slice(None)),
+    }
+    n_pairs = TIMED * (TIMED - 1) / 2
     return {
-        "one at a time": 1e6 * one_by_one / (TIMED // 10 * 2 * TIMED),
-        "64 at a time": 1e6 * together / n_together,
+        name: 1e6 / n_pairs * min(cpu_seconds(all_pairs)[0] for _ in range(REPEATS))
+        for name, all_pairs in kernels.items()
     }
 
 
@@ -105,7 +107,7 @@ def search(name: str, X: np.ndarray) -> tuple[float, NeighborLists]:
 def main(n: int) -> None:
     """Print the searches, and what was wanted of the largest."""
     build_lists(make_space(mixture(200), "dtw", PARAMETERS), 5, search="approximate")  # compiles
-    pair_microseconds(mixture(2 * TIMED))
+    pair_microseconds(mixture(TIMED))
     print(
         f"{NEIGHBORS} neighbours of series of {LENGTH} points, radius {PARAMETERS['window']}; CPU seconds, one worker"
     )
@@ -119,7 +121,7 @@ def main(n: int) -> None:
     peak = peak_gigabytes()
     print(f"\nrecall: {verdict(lists.recall or 0.0, 0.95, at_most=False, digits=3)}")
     n_pairs = n * (n - 1) / 2
-    for kernel, microseconds in pair_microseconds(mixture(2 * TIMED)).items():
+    for kernel, microseconds in pair_microseconds(mixture(TIMED)).items():
         all_pairs = n_pairs * microseconds / 1e6
         print(
             f"all pairs, {kernel}: {microseconds:.2f} microseconds each, {all_pairs:,.0f} s (estimated); the search "

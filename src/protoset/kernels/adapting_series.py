@@ -22,9 +22,14 @@ STEP_BYTES = 2**26
 
 
 class Pairs(NamedTuple):
-    """Pairs of a series and a prototype, and how they are warped."""
+    """Pairs of a series and a prototype, and how they are warped.
+
+    ``shortest`` and ``longest`` are bounds on the numbers of points of the series.
+    """
 
     series: SeriesArrays
+    shortest: int
+    longest: int
     rows: np.ndarray
     points: np.ndarray
     lengths: np.ndarray
@@ -90,18 +95,17 @@ def warp_pairs(pairs, first, pulls, distances, gradient, scale_gradient):
     coordinates, and by the logarithms of the scales. Returns the position of the first pair that was left out, as its
     steps need much memory (``pull_along_alignment`` is for it), or the number of pairs.
     """
-    series, rows, points, lengths, columns, warping = pairs
-    n, m = series.starts[rows + 1] - series.starts[rows], lengths[columns]
-    n_longest, (m_longest, channels) = int(n.max(initial=0)), points.shape[1:]
-    widest = band_radius.py_func(n_longest, m_longest, warping.radius, warping.fraction)
-    widest = max(widest, n_longest - int(m.min(initial=m_longest)), m_longest - int(n.min(initial=n_longest)))
+    series, shortest, longest, rows, points, lengths, columns, warping = pairs
+    m_longest, channels = points.shape[1:]
+    widest = band_radius.py_func(longest, m_longest, warping.radius, warping.fraction)
+    widest = max(widest, longest - int(lengths.min()), m_longest - shortest)
     row_bytes = (2 * widest + 1) * STEP_BYTES_PER_CELL
-    x, y, cells = _lanes(channels, n_longest, m_longest, m_longest + 2)
+    x, y, cells = _lanes(channels, longest, m_longest, m_longest + 2)
     return _warp_pairs(
         series.values.reshape(-1), series.starts, rows, points, points.reshape(-1), lengths, columns, first,
         warping.radius, warping.fraction, pulls, distances, gradient, scale_gradient,
         x, y, *np.empty((4, LANES), np.int64), cells, np.empty(LANES),
-        np.empty(min(n_longest * row_bytes, STEP_BYTES) if len(pulls) else row_bytes, np.uint8),
+        np.empty(min(longest * row_bytes, STEP_BYTES) if len(pulls) else row_bytes, np.uint8),
     )  # fmt: skip
 
 

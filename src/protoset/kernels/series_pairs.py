@@ -3,22 +3,17 @@
 A pair has its first series, its second series and a cut-off; consecutive pairs often have the same first series. The
 distance is infinite where it exceeds the cut-off, else the same to the last bit as from ``series`` and ``elastic``.
 
-Series of equal lengths are warped ``PAIR_LANES`` pairs at a time, so that the compiler can use vector instructions: the
-last axis of the arrays has one lane for each pair.
+Series of equal lengths are warped ``LANES`` pairs at a time, see ``kernels.warping``.
 """
 
 import numpy as np
 
-from protoset.kernels._compile import compiled, part
+from protoset.kernels._compile import compiled, part, plain
+from protoset.kernels._lanes import LANES, lane_rows
 from protoset.kernels.elastic import edit_radius, edit_within
-from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH, band_radius, dtw_within, longest_length
+from protoset.kernels.series import FINITE_MATH, band_radius, dtw_within, longest_length
 from protoset.kernels.series_search import SLACK
-
-PAIR_LANES = 32
-"""Pairs of series that are warped together."""
-
-CHECKED_ROWS = 8
-"""Rows of cells between two comparisons with the cut-offs."""
+from protoset.kernels.warping import fill_lanes, used_lanes, warp_within
 
 KEOGH_POINTS = 128
 """Points of LB_Keogh between two comparisons with the cut-off."""
@@ -56,65 +51,6 @@ def _widen(upper, lower, points):
                 lower[t, channel] = min(lower[t, channel], points[t, channel])
 
 
-@part(inline="never")
-def _fill_lane(lanes, lane, points):
-    """Write a series to a lane."""
-    for t in range(points.shape[0]):
-        if points.ndim == 1:
-            lanes[t, 0, lane] = points[t]
-        else:
-            for channel in range(points.shape[1]):
-                lanes[t, channel, lane] = points[t, channel]
-
-
-@part(fastmath=FINITE_MATH)
-def _warp_lanes(x, y, radius, cutoffs, costs, previous, current):
-    """Squared dynamic time warping distances of the series in the lanes of x and y.
-
-    Both are (points, channels, lanes). ``costs``, ``previous`` and ``current`` are work space; column j of the cells is
-    at ``j - max(0, i - radius - 1)`` in row i. All distances are infinite as soon as each must exceed its cut-off.
-    """
-    n, n_channels, base = x.shape[0], x.shape[1], 0
-    previous[:] = np.inf
-    previous[0] = 0.0
-    for i in range(1, n + 1):
-        first, last, shift = max(1, i - radius), min(n, i + radius), max(0, i - radius - 1) - base
-        base += shift
-        current[first - 1 - base] = np.inf
-        current[last + 1 - base] = np.inf
-        for j in range(first, last + 1):
-            cell, before = j - base, j - base + shift
-            if n_channels == 1:
-                for lane in range(PAIR_LANES):
-                    difference = x[i - 1, 0, lane] - y[j - 1, 0, lane]
-                    least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
-                    current[cell, lane] = least + difference * difference
-                continue
-            costs[:] = 0.0
-            for channel in range(n_channels):
-                for lane in range(PAIR_LANES):
-                    difference = x[i - 1, channel, lane] - y[j - 1, channel, lane]
-                    costs[lane] += difference * difference
-            for lane in range(PAIR_LANES):
-                least = min(min(previous[before - 1, lane], previous[before, lane]), current[cell - 1, lane])
-                current[cell, lane] = least + costs[lane]
-        previous, current = current, previous
-        if i % CHECKED_ROWS == 0 and _all_exceed(previous, first - base, last - base, cutoffs, costs):
-            previous[:] = np.inf
-            break
-    return previous[n - max(0, n - radius - 1)]
-
-
-@part(fastmath=FINITE_MATH)
-def _all_exceed(cells, first, last, cutoffs, lowest):
-    """Whether all cells of a row exceed the cut-off of their lane; ``lowest`` is work space."""
-    lowest[:] = np.inf
-    for cell in range(first, last + 1):
-        for lane in range(PAIR_LANES):
-            lowest[lane] = min(lowest[lane], cells[cell, lane])
-    return np.all(lowest > cutoffs * CUTOFF_MARGIN)
-
-
 @part(fastmath={"nnan", "nsz", "reassoc", "contract"})
 def _keogh_of_block(a, upper, lower):
     """LB_Keogh of some points. The loop starts at 0: indices known to be positive are what vector code needs."""
@@ -142,42 +78,53 @@ def _keogh(a, upper, lower, cutoff):
     return total
 
 
-@compiled
+@plain
 def warped_pairs(series, radius, root, firsts, seconds, cutoffs, distances):
     """Write the warped distances of pairs of series of one length.
 
     LB_Keogh excludes pairs before they are warped. Returns the numbers of pairs excluded, abandoned and computed.
     """
-    values, length = series.values, series.starts[1] - series.starts[0]
-    n_channels = values.size // values.shape[0]
-    cells = min(length, 2 * radius + 1) + 2
-    upper, lower = np.empty_like(values[:length]), np.empty_like(values[:length])
-    x, y = np.zeros((length, n_channels, PAIR_LANES)), np.zeros((length, n_channels, PAIR_LANES))
-    pairs, limits, costs = np.empty(PAIR_LANES, np.int64), np.empty(PAIR_LANES), np.empty(PAIR_LANES)
-    previous, current = np.empty((cells, PAIR_LANES)), np.empty((cells, PAIR_LANES))
-    excluded, abandoned, computed, count, own = 0, 0, 0, 0, -1
+    values, length = series.values, int(series.starts[1])
+    points = length, values.size // len(values), LANES
+    rows = lane_rows.py_func(2 * length * points[1] + length + 1, np.empty(0))
+    x, y, cells = np.split(rows, [length * points[1], 2 * length * points[1]])
+    return _warped_pairs(
+        values, values.reshape(-1), length, radius, root, firsts, seconds, cutoffs, distances,
+        *np.empty((2, *values[:length].shape)), x.reshape(points), y.reshape(points), cells,
+        *np.empty((3, LANES), np.int64), np.empty(LANES),
+    )  # fmt: skip
+
+
+@compiled
+def _warped_pairs(
+    values, items, length, radius, root, firsts, seconds, cutoffs, distances,
+    upper, lower, x, y, cells, pairs, x_starts, y_starts, limits,
+):  # fmt: skip
+    n_channels, excluded, abandoned, computed, count, own = x.shape[1], 0, 0, 0, 0, -1
     for pair in range(firsts.shape[0]):
         i, j = firsts[pair], seconds[pair]
-        a, b = values[i * length : (i + 1) * length], values[j * length : (j + 1) * length]
         limit = _squared(cutoffs[pair], root)
         if limit < np.inf and i != own:
             own = i
-            _write_envelope(a, radius, upper, lower)
-        if limit < np.inf and _keogh(b, upper, lower, limit / SLACK) * SLACK > limit:
+            _write_envelope(values[i * length : (i + 1) * length], radius, upper, lower)
+        other = values[j * length : (j + 1) * length]
+        if limit < np.inf and _keogh(other, upper, lower, limit / SLACK) * SLACK > limit:
             distances[pair] = np.inf
             excluded += 1
         else:
-            _fill_lane(x, count, a)
-            _fill_lane(y, count, b)
+            x_starts[count], y_starts[count] = i * length * n_channels, j * length * n_channels
             pairs[count], limits[count] = pair, limit
             count += 1
-        if count == PAIR_LANES or (count > 0 and pair == firsts.shape[0] - 1):
+        if count == LANES or (count > 0 and pair == firsts.shape[0] - 1):
             limits[count:] = -1.0  # empty lanes never hold up the end of a batch
-            squared = _warp_lanes(x, y, radius, limits, costs, previous, current)
+            fill_lanes(x, length * n_channels, items, x_starts, count)
+            fill_lanes(y, length * n_channels, items, y_starts, count)
+            is_near = warp_within(x, y, 0, length, n_channels, radius, limits, cells, used_lanes(count, x))
             for lane in range(count):
-                distance = np.sqrt(squared[lane]) if root else squared[lane]
-                distances[pairs[lane]] = distance
-                abandoned += distance == np.inf
+                squared = cells[length, lane]
+                is_within = is_near and squared <= limits[lane]
+                distances[pairs[lane]] = (np.sqrt(squared) if root else squared) if is_within else np.inf
+                abandoned += not is_within
             computed += count
             count = 0
     return excluded, abandoned, computed - abandoned

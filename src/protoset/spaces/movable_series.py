@@ -76,6 +76,7 @@ class MovableSeries(MovableObjects):
         self._compute_matrix = matrix
         self._known: _KnownDistances | None = None
         self._arrays = kernels.series.SeriesArrays(series.values.reshape(len(series.values), -1), series.starts)
+        self._extent = int(series.lengths.min()), int(series.lengths.max())
         self.n_scales = series.n_channels
         self.n_coordinates = float(series.lengths.mean()) * series.n_channels
 
@@ -176,14 +177,16 @@ class MovableSeries(MovableObjects):
         at, entry = np.nonzero((slopes != 0) & (distances > 0))
         pairs, order = self._pairs(rows[at], columns[at, entry], prototypes)
         pulls = (slopes[at, entry] / distances[at, entry])[order]
-        moves = np.zeros_like(prototypes.points)
+        is_scaled = pairs.points is not prototypes.points
+        moves = np.zeros_like(prototypes.points) if is_scaled else gradient.points
         first = 0
         while first < len(pulls):
             first = kernels.adapting_series.warp_pairs(pairs, first, pulls, np.empty(0), moves, gradient.scales)
             if first < len(pulls):
                 kernels.adapting_series.pull_along_alignment(pairs, first, pulls[first], moves, gradient.scales)
                 first += 1
-        gradient.points[:] += moves * np.sqrt(prototypes.scales)
+        if is_scaled:
+            gradient.points[:] += moves * np.sqrt(prototypes.scales)
 
     def _pairs(self, rows: np.ndarray, columns: np.ndarray, prototypes: Moved) -> tuple[Any, np.ndarray]:
         """Pairs as the kernels take them, those of equal bands together, and their positions among the given ones."""
@@ -196,7 +199,7 @@ class MovableSeries(MovableObjects):
         points = np.ascontiguousarray(prototypes.points if (factors == 1).all() else prototypes.points * factors)
         columns = np.ascontiguousarray(columns, np.int64)
         return kernels.adapting_series.Pairs(
-            self._scaled(factors), rows, points, lengths, columns, self._warping
+            self._scaled(factors), *self._extent, rows, points, lengths, columns, self._warping
         ), order
 
     def _scaled(self, factors: np.ndarray) -> SeriesArrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Series:
         """The series, as the kernels take them."""
         return kernels.series.SeriesArrays(self.values, self.starts)
 
-    @property
+    @cached_property
     def lengths(self) -> np.ndarray:
         """Number of points of each series."""
         return np.diff(self.starts)
@@ -49,7 +50,7 @@ class Series:
         """Number of values of a point."""
         return 1 if self.values.ndim == 1 else self.values.shape[1]
 
-    @property
+    @cached_property
     def equal_length(self) -> bool:
         """Whether all series are equally long."""
         return len(np.unique(self.lengths)) == 1
