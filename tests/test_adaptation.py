@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,16 +14,25 @@ from sklearn.neighbors import kneighbors_graph
 
 import protoset
 from protoset import REPS, PrototypeClassifier, Refined, adapt, kernels
-from protoset.adaptation import AdaptSettings, adapting, descent
+from protoset.adaptation import AdaptSettings, adapting, descent, validation
 from protoset.adaptation.adapting import ordered_for_moves, starting_set
 from protoset.adaptation.descent import Course, WeightedObjects
 from protoset.adaptation.selected import FitLists, select_without
-from protoset.adaptation.validation import Errors, Trial, best_of, n_trial_passes, relative_losses, try_courses
+from protoset.adaptation.validation import (
+    Errors,
+    Trial,
+    best_of,
+    measure,
+    n_trial_passes,
+    relative_losses,
+    try_courses,
+)
 from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
 from protoset.neighbors import NeighborLists, NeighborSearch
 from protoset.selectors import refined, size
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.spaces import make_space
+from protoset.spaces.movable import Moved
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +304,44 @@ def test_former_lists_change_no_list(blobs):
     alone = descent.nearby_prototypes(weighted, prototypes, rows, 8)
     assert (alone != former).any()
     np.testing.assert_array_equal(descent.nearby_prototypes(weighted, prototypes, rows, 8, former=former), alone)
+
+
+def test_errors_of_many_prototypes_are_measured_by_lists_as_without(monkeypatch, blobs):
+    X, y, _, _ = blobs
+    movable, objects, rows = make_space(X).movable, DistinctObjects.once_each(y), np.arange(len(y))
+    weighted, prototypes = (
+        WeightedObjects(movable, objects.codes, np.ones(len(y))),
+        starting_set(movable, objects, rows[::3]),
+    )
+    expected, lists = measure(weighted, prototypes, rows), []
+    for name, value in (("MANY_PROTOTYPES", 100), ("LISTED_PROTOTYPES", 4)):
+        monkeypatch.setattr(descent, name, value)
+    nearby = validation.nearby_prototypes
+    monkeypatch.setattr(
+        validation, "nearby_prototypes", lambda *arguments: lists.append(nearby(*arguments)) or lists[-1]
+    )
+    measured = measure(weighted, prototypes, rows)
+    assert lists[0].shape[1] == 4
+    np.testing.assert_array_equal(measured.wrong, expected.wrong)
+    assert measured.loss == pytest.approx(expected.loss, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_mixed"), [("euclidean", False), ("cityblock", False), ("gower", True), ("dtw", False)]
+)
+def test_prototypes_at_training_objects_of_their_class_know_them(metric, is_mixed):
+    X = np.random.default_rng(0).integers(-2, 3, (60, 3)).astype(float)
+    X[0] = [0.0, 1.5, 2.5]
+    X = np.unique(X, axis=0)
+    y = np.arange(len(X)) % 2
+    prototypes, labels = np.vstack([X[5:25], X[5:25] + 0.25]), np.append(y[5:25], y[5:25])
+    prototypes[prototypes == 0] = -0.0
+    labels[:4] = 1 - labels[:4]
+    given, queries = (pd.DataFrame(rows) if metric == "gower" else rows for rows in (X, prototypes))
+    movable = make_space(given, metric).movable
+    moved = Moved(movable.read(queries), np.ones(movable.n_scales))
+    homes = adapting._homes(movable, DistinctObjects.once_each(y), moved, labels)
+    np.testing.assert_array_equal(homes, np.r_[np.full(4, -1), np.arange(9, 25), np.full(20, -1)])
 
 
 def test_many_prototypes_move_by_lists_as_without(monkeypatch):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from protoset._arrays import row_pointers
 from protoset._blocks import row_slices
 from protoset._cluster import gathered_labels, is_dask, resolve_client
 from protoset._display import Brief
@@ -47,6 +48,7 @@ from protoset.selectors._distinct import DistinctObjects, TrainingSet
 from protoset.selectors._limits import Callback, SearchLimits
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
 from protoset.spaces import as_space
+from protoset.spaces._hashes import hash_rows
 from protoset.spaces.movable import MovableObjects, Moved
 
 OBJECTIVE_OBJECTS = 16_384
@@ -394,10 +396,19 @@ def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
 
 def _homes(movable: MovableObjects, objects: DistinctObjects, moved: Moved, labels: np.ndarray) -> np.ndarray:
     """For each prototype the training object of its class at the same place, or -1."""
-    homes = np.full(len(labels), -1)
-    for part in row_slices(len(objects), row_bytes(movable, len(homes))):
+    homes, of_prototypes = np.full(len(labels), -1), _hashes_of(moved.points)
+    for part in row_slices(len(objects), row_bytes(movable, 0)):
         rows = np.arange(part.start, part.stop)
-        at_home = (movable.distances(rows, moved) == 0.0) & (objects.codes[rows][:, None] == labels)
-        row, column = np.nonzero(at_home)
-        homes[column] = rows[row]
+        hashes = _hashes_of(movable.start(rows))
+        some = np.flatnonzero(np.isin(hashes, of_prototypes))
+        row, column = np.nonzero(hashes[some, None] == of_prototypes)
+        is_same = objects.codes[rows[some[row]]] == labels[column]
+        homes[column[is_same]] = rows[some[row[is_same]]]
     return homes
+
+
+def _hashes_of(points: np.ndarray) -> np.ndarray:
+    """Hash of the coordinates of each row; series of any lengths have no coordinates after their end."""
+    rows = points.reshape(len(points), -1)
+    is_known = ~np.isnan(rows)
+    return hash_rows(row_pointers(is_known.sum(axis=1)), rows[is_known])

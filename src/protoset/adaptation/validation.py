@@ -15,7 +15,17 @@ from joblib import delayed
 from scipy.special import expit
 
 from protoset._blocks import in_threads, row_slices
-from protoset.adaptation.descent import LOSS_STEEPNESS, Course, MovingSet, Watch, WeightedObjects, descend, row_bytes
+from protoset.adaptation.descent import (
+    LOSS_STEEPNESS,
+    Course,
+    MovingSet,
+    Watch,
+    WeightedObjects,
+    descend,
+    list_length,
+    nearby_prototypes,
+    row_bytes,
+)
 from protoset.selectors._distinct import DistinctObjects
 from protoset.selectors.size import copies_of
 from protoset.spaces.movable import MovableObjects
@@ -74,12 +84,14 @@ class Errors:
 
 
 def measure(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> Errors:
-    """Errors of prototypes on some objects."""
-    wrong, loss = np.empty(len(rows)), 0.0
-    for part in row_slices(len(rows), 3 * row_bytes(objects.movable, len(prototypes.labels))):
+    """Errors of prototypes on some objects; of many prototypes, only those near an object are compared exactly."""
+    wrong, loss, movable = np.empty(len(rows)), 0.0, objects.movable
+    length = 0 if movable.is_costly else list_length(movable, len(prototypes.labels), "relative")
+    for part in row_slices(len(rows), 3 * row_bytes(movable, len(prototypes.labels))):
         some = rows[part]
         codes, weights = objects.codes[some], objects.weights[some]
-        distances, labels = objects.distances(prototypes, some)
+        listed = nearby_prototypes(objects, prototypes, some, length) if length else None
+        distances, labels = objects.distances(prototypes, some, listed)
         is_same = labels == codes[:, None]
         same = np.where(is_same, distances, np.inf).min(axis=1)
         other = np.where(is_same, np.inf, distances).min(axis=1)
