@@ -114,8 +114,8 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
     prototype_labels_ : ndarray
         Labels of the prototypes.
     prototype_counts_ : ndarray of float
-        Number of training objects that each prototype represents, by weight. These are its votes if prototypes are
-        equally near.
+        Number of identical training objects, by weight, at the object from which each prototype started; 1 without
+        copies and weights. These are its votes if prototypes are equally near.
     class_counts_ : ndarray of float
         Size of each class in the training set, by weight.
     degradations_ : ndarray or None
