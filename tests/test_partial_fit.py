@@ -383,9 +383,28 @@ def test_labels_are_texts_and_batches_have_one_class_or_one_object():
 FITTED = "fitted"
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 WRONG = [
-    ("classes", {}, ValueError, "classes=None: the first call of partial_fit needs all labels that will ever come"),
+    ("classes", {}, ValueError, "classes=None: the first call of partial_fit needs the classes; pass a list"),
     ("classes", {"classes": [0, 1]}, ValueError, r"y has the label 2, which is not among the classes \[0, 1\]; pass"),
-    ("classes", {"classes": [0]}, ValueError, r"classes=\[0\] are no labels: y has only 1 class"),
+    (
+        "classes",
+        {"classes": [0]},
+        ValueError,
+        r"^classes=\[0\] has 1 class, and a stream needs at least 2; pass a list",
+    ),
+    ("classes", {"classes": [0, 0]}, ValueError, r"^classes=\[0, 0\] has 1 class, and a stream needs at least 2"),
+    (
+        "classes",
+        {"classes": []},
+        ValueError,
+        r"^classes=\[\] has no classes, and a stream needs at least 2; pass a list",
+    ),
+    ("classes", {"classes": 3}, TypeError, "^classes=3 is not a list of labels; pass a list of all labels"),
+    ("classes", {"classes": np.array(3)}, TypeError, r"^classes=array\(3\) is not a list of labels; pass a list"),
+    ("classes", {"classes": "ab"}, TypeError, "^classes='ab' is not a list of labels; pass a list"),
+    ("classes", {"classes": {0, 1}}, TypeError, r"^classes={0, 1} is not a list of labels; pass a list"),
+    ("classes", {"classes": [0, None]}, ValueError, r"^classes=\[0, None\] are no labels: "),
+    (FITTED, {"classes": [0]}, ValueError, r"^classes=\[0\] differ from the classes \[0, 1, 2\]"),
+    (FITTED, {"classes": 3}, TypeError, "^classes=3 is not a list of labels; pass a list"),
     ("first", {"y": np.zeros(150, int), "classes": CLASSES}, ValueError, "y has only 1 class, 0"),
     (FITTED, {"classes": [0, 1, 2, 3]}, ValueError, r"classes=\[0, 1, 2, 3\] differ from the classes \[0, 1, 2\]"),
     (FITTED, {"y": np.full(150, 7)}, ValueError, r"y has the label 7, which is not among the classes \[0, 1, 2\]"),
