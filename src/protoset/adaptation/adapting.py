@@ -29,6 +29,7 @@ from protoset.adaptation.checks import (
     check_relevances,
     read_prototypes,
     refuse_constant_attributes,
+    weightless_classes,
 )
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings, Loss
@@ -210,7 +211,7 @@ def adapt(
     movable = check_movable(space, training)
     check_names(X, prototypes)
     points = read_prototypes(movable, prototypes)
-    codes = check_labels(labels, training.objects.classes, len(points))
+    codes = check_labels(labels, training.objects.classes, len(points), weightless_classes(y, training))
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
     start = MovingSet(moved, codes, _own(training.objects, homes))
