@@ -181,6 +181,14 @@ def test_labels_of_prototypes_are_checked():
         adapt(X, y, X[::50, :2], [0, 1, 2])
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "gower", "dtw"])
+def test_no_prototypes_are_refused(metric):
+    X, y = load_iris(return_X_y=True)
+    message = "^prototypes=None, but the moves need prototypes to start from; pass objects of the same kind as X"
+    with pytest.raises(ValueError, match=message):
+        adapt(X, y, prototypes=None, labels=[0, 1, 2], metric=metric)
+
+
 @pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
 def test_prototypes_of_a_class_without_weight_are_refused(names):
     X, y = load_iris(return_X_y=True)

@@ -29,6 +29,7 @@ from protoset.adaptation.checks import (
     check_relevances,
     read_prototypes,
     refuse_constant_attributes,
+    refuse_no_prototypes,
     weightless_classes,
 )
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
@@ -202,6 +203,7 @@ def adapt(
     """
     settings = AdaptSettings(loss, relevances, n_passes, step, max_time, callback, random_state, verbose).checked()
     n_jobs, class_weight = check_jobs(n_jobs), check_class_weight(class_weight)
+    refuse_no_prototypes(prototypes)
     client = resolve_client(None, X) if is_dask(X) else None
     y = gathered_labels(y, client)
     space = as_space(X, metric, metric_params, y=y, client=client)

@@ -68,6 +68,15 @@ def check_names(X: Any, prototypes: Any) -> None:
         )
 
 
+def refuse_no_prototypes(prototypes: Any) -> None:
+    """Raise an error if there are no prototypes to start from."""
+    if prototypes is None:
+        raise ValueError(
+            "prototypes=None, but the moves need prototypes to start from; pass objects of the same kind as X, for "
+            "example some rows of X"
+        )
+
+
 def read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
     """Coordinates of the given prototypes; errors name the argument, not the training objects."""
     try:
