@@ -181,6 +181,30 @@ def test_labels_of_prototypes_are_checked():
         adapt(X, y, X[::50, :2], [0, 1, 2])
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "gower", "dtw"])
+def test_no_prototypes_are_refused(metric):
+    X, y = load_iris(return_X_y=True)
+    message = "^prototypes=None, but the moves need prototypes to start from; pass objects of the same kind as X"
+    with pytest.raises(ValueError, match=message):
+        adapt(X, y, prototypes=None, labels=[0, 1, 2], metric=metric)
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
+def test_prototypes_of_a_class_without_weight_are_refused(names):
+    X, y = load_iris(return_X_y=True)
+    weights, labels = (y != 2).astype(float), np.array(names)[y]
+    message = (
+        f"^labels has {names[2]!r}, but all objects of class {names[2]!r} have sample_weight 0; give some of them a "
+        "weight above 0, or remove the prototypes of this class"
+    )
+    with pytest.raises(ValueError, match=message):
+        adapt(X, labels.tolist(), X[::50], labels[::50], sample_weight=weights)
+    with pytest.raises(ValueError, match="labels has 'other', which is not in y"):
+        adapt(X, labels, X[::50], ["other", *names[1:]], sample_weight=weights)
+    adapted = adapt(X, labels, X[:100:50], labels[:100:50], sample_weight=weights)
+    assert adapted.labels.tolist() == names[:2]
+
+
 @pytest.mark.parametrize("metric", ["levenshtein", "precomputed", "hamming"])
 def test_objects_that_cannot_move_are_refused(metric):
     objects = {

@@ -244,6 +244,73 @@ def test_metrics_of_vectors(metric, relevances, tmp_path):
     check_that_all_agrees(classifier, queries, truth, tmp_path)
 
 
+def objects_with_arguments():
+    """Objects with labels, and a metric with arguments that compares them."""
+    X, y, _, _ = stream_of(240)
+    frame, colours = mixed_stream(240)
+    series, kinds = series_stream()
+    return {
+        "none given": (X, y, "euclidean", {}),
+        "auto": (X, y, "auto", {}),
+        "seuclidean": (X, y, "seuclidean", {"V": [1.0, 4.0, 1.0, 9.0]}),
+        "mahalanobis": (X, y, "mahalanobis", {"VI": np.diag([1.0, 4.0, 1.0, 9.0]).tolist()}),
+        "gower": (frame, colours, "gower", {"categorical": ["colour"]}),
+        "dtw": (series, kinds, "dtw", {"window": 2}),
+    }
+
+
+@pytest.mark.parametrize("name", objects_with_arguments())
+@pytest.mark.parametrize("is_refined", [False, True])
+def test_metrics_with_arguments(name, is_refined, tmp_path):
+    X, y, metric, arguments = objects_with_arguments()[name]
+    selector = REPS(9, metric=metric, metric_params=arguments)
+    selector = Refined(selector) if is_refined else selector
+    first, second = X[: len(y) // 2], X[len(y) // 2 :]
+    classifier = PrototypeClassifier(selector).partial_fit(first, y[: len(first)], classes=CLASSES)
+    fitted = clone(selector).fit(first, y[: len(first)])
+    np.testing.assert_array_equal(classifier.selector_.sample_indices_, fitted.sample_indices_)
+    for attribute in ("n_features_in_", "feature_names_in_"):
+        expected = getattr(fitted, attribute, None)
+        np.testing.assert_array_equal(getattr(classifier.selector_, attribute, None), expected)
+    classifier.partial_fit(second, y[len(first) :])
+    assert classifier.n_seen_ == len(y)
+    check_that_all_agrees(classifier, X[:20], y[:20], tmp_path)
+
+
+def test_a_window_changes_the_distances_of_a_stream():
+    X, y = series_stream()
+    narrow, wide = (
+        PrototypeClassifier(REPS(6, metric="dtw", metric_params={"window": window})).partial_fit(X, y, classes=CLASSES)
+        for window in (0.1, None)
+    )
+    assert (narrow.predict_details(X).distances != wide.predict_details(X).distances).any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"windw": 2}, ValueError, r"does not know \['windw'\]; it takes"),
+        ({"window": -1}, ValueError, "metric_params: window=-1"),
+        (2, TypeError, "metric_params=2 must be a dict"),
+    ],
+)
+def test_wrong_arguments_of_a_metric_leave_all_as_it_was(arguments, error, message):
+    X, y = series_stream()
+    classifier = PrototypeClassifier(REPS(6, metric="dtw", metric_params=arguments))
+    before = pickle.dumps(classifier)
+    with pytest.raises(error, match=message):
+        classifier.partial_fit(X, y, classes=CLASSES)
+    assert pickle.dumps(classifier) == before
+
+
+def test_a_first_batch_of_a_selector_without_weights_takes_no_weights():
+    classifier = PrototypeClassifier(RandomSelector(9, metric_params={}, random_state=0))
+    before = pickle.dumps(classifier)
+    with pytest.raises(ValueError, match="sample_weight=... works with REPS and Refined only"):
+        classifier.partial_fit(X_IRIS, Y_IRIS, CLASSES, np.ones(150))
+    assert pickle.dumps(classifier) == before
+
+
 def check_that_all_agrees(classifier, X, y, tmp_path):
     """Predictions, explanations and files say the same; a loaded classifier goes on."""
     labels = classifier.predict(X)
@@ -316,9 +383,28 @@ def test_labels_are_texts_and_batches_have_one_class_or_one_object():
 FITTED = "fitted"
 X_IRIS, Y_IRIS = load_iris(return_X_y=True)
 WRONG = [
-    ("classes", {}, ValueError, "classes=None: the first call of partial_fit needs all labels that will ever come"),
+    ("classes", {}, ValueError, "classes=None: the first call of partial_fit needs the classes; pass a list"),
     ("classes", {"classes": [0, 1]}, ValueError, r"y has the label 2, which is not among the classes \[0, 1\]; pass"),
-    ("classes", {"classes": [0]}, ValueError, r"classes=\[0\] are no labels: y has only 1 class"),
+    (
+        "classes",
+        {"classes": [0]},
+        ValueError,
+        r"^classes=\[0\] has 1 class, and a stream needs at least 2; pass a list",
+    ),
+    ("classes", {"classes": [0, 0]}, ValueError, r"^classes=\[0, 0\] has 1 class, and a stream needs at least 2"),
+    (
+        "classes",
+        {"classes": []},
+        ValueError,
+        r"^classes=\[\] has no classes, and a stream needs at least 2; pass a list",
+    ),
+    ("classes", {"classes": 3}, TypeError, "^classes=3 is not a list of labels; pass a list of all labels"),
+    ("classes", {"classes": np.array(3)}, TypeError, r"^classes=array\(3\) is not a list of labels; pass a list"),
+    ("classes", {"classes": "ab"}, TypeError, "^classes='ab' is not a list of labels; pass a list"),
+    ("classes", {"classes": {0, 1}}, TypeError, r"^classes={0, 1} is not a list of labels; pass a list"),
+    ("classes", {"classes": [0, None]}, ValueError, r"^classes=\[0, None\] are no labels: "),
+    (FITTED, {"classes": [0]}, ValueError, r"^classes=\[0\] differ from the classes \[0, 1, 2\]"),
+    (FITTED, {"classes": 3}, TypeError, "^classes=3 is not a list of labels; pass a list"),
     ("first", {"y": np.zeros(150, int), "classes": CLASSES}, ValueError, "y has only 1 class, 0"),
     (FITTED, {"classes": [0, 1, 2, 3]}, ValueError, r"classes=\[0, 1, 2, 3\] differ from the classes \[0, 1, 2\]"),
     (FITTED, {"y": np.full(150, 7)}, ValueError, r"y has the label 7, which is not among the classes \[0, 1, 2\]"),

@@ -185,10 +185,12 @@ class StreamedClassifier(CheckedEstimator):
         space = as_space(X, selector.metric, selector.metric_params, y=y)
         refuse_unmovable(space)
         codes = check_batch_labels(y, space.shape[0], classes)
-        selector._fit(space, y, sample_weight=sample_weight)
+        with selector._fitting() as fitting:
+            fitting._fit_space(space, y, sample_weight)
+            if space.n_features is not None:
+                for estimator in (fitting, self):
+                    note_features(estimator, X, space.n_features)
         kept = selector.sample_indices_
-        if space.n_features is not None:
-            note_features(self, X, space.n_features)
         self.selector_, self.classes_, self.sample_indices_, self.exemplars_ = selector, classes, kept, kept
         self._codes, self._beta = codes[kept], selector._rank_base()
         # The objects of the batch are counted when their prototypes have moved.

@@ -29,6 +29,8 @@ from protoset.adaptation.checks import (
     check_relevances,
     read_prototypes,
     refuse_constant_attributes,
+    refuse_no_prototypes,
+    weightless_classes,
 )
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings, Loss
@@ -201,6 +203,7 @@ def adapt(
     """
     settings = AdaptSettings(loss, relevances, n_passes, step, max_time, callback, random_state, verbose).checked()
     n_jobs, class_weight = check_jobs(n_jobs), check_class_weight(class_weight)
+    refuse_no_prototypes(prototypes)
     client = resolve_client(None, X) if is_dask(X) else None
     y = gathered_labels(y, client)
     space = as_space(X, metric, metric_params, y=y, client=client)
@@ -210,7 +213,7 @@ def adapt(
     movable = check_movable(space, training)
     check_names(X, prototypes)
     points = read_prototypes(movable, prototypes)
-    codes = check_labels(labels, training.objects.classes, len(points))
+    codes = check_labels(labels, training.objects.classes, len(points), weightless_classes(y, training))
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
     start = MovingSet(moved, codes, _own(training.objects, homes))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from protoset._validation import check_labels as check_objects_labels
 from protoset.adaptation.settings import AdaptSettings
 from protoset.selectors._distinct import TrainingSet
 from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace
@@ -66,6 +68,15 @@ def check_names(X: Any, prototypes: Any) -> None:
         )
 
 
+def refuse_no_prototypes(prototypes: Any) -> None:
+    """Raise an error if there are no prototypes to start from."""
+    if prototypes is None:
+        raise ValueError(
+            "prototypes=None, but the moves need prototypes to start from; pass objects of the same kind as X, for "
+            "example some rows of X"
+        )
+
+
 def read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
     """Coordinates of the given prototypes; errors name the argument, not the training objects."""
     try:
@@ -74,8 +85,15 @@ def read_prototypes(movable: MovableObjects, prototypes: Any) -> np.ndarray:
         raise type(error)(f"prototypes cannot be read as objects of the kind of X: {error}") from error
 
 
-def check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndarray:
-    """Return the classes of the prototypes as positions."""
+def weightless_classes(y: Any, training: TrainingSet) -> list[Any]:
+    """Return the labels in ``y`` whose objects all have weight 0."""
+    if (training.codes >= 0).all():
+        return []
+    return np.setdiff1d(check_objects_labels(y, len(training.codes))[0], training.objects.classes).tolist()
+
+
+def check_labels(labels: Any, classes: np.ndarray, n_prototypes: int, weightless: Sequence[Any] = ()) -> np.ndarray:
+    """Return the classes of the prototypes as positions; ``weightless`` are classes without weight."""
     try:
         given = np.asarray(labels)
         unknown = [label for label in given.ravel().tolist() if label not in set(classes.tolist())]
@@ -85,6 +103,11 @@ def check_labels(labels: Any, classes: np.ndarray, n_prototypes: int) -> np.ndar
         ) from error
     if given.shape != (n_prototypes,):
         raise ValueError(f"labels has the shape {given.shape}, and there are {n_prototypes} prototypes; pass one each")
+    if unknown and unknown[0] in weightless:
+        raise ValueError(
+            f"labels has {unknown[0]!r}, but all objects of class {unknown[0]!r} have sample_weight 0; give some of "
+            "them a weight above 0, or remove the prototypes of this class"
+        )
     if unknown:
         raise ValueError(f"labels has {unknown[0]!r}, which is not in y; pass labels of y")
     codes = np.searchsorted(classes, given)

@@ -63,6 +63,9 @@ CHUNK = 4096
 FIRST_OBJECTS = 4096
 """Number of objects of the stream from which the typical distance is measured."""
 
+ALL_LABELS = "pass a list of all labels that will ever come, for example classes=np.unique(all_labels)"
+"""Way out of an error about ``classes``."""
+
 
 class where_movable:  # noqa: N801
     """A method that an estimator has only if its ``_refuse_streams`` raises no error."""
@@ -399,21 +402,34 @@ def check_classes(classes: Any, known: np.ndarray | None) -> np.ndarray:
     """Return all labels of a stream, sorted; refuse others than the known ones."""
     if classes is None:
         if known is None:
-            raise ValueError(
-                "classes=None: the first call of partial_fit needs all labels that will ever come; pass "
-                "classes=np.unique(...) of them"
-            )
+            raise ValueError(f"classes=None: the first call of partial_fit needs the classes; {ALL_LABELS}")
         return known
-    try:
-        given = check_labels(classes, len(classes))[0]
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"classes={reprlib.repr(classes)} are no labels: {error}") from error
-    if known is not None and given.tolist() != known.tolist():
+    given = _distinct_labels(classes)
+    if known is None:
+        if len(given) < 2:
+            count = "1 class" if len(given) else "no classes"
+            raise ValueError(
+                f"classes={reprlib.repr(classes)} has {count}, and a stream needs at least 2; {ALL_LABELS}"
+            )
+        return given
+    if given.tolist() != known.tolist():
         raise ValueError(
             f"classes={reprlib.repr(given.tolist())} differ from the classes {reprlib.repr(known.tolist())} of the "
             "earlier calls; leave classes out, or start again with a clone of the classifier"
         )
-    return given if known is None else known
+    return known
+
+
+def _distinct_labels(classes: Any) -> np.ndarray:
+    """Return the labels in ``classes``, sorted; refuse a value that is not a list of labels."""
+    if np.asarray(classes, object).ndim == 0:
+        raise TypeError(f"classes={reprlib.repr(classes)} is not a list of labels; {ALL_LABELS}")
+    if len(classes) == 0:
+        return np.empty(0)
+    try:
+        return check_labels(classes, len(classes), fewest=1)[0]
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"classes={reprlib.repr(classes)} are no labels: {error}") from error
 
 
 def check_batch_labels(y: Any, n_objects: int, classes: np.ndarray) -> np.ndarray:

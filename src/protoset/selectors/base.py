@@ -138,11 +138,6 @@ class BaseSelector(CheckedEstimator, ABC):
         with self._fitting() as plain:
             if lists is not None and not plain._takes_lists:
                 raise ValueError(f"lists=... works with REPS only, but the selector is {plain!r}; leave lists out")
-            if sample_weight is not None and not plain._takes_weights:
-                raise ValueError(
-                    f"sample_weight=... works with REPS and Refined only, but the selector is {plain!r}; leave "
-                    "sample_weight out"
-                )
             options = others if lists is None else others | {"lists": lists}
             client = plain._resolve_client(client, X, options)
             y = gathered_labels(y, client)
@@ -160,7 +155,7 @@ class BaseSelector(CheckedEstimator, ABC):
     def _fit_space(
         self, space: TrainingSpace, y: Any, sample_weight: Any = None, *, warn: bool = False, **options: Any
     ) -> np.ndarray:
-        """Fit to a space and ignore the parameter ``metric``; return the classes as positions in ``classes_``.
+        """Fit to a space and ignore ``metric`` and ``metric_params``; return the classes as positions in ``classes_``.
 
         With ``warn``, warn of labels that can hardly be learned.
         """
@@ -168,6 +163,11 @@ class BaseSelector(CheckedEstimator, ABC):
             raise ValueError(
                 f"{type(self).__name__} needs dissimilarities that a sparse graph does not have; "
                 "pass X as a dense matrix"
+            )
+        if sample_weight is not None and not self._takes_weights:
+            raise ValueError(
+                f"sample_weight=... works with REPS and Refined only, but the selector is {self!r}; leave "
+                "sample_weight out"
             )
         training = TrainingSet.of(space, y, sample_weight)
         objects, codes = training.objects, training.codes
