@@ -765,6 +765,57 @@ def test_the_order_of_rows_decides_nothing(metric, seed):
     np.testing.assert_array_equal(shuffled.predict(queries), plain.predict(queries))
 
 
+def mixed_rows(n, seed, missing):
+    """Numbers and categories of unequal frequencies, some values missing; the classes depend on both."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({name: rng.normal(size=n) for name in "abc"})
+    X["d"], X["e"] = rng.choice(list("wxyz"), n, p=[0.1, 0.4, 0.2, 0.3]), rng.choice([3.0, 1.0, 2.0], n)
+    y = (X["a"] + 0.3 * rng.normal(size=n) > 0).to_numpy().astype(int) + (X["d"] == "x").to_numpy()
+    return X.mask(rng.random(X.shape) < missing), y
+
+
+def check_same_objects(objects, expected):
+    """Same numbers, and same categories and shares, up to rounding."""
+    for values, others in zip(np.asarray(objects, object).ravel(), np.asarray(expected, object).ravel(), strict=True):
+        assert values == (pytest.approx(others) if isinstance(others, (float, dict)) else others)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("metric", ["heom", "gower"])
+@pytest.mark.parametrize("loss", ["softmax", "auto"])
+def test_the_order_of_mixed_rows_decides_nothing(metric, loss, missing):
+    """The noise of the softmax loss falls on the same categories, whichever comes first."""
+    X, y = mixed_rows(90, 2, missing)
+    start, params = first_of_each(y, 3), {"categorical": ["e"]}
+    orders = (np.arange(90), np.arange(90)[::-1], np.random.default_rng(9).permutation(90))
+    plain, *others = (
+        adapt(X.iloc[order], y[order], X.iloc[start], y[start], metric=metric, metric_params=params, loss=loss)
+        for order in orders
+    )
+    for other in others:
+        assert (other.held_out_after, other.n_passes) == (plain.held_out_after, plain.n_passes)
+        check_same_objects(other.prototypes, plain.prototypes)
+
+
+@pytest.mark.parametrize("metric", ["heom", "gower"])
+def test_a_classifier_of_shuffled_mixed_rows_gives_the_same_answers(metric):
+    X, y = mixed_rows(120, 4, 0.1)
+    queries, _ = mixed_rows(40, 5, 0.1)
+    selector = REPS(9, metric=metric, metric_params={"categorical": ["e"]})
+    plain = PrototypeClassifier(selector).fit(X, y)
+    assert plain.adaptation_.has_moved
+    for seed in range(2):
+        order = np.random.default_rng(seed).permutation(120)
+        shuffled = PrototypeClassifier(selector).fit(X.iloc[order], y[order])
+        place, plain_place = np.argsort(order[shuffled.sample_indices_]), np.argsort(plain.sample_indices_)
+        check_same_objects(
+            np.asarray(shuffled.adaptation_.prototypes, object)[place],
+            np.asarray(plain.adaptation_.prototypes, object)[plain_place],
+        )
+        np.testing.assert_array_equal(shuffled.predict(queries), plain.predict(queries))
+        np.testing.assert_allclose(shuffled.predict_proba(queries), plain.predict_proba(queries))
+
+
 # objects with copies
 
 

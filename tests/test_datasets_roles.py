@@ -322,6 +322,29 @@ def test_a_mistake_among_percents_is_named(tmp_path):
         read(write_table(tmp_path / "x.csv", columns))
 
 
+@pytest.mark.parametrize(
+    ("usual", "large", "separator"),
+    [
+        ("0.5", "1e400", ","),
+        ("0.5", "-1e999", ","),
+        ("12", "9" * 400, ","),
+        ("18.7 %", "1e400 %", ","),
+        ("0,5", "1,0e400", ";"),
+        ("0.5", "1e400", ";"),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"numeric": ["size"]}])
+def test_a_number_that_is_too_large_is_named(tmp_path, usual, large, separator, options):
+    """It is no category: the column would be left out without an error."""
+    numbers = [f"{row}{usual}" for row in range(1, 60)]
+    columns = {"size": [*numbers, large], "class": ["u", "v"] * 30}
+    message = rf"line 61: expected a number in 'size' as in 59 other rows, found '{large[:9]}.*', which is too large; "
+    with pytest.raises(DataError, match=message):
+        read(write_table(tmp_path / "x.csv", columns, separator), **options)
+    columns["size"][-1] = usual
+    assert read(write_table(tmp_path / "x.csv", columns, separator), **options).kind == "vectors"
+
+
 @pytest.mark.parametrize("name", ["class", "Target", "LABEL", "y"])
 def test_the_target_by_its_name(tmp_path, name):
     columns = penguins()

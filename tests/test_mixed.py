@@ -15,6 +15,7 @@ from sklearn.model_selection import cross_val_score
 
 from protoset import REPS, FileFormatError, PrototypeClassifier, _blocks, load, save
 from protoset.spaces import DISSIMILARITIES, make_space
+from protoset.spaces.attributes import Attributes
 from protoset.spaces.mixed import MixedSpace
 
 METRICS = ("gower", "heom", "hvdm", "overlap")
@@ -452,7 +453,7 @@ def test_training_sets_that_are_refused(X, categorical, kind, message):
 
 QUERIES = [
     (FRAME[["size"]], "X has 1 features, but heom is expecting 2 features as input; pass the same columns"),
-    (FRAME[["colour", "size"]], "'size' holds numbers such as 1.0 in rows .* where fit had text such as 'red'"),
+    (FRAME[["colour", "size"]], "'size' holds numbers such as 1.0 in rows .* where fit had text such as 'blue'"),
     (
         FRAME.assign(size=["1", "2", None, "x"]),
         "column 'size' holds values such as '1' in rows 0, 1, 3 where fit had numbers",
@@ -559,3 +560,28 @@ def test_what_the_registry_says():
         record = DISSIMILARITIES[metric]
         assert (record.kind, record.parameters, record.symmetric) == ("mixed attributes", ("categorical",), True)
         assert record.needs_fitting == (metric != "overlap")
+
+
+def test_categories_are_numbered_by_value():
+    """The order of the rows does not matter; types may be mixed and values missing."""
+    values = ["b", 2, None, "a", 10, (1, 2), 2.0, np.nan, 1]
+    for order in (np.arange(9), np.arange(9)[::-1]):
+        X = pd.DataFrame({"c": pd.Series([values[row] for row in order], dtype=object)})
+        attributes, table = Attributes.learn(X, None, "heom")
+        assert attributes.categories == ({1: 0, 2: 1, 10: 2, "a": 3, "b": 4, (1, 2): 5},)
+        assert list(attributes.categories[0].values()) == list(range(6))
+        assert table.codes[np.argsort(order), 0].tolist() == [4, 1, -1, 3, 2, 5, 1, -1, 0]
+
+
+def test_a_saved_space_keeps_the_order_of_its_categories():
+    """Files of older versions have categories in the order of the rows."""
+    space = make_space(pd.DataFrame({"c": ["a", "b", "b"]}), "heom")
+    values, arrays = space.state()
+    assert values["categories"] == [[["str", "a"], ["str", "b"]]]
+    older = {"categories": [[["str", "b"], ["str", "a"]]]}
+    restored = type(space).from_state("heom", older, arrays | {"codes": 1 - arrays["codes"]})
+    assert restored.objects.tolist() == [["a"], ["b"], ["b"]]
+    queries = pd.DataFrame({"c": ["b", "a", "c", None]})
+    np.testing.assert_array_equal(
+        restored.cross(queries).block(slice(None), slice(None)), space.cross(queries).block(slice(None), slice(None))
+    )

@@ -12,7 +12,7 @@ from protoset._storage import Storage
 from protoset.neighbors import build_lists
 from protoset.neighbors.search import choose_search
 from protoset.spaces import CountedSpace, _approximate_series, _pair_descent, make_space
-from protoset.spaces._approximate_series import ComparedSeries, segment_means, series_search_bytes
+from protoset.spaces._approximate_series import ComparedSeries, in_single_precision, segment_means, series_search_bytes
 from protoset.spaces.series_data import Series
 
 
@@ -365,3 +365,38 @@ def test_pairs_of_candidates(n, width, seed):
     assert stopped == n
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == expected
+
+
+@pytest.mark.parametrize("scale", [1e45, 1e149, 1e-60, 1e-139])
+@pytest.mark.parametrize(("metric", "parameters"), [("dtw", {}), ("dtw", {"squared": True}), ("ddtw", {}), ("msm", {})])
+def test_the_unit_of_the_values_does_not_matter(metric, parameters, scale):
+    """All values that the exact search takes."""
+    space = make_space(bumps(400)[0] * scale, metric, {"window": 3} | parameters)
+    lists = approximate(space, 8)
+    check_exact_distances(space, lists, 8)
+    assert lists.recall > 0.95
+
+
+@pytest.mark.parametrize("power", [40, 490, -460])
+def test_a_power_of_2_changes_no_neighbour(power):
+    X = bumps(400)[0]
+    plain, scaled = (approximate(make_space(series, "dtw", {"window": 3}), 8) for series in (X, np.ldexp(X, power)))
+    np.testing.assert_array_equal(scaled.indices, plain.indices)
+    np.testing.assert_array_equal(scaled.distances, np.ldexp(plain.distances, power))
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+@pytest.mark.parametrize("largest", [1e12, 1e150])
+def test_one_very_large_series_does_not_hide_the_others(largest, n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 16)).cumsum(axis=1)[rng.integers(40, size=n)] + 0.5 * rng.normal(size=(n, 16))
+    X[5] = largest
+    assert approximate(make_space(X, "dtw", {"window": 2}), 10).recall > 0.95
+
+
+def test_small_series_after_a_large_one_keep_their_means():
+    values = np.array([1e150, -1e150, 1.0, 3.0, 5.0, 0.0])
+    means = segment_means(Series(values, np.array([0, 2, 5, 6])), 2)
+    assert means.tolist() == [[1e150, -1e150], [1.0, 4.0], [0.0, 0.0]]
+    assert in_single_precision(means)[1].tolist() != [0.0, 0.0]
+    assert (in_single_precision(np.zeros((3, 2))) == 0).all()

@@ -15,6 +15,7 @@ from protoset.datasets._forms import (
     date_form,
     date_in_form,
     is_date,
+    is_too_large,
     number_in_form,
     number_test,
     read_date,
@@ -135,9 +136,8 @@ def _refuse_few(
     if least_share * len(present) <= n_fitting < len(present):
         row, wrong = next((row, text) for row, text in enumerate(texts) if text is not None and not fits(text))
         others = f" as in {n_fitting} other rows" if n_fitting else ""
-        raise error_at(
-            file, f"expected {expected} in {shown(name)}{others}, found {shown(wrong)}; {remedy}", lines[row]
-        )
+        found = shown(wrong) + (", which is too large" if is_too_large(wrong) else "")
+        raise error_at(file, f"expected {expected} in {shown(name)}{others}, found {found}; {remedy}", lines[row])
 
 
 def read_target(

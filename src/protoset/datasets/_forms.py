@@ -14,6 +14,7 @@ column tells if one of its values has a day above 12.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -71,10 +72,8 @@ def read_numbers(texts: Sequence[str | None], decimal: Decimal) -> tuple[np.ndar
         known = [PERCENT.sub("", text) for text in known]
     for form, pattern in NUMBER_FORMS[decimal].items():
         if all(map(pattern.fullmatch, known)):
-            # The thousands' mark goes, and the decimal mark becomes a point.
-            marks = str.maketrans({",": None} if decimal == "." else {".": None, ",": "."})
             numbers = iter(known)
-            values = np.array([np.nan if text is None else float(next(numbers).translate(marks)) for text in texts])
+            values = np.array([np.nan if text is None else _to_float(next(numbers), decimal) for text in texts])
             if np.isinf(values).any():
                 return None
             if percent is not None:
@@ -83,14 +82,32 @@ def read_numbers(texts: Sequence[str | None], decimal: Decimal) -> tuple[np.ndar
     return None
 
 
+def _to_float(text: str, decimal: Decimal) -> float:
+    """Return a number without its marks of thousands, infinity if it is too large."""
+    return float(text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", "."))
+
+
+def is_too_large(text: str) -> bool:
+    """Whether a text is a number beyond the largest float, such as 1e400, or a percentage of that size."""
+    bare = PERCENT.sub("", text)
+    return any(
+        form.fullmatch(bare) and math.isinf(_to_float(bare, decimal))
+        for decimal, forms in NUMBER_FORMS.items()
+        for form in forms.values()
+    )
+
+
 def number_test(texts: Sequence[str], decimal: Decimal) -> Callable[[str], bool]:
-    """Return a function that says whether a text is a number as most of these texts: a percentage or not."""
+    """Return a function that says whether a text is a finite number as most of these texts: a percentage or not."""
     are_percents = sum(text.endswith("%") for text in texts) > len(texts) / 2
     patterns = NUMBER_FORMS[decimal].values()
 
     def is_like_others(text: str) -> bool:
         bare = PERCENT.sub("", text) if are_percents else text
-        return (text != bare) == are_percents and (is_number(bare) or any(form.fullmatch(bare) for form in patterns))
+        if (text != bare) != are_percents:
+            return False
+        is_written_so = any(form.fullmatch(bare) for form in patterns)
+        return is_number(bare) or (is_written_so and math.isfinite(_to_float(bare, decimal)))
 
     return is_like_others
 

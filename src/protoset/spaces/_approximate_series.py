@@ -36,6 +36,12 @@ short segments alone, series with sharp steps form groups that no edge connects.
 UNWARPED_SEGMENTS = 128
 """Segments where no point is matched with a point at another time."""
 
+USUAL_QUANTILE = 0.9
+"""Quantile of the largest absolute means of all series that is taken for a usual size."""
+
+LARGEST_MEAN = 2.0**20
+"""Absolute mean, in units of the usual size, at which means are cut: single precision still separates usual means."""
+
 LEAST_LISTED = 30
 """Smallest number of neighbours that rounds keep: fewer neighbours lead to too few further candidates."""
 
@@ -89,7 +95,7 @@ class ComparedSeries:
     def means(self) -> Iterator[np.ndarray]:
         """Means of segments of each series, as vectors: of short segments, and of longer ones."""
         for n_segments in (UNWARPED_SEGMENTS,) if self.radius == 0 else MEAN_SEGMENTS:
-            yield np.asarray(segment_means(self.series, n_segments), np.float32)
+            yield in_single_precision(segment_means(self.series, n_segments))
 
 
 def series_search_bytes(n_neighbors: int, object_bytes: int, n_means: int, n_objects: int, *, on_disk: bool) -> int:
@@ -109,16 +115,38 @@ def series_search_bytes(n_neighbors: int, object_bytes: int, n_means: int, n_obj
 
 def segment_means(series: Series, n_segments: int) -> np.ndarray:
     """Return the means of segments of each series, the same number for all; segments of short series overlap."""
-    lengths = series.lengths
-    n_segments = min(n_segments, int(lengths.max()))
-    sums = np.zeros((len(series.values) + 1, series.n_channels))
-    np.cumsum(series.values.reshape(len(series.values), -1), axis=0, out=sums[1:])
+    n_segments = min(n_segments, int(series.lengths.max()))
+    points = series.values.reshape(len(series.values), -1)
+    means = np.empty((len(series), n_segments * series.n_channels))
+    series_bytes = 8 * points.size // len(series)
+    for rows in row_slices(len(series), series_bytes + 80 * means.shape[1]):
+        starts = series.starts[rows.start : rows.stop + 1]
+        block = points[starts[0] : starts[-1]]
+        means[rows] = _means_of_segments(block, starts - starts[0], n_segments)
+    return means
+
+
+def _means_of_segments(points: np.ndarray, starts: np.ndarray, n_segments: int) -> np.ndarray:
+    lengths = np.diff(starts)
     bounds = np.arange(n_segments + 1) * lengths[:, None] // n_segments
     first = np.minimum(bounds[:, :-1], lengths[:, None] - 1)
     last = np.maximum(bounds[:, 1:], first + 1)
-    offset = series.starts[:-1, None]
-    means = (sums[offset + last] - sums[offset + first]) / (last - first)[:, :, None]
-    return means.reshape(len(series), -1)
+    edges = starts[:-1, None, None] + np.stack([first, last], axis=2)
+    # Every second sum is that of a segment. Another point follows the end, where the last segment must stop.
+    # Differences of cumulative sums would lose small series after large ones.
+    sums = np.add.reduceat(np.vstack([points, points[:1]]), edges.reshape(-1), axis=0)[::2]
+    return (sums.reshape(*first.shape, -1) / (last - first)[:, :, None]).reshape(len(lengths), -1)
+
+
+def in_single_precision(means: np.ndarray) -> np.ndarray:
+    """Round means to single precision, in units of their usual size; means far beyond it are cut.
+
+    The unit is a power of 2, which keeps the digits. A few very large series would otherwise round all others to 0.
+    """
+    sizes = np.abs(means).max(axis=1)
+    usual = np.quantile(sizes, USUAL_QUANTILE, method="lower") or sizes.max()
+    cut = np.clip(means, -LARGEST_MEAN * usual, LARGEST_MEAN * usual)
+    return np.ldexp(cut, -np.frexp(usual)[1]).astype(np.float32)
 
 
 def approximate_series_lists(

@@ -1,7 +1,7 @@
 """Reading of tables into a matrix of numbers and a matrix of categories.
 
-docs/reference/metrics.md says which columns are categorical, and which values are missing. Categories are numbered in
-the order in which they appear and never sorted, because a column may mix types.
+docs/reference/metrics.md says which columns are categorical, and which values are missing. Categories of a training
+set are numbered by their values (see ``rank_values``), so that the order of the rows does not matter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy import sparse
 
 from protoset._frames import columns_of, is_frame
 from protoset._validation import LARGEST, did_you_mean, is_count, name_rows, refuse_ambiguous
+from protoset.spaces._contents import rank_values
 from protoset.spaces.base import Rows
 
 MISSING = -1
@@ -83,7 +84,7 @@ class Attributes:
             is_categorical = position in named or (column.framed and column.kind not in "iufcmM")
             categories.append({} if is_categorical else None)
         attributes = cls(tuple(column.label for column in columns), tuple(categories))
-        return attributes, attributes._table(columns, learn=True)
+        return attributes._ranked(attributes._table(columns, learn=True))
 
     def read(self, X: Any, metric: str) -> Table:
         """Read new objects, which must have the columns of the training set."""
@@ -125,6 +126,14 @@ class Attributes:
         return Table(
             _side_by_side(number_columns, n_objects, np.float64), _side_by_side(code_columns, n_objects, np.int32)
         )
+
+    def _ranked(self, table: Table) -> tuple[Self, Table]:
+        """Return the attributes and the table with categories numbered by their values."""
+        ranked: list[dict[Any, int] | None] = []
+        codes = iter(table.codes.T)
+        for categories in self.categories:
+            ranked.append(None if categories is None else _rank(categories, next(codes)))
+        return type(self)(self.labels, tuple(ranked)), table
 
     def state(self) -> list[list[list[Any]] | None]:
         """Return the categories as JSON values: pairs of type and value, in the order of their codes."""
@@ -303,6 +312,15 @@ def _codes(column: Column, categories: dict[Any, int], learn: bool) -> np.ndarra
             f"X: column {column.label!r} holds {value!r} in row {row}, which cannot be a category; convert it to str"
         ) from error
     return codes
+
+
+def _rank(categories: dict[Any, int], codes: np.ndarray) -> dict[Any, int]:
+    """Return the categories in the order of their values, and change their codes in place."""
+    ranks = rank_values(categories)
+    known = list(categories)
+    # The last entry is for MISSING, which is -1.
+    codes[:] = np.append(ranks, MISSING)[codes]
+    return {known[code]: rank for rank, code in enumerate(np.argsort(ranks).tolist())}
 
 
 def _refuse_numbers_for_text(column: Column, categories: dict[Any, int]) -> None:

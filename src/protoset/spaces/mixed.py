@@ -100,7 +100,7 @@ class MixedSpace(Space):
         known = (categories for categories in self._attributes.categories if categories is not None)
         columns = [self._columns.numbers]
         for codes, categories in zip(self._columns.codes.T, known, strict=True):
-            # Codes follow the order of the rows. The last entry is for MISSING, which is -1.
+            # Codes of models saved by older versions follow the order of the rows. The last entry is for MISSING: -1.
             ranks = np.append(rank_values(categories), -1)
             columns.append(ranks[codes][:, None].astype(np.float64))
         return number_vectors(np.hstack(columns))
