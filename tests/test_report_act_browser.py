@@ -431,12 +431,12 @@ def test_the_sections_stay_at_hand(browser, pages, keep):
     keep("sections")
 
 
-def test_chance_and_neighbours_are_labelled_at_their_lines(browser, pages, keep):
+def test_guessing_and_neighbours_are_labelled_at_their_lines(browser, pages, keep):
     open_page(browser, pages["tested"])
     references = model_of(browser)["summary"]["references"]["leave_one_out"]
     labels = [text.replace("\u00a0", " ") for text in texts(browser, "#curve .line-label")]
     shown = {text.split()[0]: float(text.split()[1]) for text in labels if "%" in text}
-    expected = {"1-NN": "nearest", "k-NN": "knn", "chance": "guess"}
+    expected = {"1-NN": "nearest", "k-NN": "knn", "guessing": "guess"}
     assert shown == pytest.approx({name: 100 * references[value] for name, value in expected.items()}, abs=0.051)
     assert "prototypes" in labels
     tops = sorted(node.location["y"] for node in browser.find_elements(By.CSS_SELECTOR, "#curve .line-label"))

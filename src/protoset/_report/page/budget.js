@@ -145,7 +145,7 @@ function drawCurve() {
   const lines = referenceLines(), highest = Math.max(0.01, ...stops.map((stop) => stop.error + stop.standard_error));
   // A line far above the curve is drawn at the top, above a break of the axis.
   const isFar = ({ error }) => error > FAR_ABOVE * highest;
-  const left = 46, right = width - (width < 500 ? 116 : 126), top = lines.some(isFar) ? 32 : 12, bottom = height - 44;
+  const left = 46, right = width - (width < 500 ? 126 : 134), top = lines.some(isFar) ? 32 : 12, bottom = height - 44;
   const most = Math.min(1, 1.08 * Math.max(highest, ...lines.filter((line) => !isFar(line)).map((line) => line.error)));
   const sizes = stops.map((stop) => stop.size), low = Math.log(sizes[0]), spread = Math.log(sizes.at(-1)) - low || 1;
   const x = (size) => left + 14 + ((right - left - 14) * (Math.log(size) - low)) / spread;
@@ -180,16 +180,16 @@ function drawCurve() {
   replace(box, svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, shapes));
 }
 
-// What a user would take instead, by leave-one-out on the training objects. Chance is the most frequent class as answer.
+// What a user would take instead, by leave-one-out on the training objects. Guessing always answers with the most frequent class.
 function referenceLines() {
   const references = model.summary.references.leave_one_out, n_classes = model.class_sizes.filter((size) => size > 0).length;
-  const chance = { style: "reference-line faint", label: "chance", name: "chance: always the most frequent class" };
+  const guessing = { style: "reference-line faint", label: "guessing", name: "guessing: always the most frequent class" };
   // Errors of 1-NN and k-NN do not compare with balanced errors.
-  if (model.summary.measure !== "error") return [{ ...chance, error: 1 - 1 / n_classes }];
+  if (model.summary.measure !== "error") return [{ ...guessing, error: 1 - 1 / n_classes }];
   return [
     { error: references.nearest, style: "reference-line", label: "1-NN", name: "1-NN on all objects (leave-one-out)" },
     { error: references.knn, style: "reference-line dotted", label: "k-NN", name: `k-NN on all objects, k = ${references.k} (leave-one-out)` },
-    { ...chance, error: references.guess },
+    { ...guessing, error: references.guess },
   ];
 }
 
