@@ -333,10 +333,8 @@ def test_former_lists_change_no_list(blobs):
 def test_errors_of_many_prototypes_are_measured_by_lists_as_without(monkeypatch, blobs):
     X, y, _, _ = blobs
     movable, objects, rows = make_space(X).movable, DistinctObjects.once_each(y), np.arange(len(y))
-    weighted, prototypes = (
-        WeightedObjects(movable, objects.codes, np.ones(len(y))),
-        starting_set(movable, objects, rows[::3]),
-    )
+    weighted = WeightedObjects(movable, objects.codes, np.ones(len(y)))
+    prototypes = starting_set(movable, objects, rows[::3])
     expected, lists = measure(weighted, prototypes, rows), []
     for name, value in (("MANY_PROTOTYPES", 100), ("LISTED_PROTOTYPES", 4)):
         monkeypatch.setattr(descent, name, value)
@@ -350,10 +348,8 @@ def test_errors_of_many_prototypes_are_measured_by_lists_as_without(monkeypatch,
     assert measured.loss == pytest.approx(expected.loss, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("metric", "is_mixed"), [("euclidean", False), ("cityblock", False), ("gower", True), ("dtw", False)]
-)
-def test_prototypes_at_training_objects_of_their_class_know_them(metric, is_mixed):
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock", "gower", "dtw"])
+def test_prototypes_at_training_objects_of_their_class_know_them(metric):
     X = np.random.default_rng(0).integers(-2, 3, (60, 3)).astype(float)
     X[0] = [0.0, 1.5, 2.5]
     X = np.unique(X, axis=0)

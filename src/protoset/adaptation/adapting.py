@@ -399,19 +399,20 @@ def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
 
 def _homes(movable: MovableObjects, objects: DistinctObjects, moved: Moved, labels: np.ndarray) -> np.ndarray:
     """For each prototype the training object of its class at the same place, or -1."""
-    homes, of_prototypes = np.full(len(labels), -1), _hashes_of(moved.points)
+    homes, of_prototypes = np.full(len(labels), -1), _hashes_of(moved.points, labels)
     for part in row_slices(len(objects), row_bytes(movable, 0)):
         rows = np.arange(part.start, part.stop)
-        hashes = _hashes_of(movable.start(rows))
-        some = np.flatnonzero(np.isin(hashes, of_prototypes))
-        row, column = np.nonzero(hashes[some, None] == of_prototypes)
-        is_same = objects.codes[rows[some[row]]] == labels[column]
-        homes[column[is_same]] = rows[some[row[is_same]]]
+        hashes = _hashes_of(movable.start(rows), objects.codes[rows])
+        ascending = np.argsort(hashes)
+        slots = np.searchsorted(hashes, of_prototypes, sorter=ascending)
+        candidates = ascending[np.minimum(slots, len(rows) - 1)]
+        is_home = hashes[candidates] == of_prototypes
+        homes[is_home] = rows[candidates[is_home]]
     return homes
 
 
-def _hashes_of(points: np.ndarray) -> np.ndarray:
-    """Hash of the coordinates of each row; series of any lengths have no coordinates after their end."""
-    rows = points.reshape(len(points), -1)
+def _hashes_of(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Hash of the class and the coordinates of each row; series have no coordinates after their end."""
+    rows = np.column_stack([labels, points.reshape(len(points), -1)])
     is_known = ~np.isnan(rows)
     return hash_rows(row_pointers(is_known.sum(axis=1)), rows[is_known])
