@@ -20,7 +20,7 @@ import numpy as np
 from protoset import kernels
 from protoset._arrays import row_pointers
 from protoset._validation import LARGEST, check_labels
-from protoset.spaces._contents import number_vectors, rank_values
+from protoset.spaces._contents import number_vectors
 from protoset.spaces.attributes import MISSING, Attributes, Table
 from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Contributions, contributions
@@ -97,13 +97,7 @@ class MixedSpace(Space):
 
     def identical(self) -> np.ndarray:
         """Numbers by numbers and categories; missing values are equal to each other."""
-        known = (categories for categories in self._attributes.categories if categories is not None)
-        columns = [self._columns.numbers]
-        for codes, categories in zip(self._columns.codes.T, known, strict=True):
-            # Codes of models saved by older versions follow the order of the rows. The last entry is for MISSING: -1.
-            ranks = np.append(rank_values(categories), -1)
-            columns.append(ranks[codes][:, None].astype(np.float64))
-        return number_vectors(np.hstack(columns))
+        return number_vectors(np.hstack([self._columns.numbers, self._columns.codes]))
 
     def _subset(self, members: np.ndarray) -> MixedSpace:
         """Space of some of the objects, with the values that were learned from all of them."""
