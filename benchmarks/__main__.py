@@ -16,6 +16,7 @@ WITHOUT_DATA = (
     "scale_dask",
     "scale_serving",
     "series_approximate",
+    "series_jobs",
     "adaptation_stream",
 )
 WITH_DATA = (

@@ -421,7 +421,7 @@ def test_an_interruption_between_two_starts_loses_nothing(monkeypatch):
 
     def interrupted(self, steepness):
         calls.append(steepness)
-        if len(calls) == 4:  # given set, first set, its only step, and now it is to be judged
+        if len(calls) == 3:  # the given set, its only step, and now it is to be judged
             raise KeyboardInterrupt
         whole(self, steepness)
 

@@ -415,7 +415,7 @@ def test_the_nearest_so_far_in_any_order(seed, n, k, limit, tied):
     first.push_strip(0, matrix[:cut])
     second.push_strip(cut, matrix[cut:, cut:])
     first.settle()
-    second.push_all(first)
+    second.push_all([first])
     by_pair = make_space(matrix, "precomputed").kneighbors_by_pair(k, limit=limit)
     for found in (whole.lists(), second.lists(), by_pair):
         np.testing.assert_array_equal(found.counts, expected.counts)

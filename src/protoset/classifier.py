@@ -268,7 +268,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         is_given = self.rule == "nearest" or (self.rule == "adjusted" and ranked is not None)
         held_out = None
         if self.calibrate is not False or not is_given:
-            held_out = hold_out(space, training(), self.selector_, moved, fit_lists)
+            held_out = hold_out(space, training(), self.selector_, moved, fit_lists, n_jobs=self.n_jobs)
         if held_out is None and (self.calibrate is True or not is_given):
             wanted = "calibrate=True" if is_given else f"rule={self.rule!r}"
             raise ValueError(

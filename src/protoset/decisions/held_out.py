@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
+from joblib import delayed
 
-from protoset._blocks import row_slices
+from protoset._blocks import in_threads, n_processors, row_slices
 from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
 from protoset.adaptation.selected import FitLists, MovedSelection, class_weight_of, select_without, selects_again
@@ -38,9 +40,15 @@ FOLDS, PART, LEAVE_ONE_OUT = "folds", "held-out part", "leave-one-out"
 QUICK_KINDS = ("vectors", "mixed attributes")
 """Kinds of objects with cheap distances: a set of more than ``FEW_OBJECTS`` is selected again too."""
 
+KEPT_BYTES = 64 * 2**20
+"""Largest memory of the distances between objects and prototypes that are computed once and kept."""
 
 FEW_SERIES = 512
 """Largest number of series for which all distances are computed although moves did not need them."""
+
+
+Distances = Callable[[np.ndarray], np.ndarray]
+"""Maps positions of objects to their distances to all prototypes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +64,13 @@ class MeasuredObjects:
     costs : ndarray of float
         The weights, multiplied by the weight of the class.
     distances : callable
-        Maps positions to distances to all prototypes; a prototype that is the object itself is infinitely far.
+        Maps positions to distances; a prototype that is the object itself is infinitely far.
     """
 
     codes: np.ndarray
     weights: np.ndarray
     costs: np.ndarray
-    distances: Callable[[np.ndarray], np.ndarray]
+    distances: Distances
 
     def __len__(self) -> int:
         """Count the objects."""
@@ -131,16 +139,18 @@ def hold_out(
     selector: BaseSelector,
     moved: MovedSelection | None,
     fit_lists: FitLists | None = None,
+    *,
+    n_jobs: int | None = None,
 ) -> HeldOut | None:
     """Hold training objects out of sets like that of a fitted selector; None where no distances are known.
 
-    ``fit_lists`` has the neighbour lists of the fit.
+    ``fit_lists`` has the neighbour lists of the fit. Distances are computed in ``n_jobs`` threads.
     """
     if space.partial:
         return None
     if moved is None:
         training = ordered_for_moves(training)
-    source = _Source(space, training, selector, moved)
+    source = _Source(space, training, selector, moved, n_jobs)
     if space.remote and source.movable is None:
         return None
     objects = source.training.objects
@@ -195,8 +205,14 @@ class _Source:
     """Where the distances of training objects come from."""
 
     def __init__(
-        self, space: TrainingSpace, training: TrainingSet, selector: BaseSelector, moved: MovedSelection | None
+        self,
+        space: TrainingSpace,
+        training: TrainingSet,
+        selector: BaseSelector,
+        moved: MovedSelection | None,
+        n_jobs: int | None,
     ):
+        self._n_jobs = n_jobs
         self.training = training if moved is None else moved.training
         self._space, self._selector, self._moved = space, selector, moved
         self.movable = None if moved is None else moved.movable
@@ -206,12 +222,14 @@ class _Source:
 
     def of_trial(self, tried: TriedSet) -> JudgedSet:
         """Set of a trial."""
-        trial = tried.trial
+        trial, labels = tried.trial, tried.prototypes.labels
+
+        def part(rows: np.ndarray, tried_rows: np.ndarray, shares: np.ndarray | None) -> MeasuredObjects:
+            return self._part(rows, shares, lambda some: tried.distances(tried_rows[some]), len(labels))
+
+        known = part(trial.seen, tried.seen, trial.seen_shares)
         return JudgedSet(
-            tried.prototypes.labels,
-            np.ones(len(tried.prototypes.labels)),
-            self._part(trial.seen, trial.seen_shares, lambda some: tried.distances(tried.seen[some])),
-            self._part(trial.held_out, trial.held_out_shares, lambda some: tried.distances(tried.held_out[some])),
+            labels, np.ones(len(labels)), known, part(trial.held_out, tried.held_out, trial.held_out_shares)
         )
 
     def selected_again(self, fit_lists: FitLists | None) -> list[JudgedSet]:
@@ -239,13 +257,13 @@ class _Source:
                 continue
             kept, degradations = select(seen, (objects.counts * (1 - shares))[seen])
             parts = (None, None) if objects.are_single else (1 - shares[seen], shares[held_out])
-            known_part = self._part(seen, parts[0], self._between(seen, kept, known))
+            known_part = self._part(seen, parts[0], self._between(seen, kept, known), len(kept))
             sets.append(
                 JudgedSet(
                     objects.codes[kept],
                     (objects.counts * (1 - shares))[kept],
                     known_part,
-                    self._part(held_out, parts[1], self._between(held_out, kept, known)),
+                    self._part(held_out, parts[1], self._between(held_out, kept, known), len(kept)),
                     degradations,
                 )
             )
@@ -260,9 +278,9 @@ class _Source:
         if self.movable is not None:
             moved = starting_set(self.movable, objects, kept) if self._moved is None else self._moved.moved
             distances = _among(WeightedObjects.of(self.movable, objects, None), moved, rows)
-            known = self._part(rows, None, distances)
         else:
-            known = self._part(rows, None, self._between(rows, kept, None))
+            distances = self._between(rows, kept, None)
+        known = self._part(rows, None, distances, len(kept))
         degradations = None
         if isinstance(selector, REPS) and (self._moved is None or not self._moved.adaptation.has_moved):
             degradations = selector.degradations_[selector.sample_indices_]
@@ -275,9 +293,7 @@ class _Source:
             return None if distinct is None else distinct.all_distances()
         return self._space.block(self.training.rows, self.training.rows)
 
-    def _between(
-        self, rows: np.ndarray, kept: np.ndarray, known: np.ndarray | None
-    ) -> Callable[[np.ndarray], np.ndarray]:
+    def _between(self, rows: np.ndarray, kept: np.ndarray, known: np.ndarray | None) -> Distances:
         """Distances between distinct objects; infinite from an object to itself, unless it has copies."""
         training = self.training
         own = np.full(len(training.objects), -1)
@@ -297,14 +313,27 @@ class _Source:
         return distances
 
     def _part(
-        self, rows: np.ndarray, shares: np.ndarray | None, distances: Callable[[np.ndarray], np.ndarray]
+        self, rows: np.ndarray, shares: np.ndarray | None, distances: Distances, n_prototypes: int
     ) -> MeasuredObjects:
         objects = self.training.objects
         weights = objects.counts[rows] * (1.0 if shares is None else shares)
+        if 8 * len(rows) * n_prototypes <= KEPT_BYTES:
+            distances = _computed_once(distances, len(rows), self._n_jobs)
         return MeasuredObjects(objects.codes[rows], weights, weights * self._class_costs[rows], distances)
 
 
-def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _computed_once(distances: Distances, n_objects: int, n_jobs: int | None) -> Distances:
+    """Compute the distances of all objects when some are asked for first, and keep them."""
+
+    @cache
+    def everything() -> np.ndarray:
+        parts = np.array_split(np.arange(n_objects), n_processors(n_jobs))
+        return np.concatenate(in_threads(n_jobs)(delayed(distances)(part) for part in parts))
+
+    return lambda some: everything()[some]
+
+
+def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Distances:
     """Distances of some objects to prototypes that move among them; the objects are loaded into memory."""
     taken = objects.take(rows)
     if taken is None:

@@ -119,9 +119,9 @@ def push_strip(first, block, nearest):
 
 
 @compiled
-def push_lists(other, nearest):
-    """Push the candidates of another search, and take over where it dropped ties."""
-    for row in range(other.counts.shape[0]):
+def push_lists(other, first, last, nearest):
+    """Push the candidates of another search for the rows ``first`` to ``last - 1``, and take over its dropped ties."""
+    for row in range(first, last):
         for entry in range(other.counts[row]):
             push(row, other.indices[row, entry], other.distances[row, entry], nearest)
         if not np.isnan(other.cut_at[row]) and not nearest.cut_at[row] <= other.cut_at[row]:

@@ -163,14 +163,15 @@ def improve_among(
         return RefinableSet(candidates, codes, members, budget, steepness, tolerance, weights)
 
     given = make(start, schedule.steepness[-1])
-    search = _Search(make, schedule, limits, best=_Judged(given.objective, start))
+    before = given.objective
+    search = _Search(make, schedule, limits, given)
     with limits.interruptible():
         search.run(_starts(start, codes, schedule, random_state), n_jobs)
     best = search.best()
     limits.warn(search.n_done, search.n_steps)
     return Refinement(
         np.sort(best.indices),
-        given.objective / total,
+        before / total,
         best.objective / total,
         search.n_swaps,
         search.n_passes,
@@ -214,13 +215,19 @@ def _starts(
 class _Search:
     """Refines the starts, each through the steps of steepness until no move helps.
 
-    ``make(members, steepness)`` makes the set of a start. ``best`` is the best set before the search.
+    ``make(members, steepness)`` makes the set of a start. ``given`` is the set of the first start; its steepness is the
+    last one.
     """
 
     def __init__(
-        self, make: Callable[[np.ndarray, float], RefinableSet], schedule: Schedule, limits: SearchLimits, best: _Judged
+        self,
+        make: Callable[[np.ndarray, float], RefinableSet],
+        schedule: Schedule,
+        limits: SearchLimits,
+        given: RefinableSet,
     ):
-        self._make, self._schedule, self._limits, self._best = make, schedule, limits, best
+        self._make, self._schedule, self._limits, self._given = make, schedule, limits, given
+        self._best = _Judged(given.objective, given.indices)
         self.n_steps = schedule.n_starts * len(schedule.steepness)
         self.n_done = self.n_swaps = self.n_passes = 0
         self._lock, self._n_ranked = Lock(), 0
@@ -262,7 +269,7 @@ class _Search:
 
     def _refine(self, start: _Start) -> None:
         steps = self._schedule.steepness
-        prototypes = self._make(start.members, steps[0])
+        prototypes = self._given if start.number == 0 else self._make(start.members, steps[0])
         for steepness, order in zip(steps, start.orders, strict=True):
             prototypes.set_steepness(steepness)
             if not self._settle(prototypes, order, start.number):

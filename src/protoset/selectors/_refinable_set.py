@@ -11,11 +11,12 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from joblib import delayed
 from scipy import sparse
 
 from protoset import kernels
 from protoset._arrays import row_pointers
-from protoset._blocks import row_slices
+from protoset._blocks import in_threads, n_processors, row_slices
 from protoset._storage import Storage
 from protoset.neighbors.search import approximate_search_of
 from protoset.spaces import TrainingSpace
@@ -68,6 +69,7 @@ class CandidateDistances:
     """Distances to the candidates: a matrix of all, or those in neighbour lists.
 
     ``repeated`` are the objects with several copies. Their further copies have rows of their own, after all objects.
+    ``n_jobs`` is the number of threads that distances to the candidates are worth: 1 if all are kept.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class CandidateDistances:
         length, _ = plan_candidates(n + len(repeated), n_neighbors)
         self._space, self.object_of_row = space, np.concatenate([np.arange(n), repeated])
         self.n_objects, self._further = n, n + np.arange(len(repeated))
+        self.n_jobs = 1 if length == 0 else n_jobs
         if length == 0:
             columns = np.empty((n, n + len(repeated)))
             space.write_matrix(columns[:, :n].T, n_jobs=n_jobs)
@@ -164,7 +167,8 @@ class RefinableSet:
         )
         self._losses.per_object[:, 3] = 1.0 if weights is None else weights
         self._rows_to_write = np.empty((2, n), np.int64)
-        self._find_nearest(self._all_rows)
+        parts = np.array_split(self._all_rows, n_processors(candidates.n_jobs))
+        in_threads(candidates.n_jobs)(delayed(self._find_nearest)(rows) for rows in parts)
         self.set_steepness(steepness)
 
     @property

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
+from joblib import delayed
 
 from protoset import kernels
+from protoset._blocks import in_threads, n_processors
 from protoset.spaces._lists import RawLists, SearchCounters
 
 
@@ -38,9 +43,15 @@ class NearestSoFar:
         """Add the dissimilarities of the rows ``first``, ``first + 1``, ... to the objects from ``first`` on."""
         kernels.nearest.push_strip(first, block, self.arrays)
 
-    def push_all(self, other: NearestSoFar) -> None:
-        """Add the neighbours that another search found."""
-        kernels.nearest.push_lists(other.arrays, self.arrays)
+    def push_all(self, others: Sequence[NearestSoFar], n_jobs: int | None = None) -> None:
+        """Add the neighbours that other searches found, in ``n_jobs`` threads."""
+
+        def push(first: int, last: int) -> None:
+            for other in others:
+                kernels.nearest.push_lists(other.arrays, first, last, self.arrays)
+
+        ends = np.linspace(0, len(self.thresholds), n_processors(n_jobs) + 1).astype(int).tolist()
+        in_threads(n_jobs)(delayed(push)(first, last) for first, last in pairwise(ends))
 
     def settle(self) -> None:
         """Drop all candidates beyond the last neighbour of each object, so that the thresholds are low."""

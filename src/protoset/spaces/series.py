@@ -42,7 +42,15 @@ from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.movable import LEAST_FACTOR, MovableObjects, Moved
 from protoset.spaces.movable_series import MovableSeries
 from protoset.spaces.series_data import Series, check_stored, prepare_series
-from protoset.spaces.series_search import SeriesSearch, as_points, largest_value, padded, rounding_of, single_series
+from protoset.spaces.series_search import (
+    SeriesSearch,
+    as_points,
+    as_series,
+    largest_value,
+    padded,
+    rounding_of,
+    single_series,
+)
 
 if TYPE_CHECKING:
     from protoset.kernels.series import Warping
@@ -325,9 +333,18 @@ class SeriesSpace(Space):
             return lambda rows: kernel.nearest_ragged(a.arrays, rows, b.arrays, columns, self._warping)
         radius, (rows_of, columns_of) = self._radius(), (as_points(series.arrays) for series in (a, b))
         rounding = rounding_of(largest_value(rows_of, columns_of), columns_of.shape[1:], root=self._warping.root)
-        x, y = (single_series(points, radius, rounding.scale) for points in (rows_of, columns_of))
+        y = single_series(columns_of, radius, rounding.scale)
         shape = kernels.single_precision.Shape(columns_of.shape[1], columns_of.shape[2], radius)
-        return lambda rows: kernel.nearest_series(x, a.arrays, rows, y, b.arrays, columns, shape, rounding)
+
+        def search(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            # Each worker makes the envelopes of its rows.
+            points = rows_of[rows]
+            x = single_series(points, radius, rounding.scale)
+            return kernel.nearest_series(
+                x, as_series(points), np.arange(len(rows)), y, b.arrays, columns, shape, rounding
+            )
+
+        return search
 
     def _nearest_of_all(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Find the nearest of the columns to given rows from all distances; the last array marks rows with ties."""

@@ -114,7 +114,10 @@ def _as_list(X: Any) -> list[np.ndarray]:
                 f"Expected 2D array (series, points) or 3D array (series, channels, points), got the shape {X.shape}. "
                 "Reshape your data: a single series with X.reshape(1, -1)"
             )
-        return [_one_series(series, row) for row, series in enumerate(X)]
+        if len(X):
+            _one_series(X[0], 0)  # refuses what is no number; the other rows have the same type
+        points = X[:, :, None] if X.ndim == 2 else X.swapaxes(1, 2)
+        return list(points.astype(np.float64))
     if not hasattr(X, "__len__") or isinstance(X, (str, bytes, set, frozenset, dict)):
         raise TypeError(f"X={type(X).__name__} is not understood; pass series as an array or a list of arrays")
     return [_one_series(series, row) for row, series in enumerate(X)]
@@ -148,6 +151,10 @@ def _check_points(series: list[np.ndarray]) -> None:
             f"the series of X have {channels[0]} channels in row 0, but other numbers in {name_rows(other)}; "
             "pass the same channels for every series"
         )
+    values = np.concatenate(series)
+    # Both are NaN if there is a NaN. Rows are looked for only where there is an error.
+    if max(-values.min(), values.max()) <= LARGEST:
+        return
     bad = np.flatnonzero([not np.isfinite(points).all() for points in series])
     if len(bad):
         raise ValueError(
@@ -155,8 +162,7 @@ def _check_points(series: list[np.ndarray]) -> None:
             "or pass series of unequal lengths as a list of arrays without padding"
         )
     large = np.flatnonzero([np.abs(points).max() > LARGEST for points in series])
-    if len(large):
-        raise ValueError(f"X holds values above {LARGEST:g} in {name_rows(large)}, whose squares overflow; scale X")
+    raise ValueError(f"X holds values above {LARGEST:g} in {name_rows(large)}, whose squares overflow; scale X")
 
 
 def _normalised(points: np.ndarray) -> np.ndarray:

@@ -102,7 +102,8 @@ class SeriesSearch:
     ) -> np.ndarray:
         """Run a search over interleaved rows; return the sums of the pairs bounded, abandoned and computed."""
         workers = min(_blocks.n_processors(self.n_jobs), STRIPES)
-        own = [self.nearest] if workers == 1 else [self._like_nearest() for _ in range(workers)]
+        others = [self._like_nearest() for _ in range(workers - 1)]
+        own = [self.nearest, *others]
         totals, n_done = np.zeros(3, np.int64), 0
 
         def work(worker: int) -> list[tuple[int, int, int]]:
@@ -118,9 +119,8 @@ class SeriesSearch:
 
         for counts in _blocks.in_threads(workers)(delayed(work)(worker) for worker in range(workers)):
             totals += np.sum(counts, axis=0, dtype=np.int64)
-        for nearest in own:
-            if nearest is not self.nearest:
-                self.nearest.push_all(nearest)
+        if others:
+            self.nearest.push_all(others, workers)
         return totals
 
     def _like_nearest(self) -> NearestSoFar:
@@ -137,6 +137,14 @@ def as_points(series: SeriesArrays) -> np.ndarray:
     """Series of equal length as (series, points, channels)."""
     n = len(series.starts) - 1
     return series.values.reshape(n, len(series.values) // max(n, 1), -1)
+
+
+def as_series(points: np.ndarray) -> SeriesArrays:
+    """Series of equal length, given as (series, points, channels), one after the other."""
+    n, length, channels = points.shape
+    values = points.reshape(n * length, channels)
+    starts = length * np.arange(n + 1)
+    return kernels.series.SeriesArrays(values[:, 0] if channels == 1 else values, starts)
 
 
 def largest_value(*series: np.ndarray) -> float:
