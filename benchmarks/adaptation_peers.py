@@ -3,9 +3,9 @@
     python -m benchmarks.adaptation_peers FOLDER [DATA ...]        FOLDER holds large/letter.dat and keel/*.dat
 
 DATA are names among ``RATES``; by default all of them. Attributes are scaled to [0, 1]. Of letter 80 % are training
-objects; of the others four folds of five in turn, and means are printed. Peers get as many prototypes of each class as
-protoset keeps. The best parameters of prosemble's grid are those with the lowest error on a fifth of the (first)
-training part. Peers that are not installed are left out; sklvq 0.1.2 needs scikit-learn 1.6.
+objects; of the others four folds of five in turn, for each of ``SEEDS`` partitions, and means are printed. Peers get as
+many prototypes of each class as protoset keeps. The best parameters of prosemble's grid are those with the lowest error
+on a fifth of the first training part. Peers that are not installed are left out; sklvq 0.1.2 needs scikit-learn 1.6.
 
 CPU seconds are those of the first fit in a fresh process, imports left out and given apart, and of a second fit in one
 process. protoset keeps compiled code on disk, so that a fresh process loads it; JAX compiles in every process. A last
@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -41,6 +41,9 @@ RATES = {"letter": 0.02, "yeast": 0.05, "contraceptive": 0.05, "vehicle": 0.05}
 """Share of the training objects that is kept: letter, and the three largest of the 34 sets with numbers alone."""
 
 FOLDS = 5
+SEEDS = 3
+"""Partitions into folds; the seed of a partition is also the seed of the fits."""
+
 PROSEMBLE_GRID = {"lr": (0.003, 0.01, 0.03), "batch_size": (None, 256), "transfer_fn": ("identity", "sigmoid_beta")}
 OURS = "protoset, adapted"
 DEFAULTS = "prosemble, defaults"
@@ -48,6 +51,15 @@ BEST = "prosemble, best of grid"
 
 Fit = Callable[[np.ndarray, np.ndarray], Any]
 """Fits a new classifier to objects and class numbers."""
+
+
+class Split(NamedTuple):
+    """Scaled training objects, scaled test objects, and the class numbers of both."""
+
+    X: np.ndarray
+    queries: np.ndarray
+    y: np.ndarray
+    truth: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -74,29 +86,28 @@ class FreshProcess:
     fit: float
 
 
-def splits(folder: Path, name: str) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Scaled training objects, scaled test objects, and the class numbers of both."""
+def splits(folder: Path, name: str) -> Iterator[tuple[int, Split]]:
+    """Seed and objects of each split."""
     is_large = name == "letter"
     X, y, _ = read_keel_typed(folder / ("large" if is_large else "keel") / f"{name}.dat")
     codes = np.unique(y, return_inverse=True)[1]
     if is_large:
-        pairs = [train_test_split(np.arange(len(X)), test_size=0.2, stratify=y, random_state=0)]
+        pairs = [(0, train_test_split(np.arange(len(X)), test_size=0.2, stratify=y, random_state=0))]
     else:
-        pairs = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))
-    for train, test in pairs:
+        partitions = [StratifiedKFold(FOLDS, shuffle=True, random_state=seed) for seed in range(SEEDS)]
+        pairs = [(seed, pair) for seed, folds in enumerate(partitions) for pair in folds.split(X, y)]
+    for seed, (train, test) in pairs:
         least, width = X[train].min(axis=0), np.ptp(X[train], axis=0)
         scaled = (X - least) / np.where(width > 0, width, 1.0)
-        yield scaled[train], scaled[test], codes[train], codes[test]
+        yield seed, Split(scaled[train], scaled[test], codes[train], codes[test])
 
 
-def measured(
-    fit: Fit, X: np.ndarray, queries: np.ndarray, y: np.ndarray, truth: np.ndarray, *, compiles: bool = True
-) -> tuple[Measured, Any]:
+def measured(fit: Fit, split: Split, *, compiles: bool = True) -> tuple[Measured, Any]:
     """Error and CPU seconds of a fit, twice where it ``compiles`` anything; the classifier."""
-    seconds, classifier = cpu_seconds(lambda: fit(X, y))
+    seconds, classifier = cpu_seconds(lambda: fit(split.X, split.y))
     if compiles:
-        seconds, _ = cpu_seconds(lambda: fit(X, y))
-    return Measured(error_of(classifier, queries, truth), seconds), classifier
+        seconds, _ = cpu_seconds(lambda: fit(split.X, split.y))
+    return Measured(error_of(classifier, split.queries, split.truth), seconds), classifier
 
 
 def error_of(classifier: Any, queries: np.ndarray, truth: np.ndarray) -> float:
@@ -104,25 +115,26 @@ def error_of(classifier: Any, queries: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean(np.asarray(classifier.predict(queries)) != truth))
 
 
-def fit_protoset(rate: float) -> Fit:
+def fit_protoset(rate: float, seed: int = 0) -> Fit:
     """Return a fit of refined and moved prototypes."""
-    return lambda X, y: PrototypeClassifier(Refined(REPS(rate)), adapt=True).fit(X, y)
+    selector = Refined(REPS(rate), random_state=seed)
+    return lambda X, y: PrototypeClassifier(selector, adapt={"random_state": seed}).fit(X, y)
 
 
-def fit_prosemble(counts: np.ndarray, transfer_fn: str = "identity", **parameters: Any) -> Fit:
+def fit_prosemble(counts: np.ndarray, seed: int = 0, transfer_fn: str = "identity", **parameters: Any) -> Fit:
     """Return a fit of prosemble's GLVQ with so many prototypes of each class."""
     models = importlib.import_module("prosemble.models")
     transfer = getattr(importlib.import_module("prosemble.core.activations"), transfer_fn)
     per_class = dict(enumerate(counts.tolist()))
     return lambda X, y: models.GLVQ(
-        n_prototypes_per_class=per_class, transfer_fn=transfer, random_seed=0, **parameters
+        n_prototypes_per_class=per_class, transfer_fn=transfer, random_seed=seed, **parameters
     ).fit(X.astype(np.float32), y)
 
 
-def fit_sklvq(counts: np.ndarray) -> Fit:
+def fit_sklvq(counts: np.ndarray, seed: int = 0) -> Fit:
     """Return a fit of sklvq's GLVQ with so many prototypes of each class."""
     model = importlib.import_module("sklvq").GLVQ
-    return lambda X, y: model(prototype_n_per_class=counts, random_state=0).fit(X, y)
+    return lambda X, y: model(prototype_n_per_class=counts, random_state=seed).fit(X, y)
 
 
 def best_of_grid(X: np.ndarray, y: np.ndarray, counts: np.ndarray) -> tuple[dict[str, Any], float]:
@@ -157,25 +169,25 @@ def measure_data(folder: Path, name: str, peers: list[str]) -> dict[str, tuple[M
     results: dict[str, list[Measured]] = {}
     fresh: dict[str, FreshProcess] = {}
     chosen: dict[str, Any] = {}
-    for number, split in enumerate(splits(folder, name)):
-        X, _, y, _ = split
-        ours, classifier = measured(fit_protoset(RATES[name]), *split)
+    for number, (seed, split) in enumerate(splits(folder, name)):
+        X, y = split.X, split.y
+        ours, classifier = measured(fit_protoset(RATES[name], seed), split)
         results.setdefault(OURS, []).append(ours)
         counts = np.maximum(np.bincount(classifier.prototype_labels_, minlength=y.max() + 1), 1)
         if number == 0:
             print(f"{name}, {len(X):,} x {X.shape[1]}, {counts.sum()} kept", flush=True)
             fresh[OURS] = in_fresh_process(folder, name, {})
         if "prosemble" in peers:
-            results.setdefault(DEFAULTS, []).append(measured(fit_prosemble(counts), *split)[0])
+            results.setdefault(DEFAULTS, []).append(measured(fit_prosemble(counts, seed), split)[0])
             if number == 0:
                 chosen, search = best_of_grid(X, y, counts)
                 print(f"  {BEST}: {chosen}; CPU seconds of this choice {search:.1f}", flush=True)
                 sizes = {"counts": counts.tolist()}
                 fresh |= {DEFAULTS: in_fresh_process(folder, name, sizes)}
                 fresh |= {BEST: in_fresh_process(folder, name, sizes | chosen)}
-            results.setdefault(BEST, []).append(measured(fit_prosemble(counts, **chosen), *split)[0])
+            results.setdefault(BEST, []).append(measured(fit_prosemble(counts, seed, **chosen), split)[0])
         if "sklvq" in peers:
-            theirs, _ = measured(fit_sklvq(counts), *split, compiles=False)
+            theirs, _ = measured(fit_sklvq(counts, seed), split, compiles=False)
             results.setdefault("sklvq, defaults", []).append(theirs)
     return {title: (mean_of(each), fresh.get(title)) for title, each in results.items()}
 
@@ -194,7 +206,7 @@ def in_fresh_process(folder: Path, name: str, parameters: dict[str, Any], **envi
 
 def fit_once(folder: str, name: str, parameters: dict[str, Any]) -> None:
     """Print the CPU seconds of the imports and of one fit."""
-    X, _, y, _ = next(splits(Path(folder), name))
+    _, (X, _, y, _) = next(splits(Path(folder), name))
     # This process has imported protoset for the data, in either case.
     imports, counts = time.process_time(), np.array(parameters.pop("counts", []), int)
     fit = fit_prosemble(counts, **parameters) if len(counts) else fit_protoset(RATES[name])

@@ -2,8 +2,9 @@
 
     python -m benchmarks.adaptation_vectors FOLDER [WORKERS [SEEDS]]        FOLDER holds keel/*.dat
 
-5 stratified folds; by default 2 workers and 3 seeds of everything that is drawn. Attributes scaled to [0, 1] on the
-training part, mixed ones by HEOM. Wilcoxon signed-rank tests over the data sets, on means over folds and seeds.
+5 stratified folds; by default 2 workers and 3 seeds of everything that is drawn, the folds included. Attributes scaled
+to [0, 1] on the training part, mixed ones by HEOM. Wilcoxon signed-rank tests over the data sets, on means over folds
+and seeds; the last ones also for each seed alone.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def measure(path: Path, fold: int, seed: int) -> tuple[dict[str, tuple[float, fl
     """(error, selection rate, CPU seconds of the fit) of every method on one fold; peak memory of the worker."""
     warnings.simplefilter("ignore")
     X, y, categorical = read_keel_typed(path)
-    train, test = list(StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y))[fold]
+    train, test = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y))[fold]
     codes = np.unique(y, return_inverse=True)[1]
     objects, queries, metric = objects_of_fold(X, categorical, train, test)
     results = {}
@@ -88,11 +89,12 @@ def main(folder: str, n_jobs: int = 2, n_seeds: int = SEEDS) -> None:
     cells = [(path, fold, seed) for path in paths for fold in range(FOLDS) for seed in range(n_seeds)]
     measured, peaks = zip(*Parallel(n_jobs=n_jobs)(delayed(measure)(*cell) for cell in cells), strict=True)
     names = list(measured[0])
-    by_set = {
-        name: np.array([cell[name] for cell in measured]).reshape(len(paths), FOLDS * n_seeds, 3).mean(axis=1)
+    by_seed = {
+        name: np.array([cell[name] for cell in measured]).reshape(len(paths), FOLDS, n_seeds, 3).mean(axis=1)
         for name in names
     }
-    errors = {name: by_set[name][:, 0] for name in names}
+    by_set = {name: values.mean(axis=1) for name, values in by_seed.items()}
+    errors = {name: values[:, 0] for name, values in by_set.items()}
     print(f"{len(paths)} data sets, {FOLDS} folds, {n_seeds} seeds: mean error, selection rate, CPU seconds of a fit")
     for name in names:
         print(f"{name:38}" + "".join(f"{value:9.4f}" for value in by_set[name].mean(axis=0)))
@@ -132,6 +134,8 @@ def main(folder: str, n_jobs: int = 2, n_seeds: int = SEEDS) -> None:
         p = float(wilcoxon(errors[ours], errors[theirs]).pvalue)
         print(f"{ours} over {theirs}: error {verdict(ratio, 1, at_most=True, digits=3)}")
         print(f"{ours} against {theirs}: two-sided p = {verdict(p, limit, at_most=True, digits=6)}")
+        each = [wilcoxon(by_seed[ours][:, seed, 0], by_seed[theirs][:, seed, 0]).pvalue for seed in range(n_seeds)]
+        print("  with the folds of each seed alone: p = " + ", ".join(f"{value:.2g}" for value in each))
     print(f"peak memory of a worker: {max(peaks):.2f} GB")
     print("\nerrors by data set: 1-NN, k-NN, refined at 5 %, adapted at 2 %, at 5 %, at 5 % with relevances, by rule")
     columns = (NEAREST, TUNED, "refined at 5%", "adapted at 2%", "adapted at 5%", "adapted at 5%, relevances", BY_RULE)
