@@ -366,12 +366,21 @@ def test_candidates_from_products_give_the_same_neighbours(offset, n_jobs, monke
         np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))
 
 
-@given(seed=st.integers(0, 2**16), n_columns=st.integers(3, 40), n_values=st.sampled_from([3, 10**6]))
-def test_smallest_columns_are_sorted(seed, n_columns, n_values):
+@given(
+    seed=st.integers(0, 2**16),
+    n_columns=st.integers(3, 40) | st.integers(500, 2000),
+    width=st.sampled_from([1, 3, 60]),
+    n_values=st.sampled_from([3, 10**6]),
+    shift=st.sampled_from([0.0, -2e6, 2e6]),
+)
+def test_smallest_columns_are_sorted(seed, n_columns, width, n_values, shift):
+    """Also if the columns of the sample have smaller entries than all others, or larger ones."""
     block = np.random.default_rng(seed).integers(0, n_values, (4, n_columns)).astype(np.float32)
-    indices, values = np.empty((4, 3), np.int32), np.empty((4, 3), np.float32)
+    block[:, :: max(1, n_columns // kernels.euclidean.SAMPLED_COLUMNS)] += np.float32(shift)
+    width = min(width, n_columns)
+    indices, values = np.empty((4, width), np.int32), np.empty((4, width), np.float32)
     kernels.euclidean.smallest_columns(block, indices, values)
-    np.testing.assert_array_equal(indices, np.argsort(block, axis=1, kind="stable")[:, :3])
+    np.testing.assert_array_equal(indices, np.argsort(block, axis=1, kind="stable")[:, :width])
     np.testing.assert_array_equal(values, np.take_along_axis(block, indices, axis=1))
 
 

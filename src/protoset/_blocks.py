@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 BLOCK_BYTES = 64 * 2**20
 """Memory of a block of dissimilarities; each worker holds one block."""
@@ -29,6 +32,19 @@ def n_processors(n_jobs: int | None) -> int:
     This is the number of threads for libraries that do not work well with more threads than processors.
     """
     return min(effective_n_jobs(n_jobs), cpu_count())
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Limit the BLAS of NumPy and SciPy to one thread: results do not depend on threads, and ours do not wait for them.
+
+    The libraries are looked up once: a look-up takes as long as moving prototypes among few objects.
+    """
+    return _loaded_libraries().limit(limits=1, user_api="blas")
+
+
+@cache
+def _loaded_libraries() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def row_slices(n_rows: int, row_bytes: int) -> Iterator[slice]:

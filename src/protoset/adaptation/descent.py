@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import delayed
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
 from protoset import kernels
-from protoset._blocks import in_threads, row_slices
+from protoset._blocks import in_threads, one_blas_thread, row_slices
 from protoset.selectors._distinct import DistinctObjects
 from protoset.selectors._weights import ClassWeight
 from protoset.spaces.movable import MovableObjects, Moved
@@ -396,16 +395,17 @@ class _Descent:
         coordinates = objects.movable.coordinates
         if coordinates is not None and self._noise > 0.0:
             is_taken_for_this_pass = self._whole is None and objects is not self._objects
-            images = np.require(coordinates.images, np.float64, "W")
-            if images is coordinates.images and not is_taken_for_this_pass:
-                images = images.copy()
             if self._lengths is None or self._whole is None:
                 # No noise on constant coordinates.
                 varies = np.fmax.reduce(coordinates.images) > np.fmin.reduce(coordinates.images)
                 self._lengths = self._noise * varies
+            images = coordinates.images
+            is_overwritten = is_taken_for_this_pass and images.dtype == np.float64 and images.flags.writeable
+            noisy = images if is_overwritten else np.empty(images.shape)
             for part in row_slices(len(images), images.shape[1] * 64):
-                images[part] += self._lengths * self._noises.standard_normal(images[part].shape, np.float32)
-            coordinates = coordinates._replace(images=images)
+                random = self._noises.standard_normal(images[part].shape, np.float32)
+                np.add(images[part], self._lengths * random, out=noisy[part])
+            coordinates = coordinates._replace(images=noisy)
         take_steps(objects, prototypes, rows, order, lists, self._moving, self._steps, coordinates)
 
 
@@ -499,6 +499,6 @@ def nearby_prototypes(
         kernels.adapting.list_nearest(screen, prototypes.labels, objects.codes[rows[part]], bounds, lists[part])
 
     # Products by several threads differ in the last digits.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         in_threads(n_jobs)(delayed(fill)(part) for part in row_slices(len(rows), len(prototypes.labels) * 16))
     return lists

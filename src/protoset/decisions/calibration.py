@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from protoset._blocks import one_blas_thread
 from protoset._display import Brief
 from protoset.decisions.held_out import HeldOut
 from protoset.decisions.novelty import HeldOutScores, held_out_novelty, radii_of
@@ -80,8 +80,7 @@ def choose_rule(name: str, held_out: HeldOut, beta: float) -> tuple[Rule, dict[s
     """Learn a rule for a set; "auto" is "nearest" or "scores", whichever has the lower cost on held-out objects."""
     choice = None
     names = ("nearest", "scores") if name == "auto" else (name,)
-    # The matrices are small: threads would mostly wait for each other.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         if "scores" in names:
             choice = choose_scores(held_out.sets, len(held_out.class_totals))
         judged = {each: _judge(each, held_out, beta, choice) for each in names}

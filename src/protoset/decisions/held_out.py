@@ -328,7 +328,8 @@ def _computed_once(distances: Distances, n_objects: int, n_jobs: int | None) -> 
     @cache
     def everything() -> np.ndarray:
         parts = np.array_split(np.arange(n_objects), n_processors(n_jobs))
-        return np.concatenate(in_threads(n_jobs)(delayed(distances)(part) for part in parts))
+        computed = in_threads(n_jobs)(delayed(distances)(part) for part in parts)
+        return computed[0] if len(parts) == 1 else np.concatenate(computed)
 
     return lambda some: everything()[some]
 

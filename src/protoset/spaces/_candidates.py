@@ -20,7 +20,7 @@ from joblib import delayed
 from threadpoolctl import threadpool_limits
 
 from protoset import kernels
-from protoset._blocks import in_threads, n_processors, row_slices
+from protoset._blocks import in_threads, n_processors, one_blas_thread, row_slices
 
 FAISS_FEATURES = 32
 """Smallest number of features for which faiss is used, if it is installed."""
@@ -138,8 +138,8 @@ class ProductCandidates(SingleCandidates):
             order = np.argsort(values, axis=1)
             indices[part], squared[part] = np.take_along_axis(nearest, order, 1), np.take_along_axis(values, order, 1)
 
-        # As many threads as scikit-learn uses; BLAS uses no further threads.
-        with threadpool_limits(1, user_api="blas"):
+        # As many threads as scikit-learn uses.
+        with one_blas_thread():
             parts = row_slices(len(rows), PRODUCT_BLOCKS * self._right.shape[1] * 4)
             in_threads(-1 if self._n_jobs is None else self._n_jobs)(delayed(search)(part) for part in parts)
         return self._distances(squared), indices
