@@ -87,6 +87,19 @@ def test_a_fixed_point_stays():
     np.testing.assert_array_equal(moved.prototypes, X[[0, 20]])
 
 
+@pytest.mark.parametrize("weight", [3.0, 10.0])
+def test_weights_of_very_many_objects_hold_out_no_more_of_them(weight):
+    """Objects are held out with all their copies, so that the prototypes move among all others."""
+    rng, y = np.random.default_rng(0), np.arange(21_000) % 2
+    X = rng.normal(size=(len(y), 2)) + 2 * y[:, None]
+    options = {"loss": "relative", "n_passes": 1}
+    plain = adapt(X, y, [[-3, 0], [5, 0]], [0, 1], **options)
+    weighted = adapt(X, y, [[-3, 0], [5, 0]], [0, 1], sample_weight=np.full(len(y), weight), **options)
+    assert plain.has_moved
+    np.testing.assert_array_equal(weighted.prototypes, plain.prototypes)
+    assert weighted.held_out_after == plain.held_out_after
+
+
 def test_copies_count_as_weights(blobs):
     X, y, *_ = blobs
     start = first_of_each(y)

@@ -35,12 +35,12 @@ from protoset.adaptation.checks import (
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings, Loss
 from protoset.adaptation.validation import (
-    MOST_HELD_OUT,
     TRIAL_OBJECTS,
     Attempts,
     Trial,
     TriedSet,
     held_out_shares,
+    is_subsampled,
     measure,
     n_trial_passes,
     should_move,
@@ -299,22 +299,17 @@ def adapt_set(
         reason=_why_ended(limits, course, moved is start),
     )
     tried_sets = (before if moved is start else after).sets
-    if has_many(objects) and tried_sets:
+    if is_subsampled(objects) and tried_sets:
         # Trials are much smaller than the result; the held-out objects took no part in the moves of the result either.
         sample = trials[0]
         tried_sets = [TriedSet(weighted, moved, sample.seen, sample.held_out, sample)]
     return AdaptedSet(moved, adaptation, tried_sets, limits.reason is not None)
 
 
-def has_many(objects: DistinctObjects) -> bool:
-    """Whether a trial uses only some of the objects."""
-    return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
-
-
 def _left(objects: DistinctObjects, trials: list[Trial]) -> np.ndarray:
-    """Objects to move among; if there are many, only those that no trial holds out, to measure an error later."""
+    """Objects to move among; if trials use a sample, all but their held-out objects, to measure an error later."""
     everything = np.arange(len(objects))
-    return np.delete(everything, trials[0].held_out) if has_many(objects) else everything
+    return np.delete(everything, trials[0].held_out) if is_subsampled(objects) else everything
 
 
 class _Watch:

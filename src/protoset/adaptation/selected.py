@@ -14,14 +14,13 @@ from protoset.adaptation.adapting import (
     Adaptation,
     SelectWithout,
     adapt_set,
-    has_many,
     ordered_for_moves,
     starting_set,
 )
 from protoset.adaptation.checks import check_movable
 from protoset.adaptation.descent import MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings
-from protoset.adaptation.validation import Trial, TriedSet, in_memory
+from protoset.adaptation.validation import Trial, TriedSet, in_memory, is_subsampled
 from protoset.neighbors import NeighborLists
 from protoset.neighbors.search import NeighborSearch
 from protoset.selectors import REPS, BaseSelector, Refined
@@ -239,7 +238,7 @@ class FitLists:
 
     def note(self, lists: Any, objects: DistinctObjects) -> None:
         """Keep the lists of a fit."""
-        if isinstance(lists, NeighborLists) and lists.recall is None and not has_many(objects):
+        if isinstance(lists, NeighborLists) and lists.recall is None and not is_subsampled(objects):
             self._lists, self._by_content = lists, np.argsort(objects.order)
 
     def among(self, objects: DistinctObjects) -> NeighborLists | None:

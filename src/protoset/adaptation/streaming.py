@@ -472,12 +472,7 @@ def _counted(stream: Stream, batch: Batch, weighted: np.ndarray, before: np.ndar
     """Add the objects of a batch to the nearest prototype of their class, and take near ones as exemplars."""
     moving, known = stream.moving, stream.known
     counts, exemplars, reaches = known.counts.copy(), known.exemplars.copy(), known.reaches.copy()
-    changes = np.nan_to_num(moving.points - before) ** 2
-    if moving.points.ndim == 2:
-        changes *= moving.scales[moving.attribute_of]
-    else:
-        changes *= moving.scales
-    reaches += np.sqrt(changes.reshape(len(changes), -1).sum(axis=1))
+    reaches += batch.movable.lengths_of_moves(before, stream.moved)
     reaches[np.isnan(reaches)] = stream.typical
     for code in np.unique(batch.codes[weighted]):
         columns, rows = np.flatnonzero(moving.labels == code), weighted[batch.codes[weighted] == code]

@@ -109,16 +109,22 @@ def relative_losses(same: np.ndarray, other: np.ndarray, steepness: float) -> np
     return np.where(is_usual, expit(steepness * relative), np.where(same == other, 0.5, same > other))
 
 
+def is_subsampled(objects: DistinctObjects) -> bool:
+    """Whether trials use only a sample of the objects, and the moves leave out the held-out objects."""
+    return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
+
+
 def held_out_shares(
     objects: DistinctObjects, generator: np.random.RandomState, *, one: bool = False
 ) -> Iterator[np.ndarray]:
     """Share of each object to hold out: all in turn where there are few objects, else one part, as with ``one``.
 
-    Classes are held out in equal parts. Of an object with copies, some copies are held out and the others are not.
+    Classes are held out in equal parts. Of an object with copies, some copies are held out and the others are not. If
+    trials use a sample, objects are held out with all their copies: nearly all objects may have copies.
     """
     n, is_one = len(objects), one or len(objects) > FEW_OBJECTS
     n_parts = max(round(1 / HELD_OUT), -(-n // MOST_HELD_OUT)) if is_one else N_FOLDS
-    shuffled, copies = generator.permutation(n), copies_of(objects)
+    shuffled, copies = generator.permutation(n), np.ones(n) if is_subsampled(objects) else copies_of(objects)
     by_class = shuffled[np.argsort(objects.codes[shuffled], kind="stable")]
     ends = np.append(0.0, np.cumsum(copies[by_class]))
     for part in range(1 if is_one else n_parts):

@@ -18,7 +18,7 @@ import numpy as np
 from joblib import delayed
 
 from protoset._blocks import in_threads, n_processors, row_slices
-from protoset.adaptation.adapting import has_many, ordered_for_moves, starting_set
+from protoset.adaptation.adapting import ordered_for_moves, starting_set
 from protoset.adaptation.descent import MovingSet, WeightedObjects
 from protoset.adaptation.selected import FitLists, MovedSelection, class_weight_of, select_without, selects_again
 from protoset.adaptation.validation import (
@@ -28,6 +28,7 @@ from protoset.adaptation.validation import (
     TRIAL_OBJECTS,
     TriedSet,
     held_out_shares,
+    is_subsampled,
 )
 from protoset.selectors import REPS, BaseSelector
 from protoset.selectors._distinct import TrainingSet
@@ -154,7 +155,7 @@ def hold_out(
     if space.remote and source.movable is None:
         return None
     objects = source.training.objects
-    is_stayed_of_many = moved is not None and has_many(objects) and not moved.adaptation.has_moved
+    is_stayed_of_many = moved is not None and is_subsampled(objects) and not moved.adaptation.has_moved
     are_few_series = source.movable is not None and source.movable.is_costly and len(objects) <= FEW_SERIES
     if moved is not None and moved.tried_sets and not are_few_series and not is_stayed_of_many:
         sets = [source.of_trial(tried) for tried in moved.tried_sets if len(tried.held_out)]
@@ -235,7 +236,7 @@ class _Source:
     def selected_again(self, fit_lists: FitLists | None) -> list[JudgedSet]:
         """Sets that are selected without some objects; none where that would take long."""
         objects, space = self.training.objects, self._space
-        if space.remote or isinstance(space, CallableSpace) or has_many(objects):
+        if space.remote or isinstance(space, CallableSpace) or is_subsampled(objects):
             return []
         record = DISSIMILARITIES.get(space.metric)
         is_quick = record is not None and record.kind in QUICK_KINDS

@@ -20,9 +20,6 @@ CUTOFF_MARGIN = 1.0 + 1e-12
 NARROW_BAND = 16
 """Radius up to which all cells of the band are computed: to look for cells to prune would cost more."""
 
-REMAINING_STEP = 8
-"""Points between two bounds on the cost of the remaining points."""
-
 ONE = np.uintp(1)
 
 FINITE_MATH = {"nnan", "nsz"}
@@ -73,32 +70,20 @@ def band_radius(n, m, radius, fraction):
 @compiled(fastmath=FINITE_MATH)
 def dtw(a, b, radius, previous, current):
     """Squared dynamic time warping distance within a band; ``previous`` and ``current`` are work space."""
-    return _dtw_abandoned(a, b, radius, np.inf, previous[:0], previous, current)
+    return _dtw_abandoned(a, b, radius, np.inf, previous, current)
 
 
 @compiled(fastmath=FINITE_MATH)
-def dtw_within(a, b, radius, cutoff, remaining, previous, current):
-    """As ``dtw``, but infinity where the distance exceeds ``cutoff``.
-
-    ``remaining`` has lower bounds on the cost of the points of ``a``, see ``remaining_from``; it may be empty.
-    """
+def dtw_within(a, b, radius, cutoff, previous, current):
+    """As ``dtw``, but infinity where the distance exceeds ``cutoff``."""
     if radius <= NARROW_BAND:
-        return _dtw_abandoned(a, b, radius, cutoff, remaining, previous, current)
-    return _dtw_pruned(a, b, radius, cutoff, remaining, previous, current)
-
-
-@compiled
-def remaining_from(remaining, i):
-    """Lower bound on the cost of the points from ``i`` on; ``remaining`` has one for each ``REMAINING_STEP``-th point.
-
-    The bound of the next such point is a bound of the points before it too, if a weaker one.
-    """
-    return remaining[(i + REMAINING_STEP - 1) // REMAINING_STEP] if remaining.shape[0] > 0 else 0.0
+        return _dtw_abandoned(a, b, radius, cutoff, previous, current)
+    return _dtw_pruned(a, b, radius, cutoff, previous, current)
 
 
 @compiled(fastmath=FINITE_MATH)
-def _dtw_abandoned(a, b, radius, cutoff, remaining, previous, current):
-    """All cells of the band, row by row, until the lowest cell of a row exceeds what the cut-off allows."""
+def _dtw_abandoned(a, b, radius, cutoff, previous, current):
+    """All cells of the band, row by row, until the lowest cell of a row exceeds the cut-off."""
     n, m, allowed = a.shape[0], b.shape[0], cutoff * CUTOFF_MARGIN
     for j in range(min(m, radius + 1) + 1):
         previous[j] = np.inf
@@ -115,16 +100,16 @@ def _dtw_abandoned(a, b, radius, cutoff, remaining, previous, current):
             current[j] = left
             lowest = min(lowest, left)
             j += ONE
-        if lowest + remaining_from(remaining, i + 1) > allowed:
+        if lowest > allowed:
             return np.inf
         previous, current = current, previous
         if last < m:
             previous[last + ONE] = np.inf
-    return previous[m]
+    return previous[m] if previous[m] <= allowed else np.inf
 
 
 @compiled(fastmath=FINITE_MATH)
-def _dtw_pruned(a, b, radius, cutoff, remaining, previous, current):
+def _dtw_pruned(a, b, radius, cutoff, previous, current):
     """Only the cells that may be on a path within the cut-off (Herrmann and Webb, 2021).
 
     row above    . . x x x x . .     x: from the first cell within the limit to the last one, before ``end``
@@ -137,7 +122,6 @@ def _dtw_pruned(a, b, radius, cutoff, remaining, previous, current):
         first, last = max(first, np.uintp(max(1, i + 1 - radius))), np.uintp(min(m, i + 1 + radius))
         if first > end:
             return np.inf
-        limit = allowed - remaining_from(remaining, i + 1)
         j, new_end, stop = first, first, min(end, last + ONE)
         current[first - ONE] = np.inf
         left, diagonal = np.inf, previous[first - ONE]
@@ -147,7 +131,7 @@ def _dtw_pruned(a, b, radius, cutoff, remaining, previous, current):
             diagonal = above
             current[j] = left
             j += ONE
-            if left <= limit:
+            if left <= allowed:
                 new_end = j
                 break
             first = j
@@ -157,14 +141,14 @@ def _dtw_pruned(a, b, radius, cutoff, remaining, previous, current):
             diagonal = above
             current[j] = left
             j += ONE
-            if left <= limit:
+            if left <= allowed:
                 new_end = j
         if j <= last:
             # The first cell without a cell above; a pruned cell to the left is no way to it.
             left = (diagonal if j == first else min(diagonal, left)) + point_cost(a, i, b, j - ONE)
             current[j] = left
             j += ONE
-            while left <= limit:
+            while left <= allowed:
                 new_end = j
                 if j > last:
                     break

@@ -135,13 +135,13 @@ def ragged_pairs(series, warping, firsts, seconds, cutoffs, distances):
     """Write the warped distances of pairs of series of any lengths; returns as ``warped_pairs``."""
     values, starts = series.values, series.starts
     width = longest_length(starts) + 2
-    previous, current, no_bounds, abandoned = np.empty(width), np.empty(width), np.empty(0), 0
+    previous, current, abandoned = np.empty(width), np.empty(width), 0
     for pair in range(firsts.shape[0]):
         i, j = firsts[pair], seconds[pair]
         a, b = values[starts[i] : starts[i + 1]], values[starts[j] : starts[j + 1]]
         radius = band_radius(a.shape[0], b.shape[0], warping.radius, warping.fraction)
         limit = _squared(cutoffs[pair], warping.root)
-        squared = dtw_within(a, b, radius, limit, no_bounds, previous, current) if limit >= 0.0 else np.inf
+        squared = dtw_within(a, b, radius, limit, previous, current) if limit >= 0.0 else np.inf
         distances[pair] = np.sqrt(squared) if warping.root else squared
         abandoned += squared == np.inf
     return 0, abandoned, firsts.shape[0] - abandoned

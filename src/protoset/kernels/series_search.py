@@ -269,7 +269,7 @@ def ragged_search(series, first_row, step, warping, nearest):
     """
     values, starts = series
     thresholds, n, width = nearest.thresholds, starts.shape[0] - 1, longest_length(starts) + 2
-    previous, current, no_bounds = np.empty(width), np.empty(width), np.empty(0)
+    previous, current = np.empty(width), np.empty(width)
     bounded, abandoned, computed = 0, 0, 0
     for i in range(first_row, n, step):
         a = values[starts[i] : starts[i + 1]]
@@ -280,7 +280,7 @@ def ragged_search(series, first_row, step, warping, nearest):
                 bounded += 1
                 continue
             radius = band_radius(a.shape[0], b.shape[0], warping.radius, warping.fraction)
-            squared = dtw_within(a, b, radius, cutoff, no_bounds, previous, current)
+            squared = dtw_within(a, b, radius, cutoff, previous, current)
             if squared == np.inf:
                 abandoned += 1
                 continue
@@ -296,7 +296,7 @@ def nearest_ragged(a, rows, b, columns, warping):
     The third result says which rows have ties. The candidates are visited in the order of LB_Kim.
     """
     width = longest_length(b.starts) + 2
-    previous, current, no_bounds = np.empty(width), np.empty(width), np.empty(0)
+    previous, current = np.empty(width), np.empty(width)
     positions, nearest = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
     are_tied, bounds = np.zeros(rows.shape[0], np.bool_), np.empty(columns.shape[0])
     for r, i in enumerate(rows):
@@ -310,7 +310,7 @@ def nearest_ragged(a, rows, b, columns, warping):
                 break
             y = b.values[b.starts[columns[c]] : b.starts[columns[c] + 1]]
             radius = band_radius(x.shape[0], y.shape[0], warping.radius, warping.fraction)
-            squared = dtw_within(x, y, radius, cutoff, no_bounds, previous, current)
+            squared = dtw_within(x, y, radius, cutoff, previous, current)
             distance = np.sqrt(squared) if warping.root else squared
             if distance < best:
                 best, position, are_tied[r] = distance, c, False

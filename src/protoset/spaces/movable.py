@@ -64,9 +64,9 @@ class MovableObjects(ABC):
     steepness: tuple[float, float] = (10.0, 40.0)
     """Default first and last steepness of the relative loss for few of these objects."""
     n_passes: int = 40
-    """Passes over the objects that suit these objects."""
+    """Default number of passes over the objects."""
     trial_share: float = 1.0
-    """Passes of a trial, as a part of the passes of the moves that follow."""
+    """Passes of a trial, as a share of the passes of the moves."""
     is_costly: bool = False
     """Whether a distance is so expensive that only one course is tried, on one held-out part."""
     n_listed: int | None = None
@@ -114,6 +114,10 @@ class MovableObjects(ABC):
     def measured(self, distances: np.ndarray) -> np.ndarray:
         """Return distances as the metric defines them: some metrics are squares."""
         return distances
+
+    @abstractmethod
+    def lengths_of_moves(self, before: np.ndarray, prototypes: Moved) -> np.ndarray:
+        """Distance of each prototype from its coordinates ``before``."""
 
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Quickly computed numbers that order pairs of objects and prototypes approximately as the distances do."""

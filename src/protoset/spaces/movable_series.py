@@ -145,6 +145,11 @@ class MovableSeries(MovableObjects):
         distances.reshape(-1)[order] = computed
         return distances
 
+    def lengths_of_moves(self, before: np.ndarray, prototypes: Moved) -> np.ndarray:
+        """Distance of each prototype from its coordinates ``before``, point by point."""
+        changes = np.nan_to_num(prototypes.points - before) ** 2 * prototypes.scales
+        return np.sqrt(changes.sum(axis=(1, 2)))
+
     def measured(self, distances: np.ndarray) -> np.ndarray:
         """Squared distances under ``squared=True``."""
         return distances if self._warping.root else distances**2

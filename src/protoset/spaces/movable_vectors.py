@@ -246,6 +246,15 @@ class MovableVectors(MovableObjects):
         )
         return distances
 
+    def lengths_of_moves(self, before: np.ndarray, prototypes: Moved) -> np.ndarray:
+        """Distance of each prototype from its coordinates ``before``."""
+        factors, own = np.sqrt(prototypes.scales)[self.attribute_of], np.arange(len(before))[:, None]
+        lengths = np.empty(own.shape)
+        kernels.differences.listed_distances(
+            *self._differences.coordinates(before), prototypes.points, own, factors, lengths
+        )
+        return lengths[:, 0]
+
     def screen(self, rows: np.ndarray, prototypes: Moved) -> np.ndarray:
         """Squared distances in single precision, by products of vectors.
 
