@@ -27,7 +27,7 @@ from protoset.adaptation.validation import (
     relative_losses,
     try_courses,
 )
-from protoset.exceptions import HopelessClassWarning, SearchStoppedWarning
+from protoset.exceptions import HopelessClassWarning, SearchInterruptedWarning, SearchStoppedWarning
 from protoset.neighbors import NeighborLists, NeighborSearch
 from protoset.selectors import refined, size
 from protoset.selectors._distinct import DistinctObjects, TrainingSet
@@ -78,6 +78,28 @@ def test_a_set_is_never_returned_that_is_worse_on_held_out_objects(seed, n_value
     if not moved.has_moved:
         np.testing.assert_array_equal(moved.prototypes, X[start])
         assert "held-out" in moved.reason or "training" in moved.reason
+
+
+def test_moves_without_a_unit_of_length_say_so():
+    """Most series are at a prototype, so that no typical distance gives the length of the steps."""
+    rng = np.random.default_rng(0)
+    X, y = np.repeat(rng.normal(size=(10, 12)), 2, axis=0), np.repeat(np.arange(10) % 2, 2)
+    adapted = adapt(X, y, X[::2], y[::2], metric="dtw")
+    assert not adapted.has_moved
+    assert adapted.reason == "most training objects are at distance 0 from a prototype"
+
+
+def test_interrupted_trials_have_no_held_out_errors(blobs):
+    X, y, *_ = blobs
+    start = first_of_each(y)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.warns(SearchInterruptedWarning, match="the prototypes so far are kept"):
+        adapted = adapt(X, y, X[start], y[start], callback=interrupt)
+    assert not adapted.has_moved
+    assert np.isnan([adapted.held_out_before, adapted.held_out_after]).all()
 
 
 def test_a_fixed_point_stays():

@@ -123,8 +123,8 @@ def learned_facts(estimator: Any) -> list[tuple[str, str]]:
     adaptation = getattr(estimator, "adaptation_", None)
     if adaptation is not None:
         before, after = percent(adaptation.held_out_before), percent(adaptation.held_out_after)
-        moved = f"moved; held-out error {before} before, {after} after" if adaptation.has_moved else "not moved"
-        facts.append(("moves", moved))
+        errors = f"; held-out error {before} before, {after} after" if before else ""
+        facts.append(("moves", f"moved{errors}" if adaptation.has_moved else "not moved"))
     calibration = getattr(estimator, "calibration_", None)
     if calibration is not None:
         facts.append(("calibrated by", f"{calibration.n_objects:,} held-out objects"))

@@ -144,11 +144,11 @@ class SolverConvergenceWarning(ProtosetWarning, ConvergenceWarning):
 
 
 class SearchStoppedWarning(ProtosetWarning, ConvergenceWarning):
-    """A search for prototypes was ended early by ``max_time`` or by its callback. The best set so far is kept.
+    """A search for prototypes was ended early by ``max_time`` or by its callback. The prototypes so far are kept.
 
     Allow more time if the set is not good enough.
     """
 
 
 class SearchInterruptedWarning(SearchStoppedWarning):
-    """A search for prototypes was ended early by Ctrl-C. The best set so far is kept."""
+    """A search for prototypes was ended early by Ctrl-C. The prototypes so far are kept."""

@@ -135,8 +135,9 @@ def _moves(inputs: ReportInputs) -> list[list[str]]:
     moves = [
         ["prototypes", "moved" if adaptation.has_moved else "not moved"],
         ["loss", adaptation.loss],
-        ["held-out error before the moves", f"{100 * adaptation.held_out_before:.1f} %"],
     ]
+    if not np.isnan(adaptation.held_out_before):
+        moves += [["held-out error before the moves", f"{100 * adaptation.held_out_before:.1f} %"]]
     if adaptation.has_moved:
         moves += [["held-out error after the moves", f"{100 * adaptation.held_out_after:.1f} %"]]
         moves += [["passes over the objects", f"{adaptation.n_passes:,}"]]

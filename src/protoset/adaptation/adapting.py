@@ -37,6 +37,7 @@ from protoset.adaptation.settings import AdaptSettings, Loss
 from protoset.adaptation.validation import (
     TRIAL_OBJECTS,
     Attempts,
+    Errors,
     Trial,
     TriedSet,
     held_out_shares,
@@ -59,7 +60,7 @@ OBJECTIVE_OBJECTS = 16_384
 SelectWithout = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray | None]]
 """Maps training objects and their counts to the prototypes that the method chooses among them, and their degradations.
 
-Degradations are those of a ranking: None where the prototypes were not chosen by the ranking alone."""
+The degradations are None if the prototypes were not chosen by a ranking alone."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,15 +79,16 @@ class Adaptation(Brief):
         scale multiplies the squared differences of its attribute; under "cityblock" and "gower" its square root
         multiplies the absolute differences.
     loss : str
-        The loss that the moves lowered: "relative" or "softmax".
+        The loss of the moves: "relative" or "softmax". If nothing moved, that of the first course.
     objective_before, objective_after : float
         Mean relative loss of the training objects, by weight: with the given prototypes, and with the moved
         prototypes. For very many objects, the mean over a sample.
     held_out_before, held_out_after : float
-        Error on held-out training objects, before and after the moves; equal if nothing moved. After ``partial_fit``
-        the first is NaN and the second is ``prequential_error_``.
+        Error on held-out training objects, before and after the moves; equal if nothing moved. NaN if Ctrl-C ended the
+        trials. After ``partial_fit`` the first is NaN and the second is ``prequential_error_``.
     n_passes : int
-        Number of passes over the training objects; after ``partial_fit``, over all batches.
+        Number of passes over the training objects, 0 if nothing moved; after ``partial_fit``, over all batches.
+        Passes of trials do not count.
     reason : str
         Why the moves ended: "the steps fell to 0", or the reason why they were stopped or not made.
     """
@@ -232,7 +234,8 @@ class AdaptedSet:
     prototypes : MovingSet
     adaptation : Adaptation
     tried_sets : list of TriedSet
-        Sets that moved as this one did, if it moved, without knowing the objects that were held out.
+        Sets of the trials. If the set has moved, each of them has moved too, without its held-out objects. If trials
+        use a sample, the set itself: it has moved without the held-out objects too.
     was_stopped : bool
         Whether a limit, the callback or Ctrl-C ended the trials or the moves.
     """
@@ -268,7 +271,7 @@ def adapt_set(
     first = measure(weighted, start, measured)
     courses = settings.courses(movable, len(objects), len(objects.classes))
     watch = _Watch(weighted, limits, measured, first.rate)
-    before = after = Attempts(first, [])
+    before = after = Attempts(Errors(np.empty(0), math.nan, math.nan), [])
     course: Course | None = None
     with limits.interruptible():
         trials = _trials(objects, movable, start, select, random_state)
@@ -296,7 +299,7 @@ def adapt_set(
         held_out_before=before.errors.rate,
         held_out_after=(before if moved is start else after).errors.rate,
         n_passes=0 if moved is start else math.ceil(round(watch.n_passes - watch.begun, 6)),
-        reason=_why_ended(limits, course, moved is start),
+        reason=_why_ended(limits, course, has_begun=watch.latest is not None, has_stayed=moved is start),
     )
     tried_sets = (before if moved is start else after).sets
     if is_subsampled(objects) and tried_sets:
@@ -337,11 +340,13 @@ class _Watch:
             return self._limits.reached(self.n_passes, self.most, 1.0 - self._error, len(prototypes.labels))
 
 
-def _why_ended(limits: SearchLimits, course: Course | None, has_stayed: bool) -> str:
+def _why_ended(limits: SearchLimits, course: Course | None, *, has_begun: bool, has_stayed: bool) -> str:
     if limits.reason is not None:
         return f"stopped {limits.reason}"
     if course is None:
-        return "the trials on held-out objects did not improve"
+        return "the moves did not lower the error on held-out objects"
+    if not has_begun:
+        return "most training objects are at distance 0 from a prototype"
     return "the moves raised the error on the training objects" if has_stayed else "the steps fell to 0"
 
 
@@ -385,7 +390,10 @@ def starting_set(movable: MovableObjects, objects: DistinctObjects, kept: np.nda
 
 
 def _own(objects: DistinctObjects, homes: np.ndarray) -> np.ndarray:
-    """For each object the prototype that started from it, or -1; -1 for objects with copies, which are neighbours."""
+    """For each object the prototype that started from it, or -1.
+
+    -1 also for an object with copies: the copies are its neighbours, so the prototype counts for it.
+    """
     own = np.full(len(objects), -1)
     own[homes[homes >= 0]] = np.flatnonzero(homes >= 0)
     own[objects.counts > 1] = -1

@@ -79,7 +79,8 @@ class AdaptSettings:
             unknown = [name for name in adapt if name not in names]
             if unknown:
                 raise ValueError(
-                    f"adapt has {unknown[0]!r}, which is not an argument of protoset.adapt; the arguments are {names}"
+                    f"adapt has {unknown[0]!r}, but may have only the arguments {names} of protoset.adapt; the "
+                    "classifier and its selector have the others"
                 )
         elif not isinstance(adapt, (bool, np.bool_)) and not (isinstance(adapt, str) and adapt == "auto"):
             raise ValueError(f"adapt={adapt!r} must be 'auto', True, False, or a dict of arguments of protoset.adapt")

@@ -42,7 +42,7 @@ QUICK_KINDS = ("vectors", "mixed attributes")
 """Kinds of objects with cheap distances: a set of more than ``FEW_OBJECTS`` is selected again too."""
 
 KEPT_BYTES = 64 * 2**20
-"""Largest memory of the distances between objects and prototypes that are computed once and kept."""
+"""Largest memory of the distances between one part of the objects and a set that are computed once and kept."""
 
 FEW_SERIES = 512
 """Largest number of series for which all distances are computed although moves did not need them."""
@@ -291,7 +291,7 @@ class _Source:
         movable = self.movable if self.movable is not None else self._space.movable
         if movable is not None and movable.is_costly:
             distinct = self._space.movable_among(self.training.rows) if self.movable is None else movable
-            return None if distinct is None else distinct.all_distances()
+            return None if distinct is None else distinct.all_distances(self._n_jobs)
         return self._space.block(self.training.rows, self.training.rows)
 
     def _between(self, rows: np.ndarray, kept: np.ndarray, known: np.ndarray | None) -> Distances:

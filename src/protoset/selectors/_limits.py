@@ -121,7 +121,7 @@ class SearchLimits:
         if self.reason is not None:
             warnings.warn(
                 f"the search was stopped {self.reason} after {n_evaluations:,.0f} of {max_evaluations:,.0f} "
-                f"{self._what}; the best set so far is kept",
+                f"{self._what}; the prototypes so far are kept",
                 SearchInterruptedWarning if self.reason == INTERRUPTED else SearchStoppedWarning,
                 stacklevel=_levels_to_caller(),
             )

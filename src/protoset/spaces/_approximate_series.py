@@ -94,8 +94,13 @@ class ComparedSeries:
 
     def means(self) -> Iterator[np.ndarray]:
         """Means of segments of each series, as vectors: of short segments, and of longer ones."""
-        for n_segments in (UNWARPED_SEGMENTS,) if self.radius == 0 else MEAN_SEGMENTS:
+        for n_segments in segment_numbers(self.radius):
             yield in_single_precision(segment_means(self.series, n_segments))
+
+
+def segment_numbers(radius: int) -> tuple[int, ...]:
+    """Numbers of segments whose means propose candidates, for a band of some radius."""
+    return (UNWARPED_SEGMENTS,) if radius == 0 else MEAN_SEGMENTS
 
 
 def series_search_bytes(n_neighbors: int, object_bytes: int, n_means: int, n_objects: int, *, on_disk: bool) -> int:

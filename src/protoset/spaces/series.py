@@ -28,10 +28,10 @@ from protoset._progress import ProgressCallback
 from protoset._storage import Storage
 from protoset._validation import LARGEST, SMALLEST, check_flag, is_count, is_number
 from protoset.spaces._approximate_series import (
-    MEAN_SEGMENTS,
     SERIES_APPROXIMATE_FROM,
     ComparedSeries,
     approximate_series_lists,
+    segment_numbers,
     series_search_bytes,
 )
 from protoset.spaces._contents import number_ragged
@@ -379,7 +379,7 @@ class SeriesSpace(Space):
 
     def approximate_bytes(self, n_neighbors: int, *, on_disk: bool) -> int:
         """Peak memory of the approximate search; ``on_disk`` says where its lists are."""
-        n_means = max(MEAN_SEGMENTS) * self._columns.n_channels
+        n_means = max(segment_numbers(self._mean_radius())) * self._columns.n_channels
         return series_search_bytes(n_neighbors, self.object_bytes, n_means, self.shape[0], on_disk=on_disk)
 
     def approximate_kneighbors(
