@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 from protoset import REPS, PrototypeClassifier, _blocks, kernels
 from protoset.neighbors import build_lists
-from protoset.spaces import SearchCounters, make_space
+from protoset.spaces import SearchCounters, make_space, series_search
 from protoset.spaces.series_search import as_points, largest_value, rounding_of, single_series
 
 METRICS = ("dtw", "ddtw", "series_euclidean")
@@ -281,6 +281,22 @@ def test_a_column_up_to_cutoffs_and_its_counters(shape, squared):
             assert bounded + abandoned + computed == 200
             assert np.isfinite(found).sum() <= computed < 200
             assert bounded > 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("metric", ["dtw", "erp"])
+def test_more_ties_than_a_search_keeps(metric, n_jobs, monkeypatch):
+    """Most series have few values, so that many are equally far; lists have all ties, the lowest rows first."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (80, 5)).astype(float)
+    X[::4] = rng.normal(size=(20, 5))
+    expected = make_space(X, metric).kneighbors(3, limit=60, n_jobs=n_jobs)
+    monkeypatch.setattr(series_search, "KEPT_NEIGHBORS", 1)
+    got = make_space(X, metric).kneighbors(3, limit=60, n_jobs=n_jobs)
+    assert (expected.counts > 6).any()
+    assert (expected.counts <= 6).any()
+    for name in ("counts", "indices", "distances", "closed"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))
 
 
 def test_ties_beyond_the_limit():

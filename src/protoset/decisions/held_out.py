@@ -33,6 +33,7 @@ from protoset.adaptation.validation import (
 from protoset.selectors import REPS, BaseSelector
 from protoset.selectors._distinct import TrainingSet
 from protoset.spaces import DISSIMILARITIES, TrainingSpace
+from protoset.spaces.base import Rows
 from protoset.spaces.callables import CallableSpace
 
 FOLDS, PART, LEAVE_ONE_OUT = "folds", "held-out part", "leave-one-out"
@@ -48,8 +49,8 @@ FEW_SERIES = 512
 """Largest number of series for which all distances are computed although moves did not need them."""
 
 
-Distances = Callable[[np.ndarray], np.ndarray]
-"""Maps positions of objects to their distances to all prototypes."""
+Distances = Callable[[Rows], np.ndarray]
+"""Maps positions of objects to their distances to all prototypes, which may be read only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +89,8 @@ class MeasuredObjects:
 
     def blocks(self, n_prototypes: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Distances of all objects, block by block."""
-        everything = np.arange(len(self.codes))
         for rows in row_slices(len(self.codes), n_prototypes * 32):
-            yield rows, self.distances(everything[rows])
+            yield rows, self.distances(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,8 @@ def leave_one_out(
     ``codes`` are the classes of all objects.
     """
 
-    def distances(rows: np.ndarray) -> np.ndarray:
+    def distances(some: Rows) -> np.ndarray:
+        rows = np.arange(len(codes))[some]
         block = np.array(space.block(rows, kept))
         block[rows[:, None] == kept] = np.inf
         return block
@@ -301,7 +302,7 @@ class _Source:
         own[kept] = np.arange(len(kept))
         own[training.objects.counts > 1] = -1
 
-        def distances(some: np.ndarray) -> np.ndarray:
+        def distances(some: Rows) -> np.ndarray:
             wanted = rows[some]
             if known is not None:
                 block = known[np.ix_(wanted, kept)]
@@ -330,7 +331,9 @@ def _computed_once(distances: Distances, n_objects: int, n_jobs: int | None) -> 
     def everything() -> np.ndarray:
         parts = np.array_split(np.arange(n_objects), n_processors(n_jobs))
         computed = in_threads(n_jobs)(delayed(distances)(part) for part in parts)
-        return computed[0] if len(parts) == 1 else np.concatenate(computed)
+        block = computed[0] if len(parts) == 1 else np.concatenate(computed)
+        block.flags.writeable = False
+        return block
 
     return lambda some: everything()[some]
 
@@ -341,7 +344,8 @@ def _among(objects: WeightedObjects, moved: MovingSet, rows: np.ndarray) -> Dist
     if taken is None:
         return lambda some: objects.movable.measured(objects.distances(moved, rows[some])[0])
     inside = MovingSet(moved.moved, moved.labels, moved.own[rows])
-    return lambda some: taken.movable.measured(taken.distances(inside, some)[0])
+    everything = np.arange(len(rows))
+    return lambda some: taken.movable.measured(taken.distances(inside, everything[some])[0])
 
 
 def sampled_rows(n_objects: int, most: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,6 +69,19 @@ class RawLists:
             for name in ("counts", "indices", "distances", "closed")
         )
         return cls(counts, indices, distances, closed)
+
+    def with_rows(self, rows: np.ndarray, lists: RawLists) -> RawLists:
+        """Return the lists with other lists for some of the rows."""
+        is_kept = np.ones(len(self.counts), bool)
+        is_kept[rows] = False
+        entries = np.repeat(is_kept, self.counts)
+        kept = replace(
+            self, counts=self.counts[is_kept], indices=self.indices[entries], distances=self.distances[entries]
+        )
+        indptr, indices, distances = join_lists(len(is_kept), [(np.flatnonzero(is_kept), kept), (rows, lists)])
+        closed = self.closed.copy()
+        closed[rows] = lists.closed
+        return replace(self, counts=np.diff(indptr), indices=indices, distances=distances, closed=closed)
 
 
 def join_lists(

@@ -199,7 +199,7 @@ class ElasticSpace(SeriesSpace):
         if self._remembered is not None:
             return self._remembered_neighbors(n_neighbors, limit, n_jobs)
         search = ElasticSearch(self._column_edits, self._edits, n_neighbors, limit, n_jobs, progress)
-        return search.lists()
+        return self._with_all_ties(search.lists(), n_neighbors, limit, n_jobs)
 
     def _pair_distances(self) -> PairDistances:
         """Distances of pairs of training series within cut-offs."""

@@ -364,7 +364,15 @@ class SeriesSpace(Space):
         if self._remembered is not None:
             return self._remembered_neighbors(n_neighbors, limit, n_jobs)
         search = SeriesSearch(self._columns, self._warping, n_neighbors, limit, n_jobs, progress)
-        return search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
+        lists = search.bounded(self._radius()) if self._columns.equal_length else search.ragged()
+        return self._with_all_ties(lists, n_neighbors, limit, n_jobs)
+
+    def _with_all_ties(self, lists: RawLists, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
+        """Search series again, by all distances, if the search could not keep all ties of the last neighbour."""
+        rows = np.flatnonzero(~lists.closed & (lists.counts < limit))
+        if not len(rows):
+            return lists
+        return lists.with_rows(rows, self.kneighbors_by_block(rows, n_neighbors, limit=limit, n_jobs=n_jobs))
 
     def _remembered_neighbors(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
         """Find exact neighbours from the remembered distances, all of which were computed."""

@@ -34,12 +34,18 @@ if TYPE_CHECKING:
 SEGMENTS = 16
 """Segments of a series whose means are compared to find seeds."""
 
+KEPT_NEIGHBORS = 512
+"""Neighbours of a series that a search has memory for, if it does not look for more; room for ties of the last one."""
+
 STRIPES = 64
 """Interleaved subsets of the rows; a worker takes one after the other."""
 
 
 class SeriesSearch:
-    """A neighbour search over stripes of rows: each worker has its own nearest so far, merged at the end."""
+    """A neighbour search over stripes of rows: each worker has its own nearest so far, merged at the end.
+
+    If the last neighbour of a series has more ties than ``KEPT_NEIGHBORS``, some of them are missing from its list.
+    """
 
     def __init__(
         self,
@@ -51,9 +57,10 @@ class SeriesSearch:
         progress: ProgressCallback | None,
     ):
         self.series, self.n, self.warping = series.arrays, len(series), warping
-        self.n_neighbors, self.limit = min(n_neighbors, self.n - 1), limit
+        self.n_neighbors = min(n_neighbors, self.n - 1)
+        self.limit = min(limit, max(2 * self.n_neighbors, KEPT_NEIGHBORS))
         self.n_jobs, self.progress = n_jobs, progress
-        self.nearest = NearestSoFar(self.n, self.n_neighbors, limit)
+        self.nearest = NearestSoFar(self.n, self.n_neighbors, self.limit)
 
     def bounded(self, radius: int) -> RawLists:
         """Search among series of equal length; ``radius`` is the radius of the band, in points."""
