@@ -23,7 +23,7 @@ from protoset.spaces import make_space
 POINTS = 128
 NEIGHBORS = 32
 RATE = 0.05
-REPEATS = 2
+REPEATS = 3
 
 LEAST_RATIO = 1.7
 """Ratio of the seconds with one worker to those with two."""

@@ -12,6 +12,9 @@ from protoset import kernels
 from protoset._blocks import in_threads, n_processors
 from protoset.spaces._lists import RawLists, SearchCounters
 
+FEW_PUSHED = 2**20
+"""Number of neighbours that are added in less time than threads take to start and to be noticed at their end."""
+
 
 class NearestSoFar:
     """The nearest neighbours found so far of each of n objects, with all ties of the last one.
@@ -50,8 +53,10 @@ class NearestSoFar:
             for other in others:
                 kernels.nearest.push_lists(other.arrays, first, last, self.arrays)
 
-        ends = np.linspace(0, len(self.thresholds), n_processors(n_jobs) + 1).astype(int).tolist()
-        in_threads(n_jobs)(delayed(push)(first, last) for first, last in pairwise(ends))
+        n_pushed = sum(int(other.arrays.counts.sum()) for other in others)
+        n_threads = n_processors(n_jobs) if n_pushed > FEW_PUSHED else 1
+        ends = np.linspace(0, len(self.thresholds), n_threads + 1).astype(int).tolist()
+        in_threads(n_threads)(delayed(push)(first, last) for first, last in pairwise(ends))
 
     def settle(self) -> None:
         """Drop all candidates beyond the last neighbour of each object, so that the thresholds are low."""

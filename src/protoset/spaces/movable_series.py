@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from protoset import kernels
-from protoset._arrays import row_pointers
 from protoset.spaces.base import PrototypeSpace
 from protoset.spaces.movable import MovableObjects, Moved
-from protoset.spaces.series_data import Series
+from protoset.spaces.series_data import Series, series_in_turn
 
 if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays, Warping
@@ -215,7 +214,7 @@ class MovableSeries(MovableObjects):
         """Space of the moved series."""
         factors, lengths = np.sqrt(prototypes.scales), _lengths(prototypes.points)
         values = np.concatenate([series[:length] for series, length in zip(prototypes.points, lengths, strict=True)])
-        return self._place(_like(values * factors, lengths), factors)
+        return self._place(series_in_turn(values * factors, lengths), factors)
 
 
 def _padded(series: Series) -> np.ndarray:
@@ -231,8 +230,3 @@ def _lengths(points: np.ndarray) -> np.ndarray:
     if not np.isnan(points[:, -1, 0]).any():
         return np.full(len(points), points.shape[1])
     return np.count_nonzero(~np.isnan(points[:, :, 0]), axis=1)
-
-
-def _like(values: np.ndarray, lengths: np.ndarray) -> Series:
-    """Series one after the other, as ``prepare_series`` makes them."""
-    return Series(np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values), row_pointers(lengths))

@@ -62,6 +62,9 @@ WIDEST_BAND = 2**31
 MATRIX_STRIP = 128
 """Number of series whose distances to all later series are computed at a time."""
 
+QUERIES_AT_ONCE = 1024
+"""Rows whose nearest columns a task searches."""
+
 FEW_CELLS = 2**24
 """Largest number of pairs of points for which the nearest columns are found from all distances. This takes some
 hundredths of a second, and its code is compiled anyway if series move."""
@@ -315,7 +318,8 @@ class SeriesSpace(Space):
         Few points, and rows with ties, are searched by all distances.
         """
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
-        blocks = np.array_split(row_indices, max(1, min(len(row_indices), effective_n_jobs(n_jobs))))
+        n_blocks = max(effective_n_jobs(n_jobs), -(-len(row_indices) // QUERIES_AT_ONCE))
+        blocks = np.array_split(row_indices, max(1, min(len(row_indices), n_blocks)))
         search = self._nearest_search(column_indices)
         results = in_threads(n_jobs)(delayed(search)(block) for block in blocks)
         positions, distances, are_tied = (np.concatenate(parts) for parts in zip(*results, strict=True))
@@ -337,7 +341,7 @@ class SeriesSpace(Space):
         shape = kernels.single_precision.Shape(columns_of.shape[1], columns_of.shape[2], radius)
 
         def search(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            # Each worker makes the envelopes of its rows.
+            # The envelopes of the rows of a block stay in the cache.
             points = rows_of[rows]
             x = single_series(points, radius, rounding.scale)
             return kernel.nearest_series(

@@ -65,8 +65,15 @@ class Series:
 
 def prepare_series(X: Any, metric: str, parameters: Mapping[str, Any]) -> Series:
     """Check series, normalise them and take derivatives where that is asked for."""
-    series = _as_list(X)
-    _check_points(series)
+    X = _plain_series(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind != "O":
+        points = _points_of(X)
+        if metric != "ddtw" and not parameters["normalize"] and points.size and _in_range(points):
+            return series_in_turn(points.reshape(-1, points.shape[2]), np.full(len(points), points.shape[1]))
+        series = list(points)
+    else:
+        series = [_one_series(row, number) for number, row in enumerate(X)]
+    values = _check_points(series)
     if parameters["normalize"]:
         series = [_normalised(points) for points in series]
     if metric == "ddtw":
@@ -80,7 +87,13 @@ def prepare_series(X: Any, metric: str, parameters: Mapping[str, Any]) -> Series
             f"metric='series_euclidean' needs series of one length, got lengths from {lengths.min()} to "
             f"{lengths.max()}; use metric='dtw', or cut or resample them"
         )
-    values = np.concatenate(series)
+    if parameters["normalize"] or metric == "ddtw":
+        values = np.concatenate(series)
+    return series_in_turn(values, lengths)
+
+
+def series_in_turn(values: np.ndarray, lengths: np.ndarray) -> Series:
+    """Series whose points follow each other in an array of shape (points, channels)."""
     return Series(np.ascontiguousarray(values[:, 0] if values.shape[1] == 1 else values), row_pointers(lengths))
 
 
@@ -101,26 +114,28 @@ def check_stored(series: Series, metric: str) -> None:
         raise ValueError("its series differ in length")
 
 
-def _as_list(X: Any) -> list[np.ndarray]:
-    """Return series as arrays of shape (points, channels)."""
+def _plain_series(X: Any) -> Any:
+    """Return the series of a table as an array, others as they are; refuse what cannot be series."""
     refuse_ambiguous(X)
     if is_frame(X) or is_series(X):
         X = X.to_numpy()
     if sparse.issparse(X):
         raise TypeError("Sparse data was passed for X, but series are dense; use X.toarray()")
-    if isinstance(X, np.ndarray) and X.dtype.kind != "O":
-        if X.ndim not in (2, 3):
-            raise ValueError(
-                f"Expected 2D array (series, points) or 3D array (series, channels, points), got the shape {X.shape}. "
-                "Reshape your data: a single series with X.reshape(1, -1)"
-            )
-        if len(X):
-            _one_series(X[0], 0)  # refuses what is no number; the other rows have the same type
-        points = X[:, :, None] if X.ndim == 2 else X.swapaxes(1, 2)
-        return list(points.astype(np.float64))
     if not hasattr(X, "__len__") or isinstance(X, (str, bytes, set, frozenset, dict)):
         raise TypeError(f"X={type(X).__name__} is not understood; pass series as an array or a list of arrays")
-    return [_one_series(series, row) for row, series in enumerate(X)]
+    return X
+
+
+def _points_of(X: np.ndarray) -> np.ndarray:
+    """Return series in an array of numbers as an array of shape (series, points, channels)."""
+    if X.ndim not in (2, 3):
+        raise ValueError(
+            f"Expected 2D array (series, points) or 3D array (series, channels, points), got the shape {X.shape}. "
+            "Reshape your data: a single series with X.reshape(1, -1)"
+        )
+    if len(X):
+        _one_series(X[0], 0)  # refuses what is no number; the other rows have the same type
+    return np.array(X[:, :, None] if X.ndim == 2 else X.swapaxes(1, 2), np.float64, order="C")
 
 
 def _one_series(series: Any, row: int) -> np.ndarray:
@@ -138,7 +153,13 @@ def _one_series(series: Any, row: int) -> np.ndarray:
     return (array[:, None] if array.ndim == 1 else array.T).astype(np.float64)
 
 
-def _check_points(series: list[np.ndarray]) -> None:
+def _in_range(values: np.ndarray) -> bool:
+    """Whether no value is NaN or too large."""
+    return bool(max(-values.min(), values.max()) <= LARGEST)  # both are NaN if there is a NaN
+
+
+def _check_points(series: list[np.ndarray]) -> np.ndarray:
+    """Return the points of all series, one after the other; refuse series that cannot be compared."""
     if not series:
         raise ValueError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required.")
     empty = np.flatnonzero([points.size == 0 for points in series])
@@ -152,9 +173,9 @@ def _check_points(series: list[np.ndarray]) -> None:
             "pass the same channels for every series"
         )
     values = np.concatenate(series)
-    # Both are NaN if there is a NaN. Rows are looked for only where there is an error.
-    if max(-values.min(), values.max()) <= LARGEST:
-        return
+    if _in_range(values):
+        return values
+    # Rows are looked for only where there is an error.
     bad = np.flatnonzero([not np.isfinite(points).all() for points in series])
     if len(bad):
         raise ValueError(
