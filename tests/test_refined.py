@@ -23,6 +23,11 @@ X, Y = overlapping(120, n_classes=3, seed=3)
 SHORT = {"RMHC": {"max_iter": 50}, "SSMA": {"max_evaluations": 50}}
 
 
+def test_distances_of_a_sample_are_counted():
+    refined = Refined(REPS(0.1), max_objects=60).fit(X, Y)
+    assert refined.n_distances_ == refined.selector_.n_distances_ + refined.refinement_.n_distances
+
+
 @pytest.mark.parametrize(
     "selector", [REPS(0.1), FCNN(), DROP3(), KMedoids(12, random_state=0), RandomSelector(0.1, random_state=0)]
 )

@@ -28,7 +28,7 @@ from protoset.selectors._improving import CROWDED, HASTY, LIST_REACH, PATIENT, R
 from protoset.selectors._limits import Callback, SearchLimits, check_limits
 from protoset.selectors._refinable_set import APPROXIMATE_LISTS_FROM, MATRIX_BYTES, plan_candidates
 from protoset.selectors._weights import ClassWeight, check_class_weight, refuse_unknown_labels
-from protoset.spaces import TrainingSpace, as_space
+from protoset.spaces import CountedSpace, TrainingSpace, as_space
 from protoset.spaces._approximate import approximate_search_bytes
 
 FEW_OBJECTS = 2048
@@ -181,12 +181,12 @@ def refine_distinct(
             f"max_objects={max_objects!r} leaves no objects other than the {budget} prototypes to refine on; pass "
             f"about {10 * budget}"
         )
-    members = np.arange(len(codes))
+    members, refined_on = np.arange(len(codes)), space
     if n_sampled < len(codes) or space.remote:
         members = sample_with(start, codes, n_sampled, generator)
-        space, start = space.subset(members), np.searchsorted(members, start)
+        refined_on, start = space.subset(members), np.searchsorted(members, start)
     refined = improve(
-        space,
+        refined_on,
         codes[members],
         start,
         budget,
@@ -197,6 +197,8 @@ def refine_distinct(
         limits=limits,
         n_jobs=n_jobs,
     )
+    if isinstance(space, CountedSpace) and refined_on is not space:
+        space.n_distances += refined.n_distances
     return replace(refined, indices=members[refined.indices])
 
 
