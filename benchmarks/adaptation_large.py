@@ -2,8 +2,8 @@
 
     python -m benchmarks.adaptation_large FOLDER        FOLDER holds large/letter.dat and large/magic.dat
 
-80 % are training objects, scaled to [0, 1]. The cost of an adapted fit is that of 4,000 objects of magic, 2 % kept:
-medians of fits in turns.
+80 % are training objects, scaled to [0, 1]. The costs of adapted and refined fits are medians of CPU times on 4,000
+objects of magic, 2 % kept; the fits run in turns.
 """
 
 from __future__ import annotations

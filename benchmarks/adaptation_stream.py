@@ -2,7 +2,7 @@
 
     python -m benchmarks.adaptation_stream [n]        n objects; by default 1,000,000
 
-20 attributes, 10 overlapping classes, 500 prototypes, of which the first batch selects. Each batch is predicted before
+20 attributes, 10 overlapping classes, 500 prototypes, selected from the first batch. Each batch is predicted before
 the prototypes move on it: the prequential error, over all objects so far, and over those since the line before. Batches
 are made as they come, so that memory is that of the stream alone.
 """

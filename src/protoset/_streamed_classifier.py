@@ -234,8 +234,8 @@ class StreamedClassifier(CheckedEstimator):
         self.prototype_counts_, self.class_counts_ = known.counts, known.class_counts
         self.prototype_labels_ = self.classes_[self._codes]
         self._judged = None if self.calibrate is False else judged
-        known_objects = None if self._calibration is None else len(self._calibration.radii)
-        if len(judged.codes) >= FEW_JUDGED or known_objects != len(self._codes):
+        n_calibrated = None if self._calibration is None else len(self._calibration.radii)
+        if len(judged.codes) >= FEW_JUDGED or n_calibrated != len(self._codes):
             self._calibration = None
         self._learned = NearestRule(self._vote, float(movable.measured(np.array(stream.typical))) or 1.0)
         self.adaptation_ = stream.describe(movable, settings, self.classes_)

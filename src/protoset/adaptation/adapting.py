@@ -23,10 +23,10 @@ from protoset._cluster import gathered_labels, is_dask, resolve_client
 from protoset._display import Brief
 from protoset._validation import check_jobs
 from protoset.adaptation.checks import (
-    check_labels,
     check_movable,
     check_names,
     check_relevances,
+    prototype_codes,
     read_prototypes,
     refuse_constant_attributes,
     refuse_no_prototypes,
@@ -168,7 +168,7 @@ def adapt(
         the trials, the given prototypes.
     callback : callable, optional
         Called with a :class:`SearchProgress` after each pass of the trials and of the moves (for more than 65,536
-        objects, after each chunk of a pass). Return True to end the adaptation.
+        objects, or more than 512 MB of coordinates, after each chunk of a pass). Return True to end the adaptation.
     n_jobs : int, optional
         Number of workers of the trials, and of the search for near prototypes if there are many. It does not change
         any result.
@@ -185,14 +185,16 @@ def adapt(
     Notes
     -----
     The prototypes move only if, on held-out training objects, the error does not rise and the sum of error and mean
-    loss falls; for series, if the error does not rise.
+    loss falls; for series, if the error does not rise. Moves among all objects that end with an error above both the
+    error before and the error on held-out objects are undone.
 
     Prototypes that were selected from all objects have too low errors on held-out objects. For ``REPS`` and
     ``Refined(REPS())``, :class:`PrototypeClassifier` therefore selects again without the held-out objects.
 
-    By default, the softmax loss makes 100 passes for more than 2,048 objects, the trials of so many objects make 20
-    passes, and both losses make fewer passes for more than 50,000 objects. For up to 2,048 objects, the trials also
-    include a short run of 10 passes. The trial of series makes a quarter of the passes.
+    By default, the softmax loss makes 100 passes for more than 2,048 objects (50 for series), the trials of so many
+    objects make 20 passes, and both losses make fewer passes for more than 50,000 objects. For up to 2,048 objects, the
+    trials also include a short run of 10 passes if neither ``step`` nor ``n_passes`` is given. The trial of series
+    makes a quarter of the passes.
 
     Examples
     --------
@@ -215,7 +217,7 @@ def adapt(
     movable = check_movable(space, training)
     check_names(X, prototypes)
     points = read_prototypes(movable, prototypes)
-    codes = check_labels(labels, training.objects.classes, len(points), weightless_classes(y, training))
+    codes = prototype_codes(labels, training.objects.classes, len(points), weightless_classes(y, training))
     moved = Moved(points, np.ones(movable.n_scales))
     homes = _homes(movable, training.objects, moved, codes)
     start = MovingSet(moved, codes, _own(training.objects, homes))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protoset._validation import check_labels as check_objects_labels
+from protoset._validation import check_labels
 from protoset.adaptation.settings import AdaptSettings
 from protoset.selectors._distinct import TrainingSet
 from protoset.spaces import DISSIMILARITIES, Dissimilarities, TrainingSpace
@@ -89,14 +89,14 @@ def weightless_classes(y: Any, training: TrainingSet) -> list[Any]:
     """Return the labels in ``y`` whose objects all have weight 0."""
     if (training.codes >= 0).all():
         return []
-    return np.setdiff1d(check_objects_labels(y, len(training.codes))[0], training.objects.classes).tolist()
+    return np.setdiff1d(check_labels(y, len(training.codes))[0], training.objects.classes).tolist()
 
 
-def check_labels(labels: Any, classes: np.ndarray, n_prototypes: int, weightless: Sequence[Any] = ()) -> np.ndarray:
+def prototype_codes(labels: Any, classes: np.ndarray, n_prototypes: int, weightless: Sequence[Any] = ()) -> np.ndarray:
     """Return the classes of the prototypes as positions; ``weightless`` are classes without weight."""
     try:
-        given = np.asarray(labels)
-        unknown = [label for label in given.ravel().tolist() if label not in set(classes.tolist())]
+        given, known = np.asarray(labels), set(classes.tolist())
+        unknown = [label for label in given.ravel().tolist() if label not in known]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"labels={reprlib.repr(labels)} must have one label of y for each prototype: {error}"

@@ -117,7 +117,7 @@ class Course:
     advantage : float
         Among few objects, another course is chosen only if its cost in the trials is lower by more than this number.
     trial_passes : int or None
-        Passes of a trial on held-out objects, if there are fewer.
+        Number of passes of a trial on held-out objects; None for ``n_passes``.
     """
 
     loss: str = "relative"
@@ -255,7 +255,7 @@ def descend(
 def move_to_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> None:
     """Move each prototype to the mean of the objects of its class that are nearest to it, several times.
 
-    Of a coordinate that an object lacks, the prototype's value counts.
+    If an object lacks a coordinate, the prototype's own value is used.
     """
     movable, points = objects.movable, prototypes.moved.points
     if movable.coordinates is None:
@@ -294,7 +294,7 @@ def gather_at_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.nd
 
 
 def batch_size(n_objects: int, n_prototypes: int) -> int:
-    """Objects per step: a twentieth, but more with many prototypes, whose steps cost more."""
+    """Objects per step: a twentieth of the objects, from 16 to 256; with many prototypes, up to a quarter of them."""
     return int(np.clip(n_objects // BATCHES_PER_PASS, SMALLEST_BATCH, max(LARGEST_BATCH, n_prototypes // 4)))
 
 
@@ -421,8 +421,8 @@ def take_steps(
 ) -> None:
     """Take a step for each batch of the objects in ``order``, positions among ``rows``.
 
-    ``lists`` has a row for each of the rows, see ``kernels.moving.pass_over``. Objects with ``coordinates`` are all
-    rows in turn.
+    ``lists`` has a row for each of the rows, see ``kernels.moving.pass_over``. With ``coordinates``, the rows are
+    0, 1, 2 and so on.
     """
     if coordinates is not None:
         labelled = kernels.moving.Labelled(objects.codes, objects.weights, prototypes.own)
@@ -462,7 +462,7 @@ def _step(
 
 
 def _chunks(n_objects: int, most: int, generator: np.random.RandomState) -> Iterator[np.ndarray]:
-    """Positions of the objects of each chunk of at most ``most``; one of several is made of blocks from anywhere."""
+    """Positions of the objects of each chunk of about ``most``; each of several has 16 random blocks of objects."""
     if n_objects <= most:
         yield np.arange(n_objects)
         return
@@ -482,8 +482,8 @@ def nearby_prototypes(
 ) -> np.ndarray:
     """List the nearest prototypes of each object, the nearest of its class and the nearest of another among them.
 
-    ``former`` are lists of other positions of the same prototypes. They save time and change no result: no prototype
-    that is further than all of a former list is in the new one.
+    ``former`` are lists of other positions of the same prototypes. They save time and change no result: a prototype
+    farther than all prototypes of the former list need not be compared.
     """
     lists = np.empty((len(rows), length), np.int32)
 

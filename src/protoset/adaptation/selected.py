@@ -182,8 +182,8 @@ def move_selected(
 def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototypes: MovingSet) -> np.ndarray:
     """Nearest object of its class to each prototype, by quick distances.
 
-    The objects are loaded into memory once, in blocks of consecutive objects. If there are several blocks, quick
-    distances propose an object of each block, and exact distances decide between these objects.
+    The objects are loaded into memory once, in blocks of consecutive objects. Quick distances choose one candidate per
+    block; if there are several blocks, exact distances choose among the candidates.
     """
     nearest, smallest = np.full(len(prototypes.labels), -1), np.full(len(prototypes.labels), np.inf)
     blocks = list(row_slices(len(objects), row_bytes(movable, 0)))
@@ -227,7 +227,9 @@ def selects_again(selector: Any) -> bool:
 
 
 class FitLists:
-    """Exact neighbour lists of a fit, for selections again without some objects; none of very many objects.
+    """Exact neighbour lists of a fit, reused when prototypes are selected again without held-out objects.
+
+    Lists of so many objects that trials use a sample are not kept.
 
     Without the held-out objects, the lists are shorter; only neighbours at their ends, with small features, are
     missing.

@@ -17,15 +17,16 @@ Loss = Literal["auto", "relative", "softmax"]
 LOSSES: tuple[Loss, ...] = ("auto", "relative", "softmax")
 
 MANY_OBJECTS = 50_000
-"""Objects beyond which there are fewer passes, but ``FEWEST_PASSES``."""
+"""Number of objects above which there are fewer passes, but at least ``FEWEST_PASSES``."""
 
 FEWEST_PASSES = 5
+"""Smallest default number of passes."""
 
 MANY_STEEPNESS = (10.0, 80.0)
 """First and last steepness of the relative loss beyond ``FEW_OBJECTS``."""
 
 MANY_STEP = 0.2
-"""Shortest first step of the relative loss beyond ``FEW_OBJECTS``."""
+"""Smallest default length of the first step of the relative loss beyond ``FEW_OBJECTS``."""
 
 FEW_NOISE = 0.5
 """Noise of the softmax among few objects, see ``Course``."""

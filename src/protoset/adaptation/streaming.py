@@ -57,7 +57,7 @@ FALLING_OBJECTS = 12
 SHORTEST_STEPS = 0.05
 """Shortest steps, as a share of the first ones."""
 
-CHUNK = 4096
+LISTING_OBJECTS = 4096
 """Number of objects after which the length of the steps and the prototypes near each object are computed again."""
 
 FIRST_OBJECTS = 4096
@@ -154,7 +154,7 @@ class StreamedSet:
     starts : ndarray of int
         Object from which each started, as its position in the stream.
     counts : ndarray of float
-        Objects behind each, by weight.
+        Weight of the objects of its class for which the prototype was the nearest.
     exemplars : ndarray of int
         Object of its class near each, as its position in the stream.
     reaches : ndarray of float
@@ -269,7 +269,7 @@ class Stream:
         )
 
     def _with_new_classes(self, batch: Batch, weighted: np.ndarray) -> tuple[Stream, np.ndarray]:
-        """Add prototypes at objects of classes without any; their number by the share of the class in the batch."""
+        """Add prototypes at objects of classes without any, in proportion to the share of the class in the batch."""
         missing = np.setdiff1d(batch.codes[weighted], self.moving.labels)
         if not len(missing):
             return self, batch.own
@@ -315,8 +315,8 @@ class Stream:
     ) -> None:
         """Take steps on the objects, in the order of ``rows``; the prototypes move in place."""
         length = list_length(objects.movable, len(self.moving.labels), loss_of(settings))
-        for first in range(0, len(rows), CHUNK):
-            some = rows[first : first + CHUNK]
+        for first in range(0, len(rows), LISTING_OBJECTS):
+            some = rows[first : first + LISTING_OBJECTS]
             taken = objects.take(some)
             part, positions, part_own = (
                 (objects, some, own) if taken is None else (taken, np.arange(len(some)), own[some])

@@ -40,13 +40,13 @@ N_RACED = 3
 """Folds in which all courses are tried; the best one goes on to the other folds."""
 
 HELD_OUT = 0.2
-"""Share of the objects that is held out where there are more."""
+"""Share of the objects that is held out above ``FEW_OBJECTS``."""
 
 MOST_HELD_OUT = 4096
-"""Objects that are held out at most."""
+"""Largest number of held-out objects, of many."""
 
 TRIAL_OBJECTS = 16_384
-"""Objects among which a course is tried at most."""
+"""Largest number of objects among which a course is tried."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class TriedSet:
-    """Prototypes that do not know some training objects.
+    """Prototypes that have moved, if at all, without some training objects.
 
     Attributes
     ----------
@@ -251,7 +251,8 @@ def n_trial_passes(courses: list[Course], n_trials: int) -> int:
 def best_of(errors: list[Errors], courses: list[Course], n_objects: int) -> int:
     """Position of the best course: by cost among few objects, by error among many, of which many are held out.
 
-    The cost favours the relative loss, which is a part of it. Courses may have an advantage in the cost.
+    The cost contains the relative loss, so it favours courses that lower this loss. Courses may have an advantage in
+    the cost.
     """
     if n_objects <= FEW_OBJECTS:
         return min(range(len(errors)), key=lambda number: errors[number].cost - courses[number].advantage)

@@ -28,7 +28,7 @@ VECTOR_BYTES = 256
 """Largest number of bytes of the lanes that the functions for rows work on."""
 
 N_VECTORS = 4
-"""Vectors of these bytes; their additions do not wait for each other."""
+"""Number of vectors that ``VECTOR_BYTES`` are divided into; their additions do not wait for each other."""
 
 STEP_BYTES_PER_CELL = 2 * LANES // 8
 """Bytes of the steps that led to a cell in double precision: a bit for each lane whose path took a point of x alone,
@@ -248,7 +248,7 @@ def _transposed(vectors, rows):
 
 @intrinsic
 def sum_outside(typing, values, at, upper, lower, envelope_at, count):
-    """Sum of the squared distances of values from their envelopes, of ``count`` times as many as a row has lanes."""
+    """Sum of the squared distances of values from their envelopes, of ``count * vector_lanes(values)`` values."""
     del typing, at, envelope_at, count
     signature = values.dtype(values, types.intp, upper, lower, types.intp, types.intp)
 

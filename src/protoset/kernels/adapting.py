@@ -208,7 +208,7 @@ def adam_step(values, gradient, mean, square, step, number, floor):
 def list_nearest(screen, labels, codes, bounds, lists):
     """Write the columns of the smallest entries of each row to ``lists``, nearest first.
 
-    Entries from the bound of their row on are not listed; at least as many entries as a list has must be below it.
+    Only entries below the bound of the row are listed. Each row must have at least as many such entries as a list.
     The smallest entry of the object's class and that of the other classes are always listed, if need be as the last.
     """
     length = lists.shape[1]

@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
 def squared_block(series, rows, values, starts, lengths, warping, squared):
     """Write the squared distances of the series ``rows`` to others, a row of ``squared`` for each of the others.
 
-    The others are ``lengths`` rows of ``values`` from ``starts`` on. The lengths of the series must ascend.
+    Series k of the others is ``values[starts[k] : starts[k] + lengths[k]]``. The lengths of the series must ascend.
     """
     channels = values.shape[1]
     x, _, cells = _lanes(channels, int(np.diff(series.starts).max(initial=0)), 0, int(lengths.max(initial=0)) + 2)

@@ -128,14 +128,14 @@ def put_back(points, surface):
 @compiled(inline="always")
 def steepness_now(number, n_steps, first, last):
     """Steepness of the relative loss in step ``number`` of ``n_steps``: it goes from ``first`` to ``last``."""
-    passed = number / n_steps
+    passed = min(number / n_steps, 1.0)  # chunks of several sizes may take a few more steps
     return first * (1.0 - passed) + last * passed
 
 
 @compiled(inline="always")
 def falling_step(values, gradient, means, length, number, n_steps, faint):
     """Take step ``number`` of Adam against a gradient, which may be changed; its length falls to 0 in ``n_steps``."""
-    adam_step(values, gradient, means[0], means[1], length * (1.0 - number / n_steps), number, faint)
+    adam_step(values, gradient, means[0], means[1], length * max(1.0 - number / n_steps, 0.0), number, faint)
 
 
 @compiled
@@ -155,7 +155,7 @@ def change_scales(moving, by_logarithms, steps):
 
 
 class Listing(NamedTuple):
-    """Prototypes that objects look at, where these are not all.
+    """Lists of the prototypes that each object is compared with; used if there are many prototypes.
 
     Attributes
     ----------

@@ -75,7 +75,8 @@ def make_seed_work(values, n_seeds, shape):
 def seed_thresholds(values, means, first_row, step, n_neighbors, n_seeds, shape, rounding, work, thresholds):
     """Write an upper bound on the distance of the last neighbour of every ``step``-th series.
 
-    It is the largest distance of the last neighbour among the seeds: the series with the most similar ``means``.
+    The bound is the distance of the last neighbour among the seeds, plus its rounding error. The seeds are the series
+    with the most similar ``means``.
     """
     batch, apart, distances = work
     n = values.shape[0]
@@ -360,9 +361,9 @@ def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
     """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; equal lengths only.
 
     Of ties it is the first column; the third result says which rows have ties. The columns with the smallest LB_Keogh
-    are compared first, in single precision. The largest distance of the nearest of them is a limit for the other
-    columns: by LB_Keogh in both directions, then in single precision. The distances of the columns that may be the
-    nearest are computed.
+    are compared first, in single precision. The upper bound on the distance of the nearest of them is the limit for the
+    other columns: by LB_Keogh in both directions, then in single precision. The distances of the columns that may be
+    the nearest are computed.
     """
     work = NearestWork(
         batch=make_batch(shape, a.values),

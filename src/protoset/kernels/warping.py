@@ -120,11 +120,12 @@ def _any_within(cells, column, cutoffs, n_lanes):
 
 @part
 def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
-    """Whether a squared distance of the first series in the lanes to one series may be within the cut-off of its lane.
+    """Whether a squared distance of the series in the lanes to y may be within the cut-off of its lane.
 
-    All have n points. x has a row of lanes for each channel of each point; y starts at the offset ``y_at``. ``cells``
-    has a row of lanes for each point and one more. Its last row has the distances; those beyond the cut-offs are any
-    numbers beyond them. Cells that no path within the cut-offs leads to are not computed (Herrmann and Webb, 2021):
+    All series have n points. x has a row of lanes for each channel of each point. y is one series from the offset
+    ``y_at`` on, or has lanes too. ``cells`` has a row of lanes for each point and one more. If the result is True, the
+    last row has the squared distances; a number above the cut-off says only that the distance is above it. Cells that
+    no path within the cut-offs leads to are not computed (Herrmann and Webb, 2021):
 
     row above    . . x x x x . .     x: from the first cell within the cut-off of any lane to the last one, ``end``
     this row     . . . x x x x x     cells after ``end`` + 1 are computed as long as the cell to their left is within it
@@ -156,9 +157,10 @@ def warp_within(x, y, y_at, n, channels, radius, cutoffs, cells, n_lanes):
 
 @part
 def fill_lanes(lanes, size, values, starts, count):
-    """Write ``size`` items from each of ``count`` offsets on, ``starts``, to the lanes; fewer where ``values`` ends.
+    """Copy ``size`` items of each series to its lane; fewer where ``values`` ends.
 
-    Whole vectors of lanes are written: the lanes after the last series may get the first one again.
+    Series k starts at ``starts[k]``, for k below ``count``. Whole vectors of lanes are written: the lanes after the
+    last series may get the first one again.
     """
     width = vector_lanes(lanes) // N_VECTORS
     for lane in range(count, LANES):

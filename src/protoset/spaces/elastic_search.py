@@ -23,7 +23,7 @@ from protoset._progress import ProgressCallback
 from protoset.spaces._lists import RawLists
 from protoset.spaces._nearest_so_far import NearestSoFar
 from protoset.spaces.series_data import Series
-from protoset.spaces.series_search import SeriesSearch, largest_value, padded, segment_means
+from protoset.spaces.series_search import SeriesSearch, largest_value, padded, weighted_means
 
 if TYPE_CHECKING:
     from protoset.kernels.elastic import Edits, EditSeries
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from protoset.kernels.elastic_search import EditBounds, Seeds
 
 
-SEEDS_PER_NEIGHBOR = 3
+PAIR_SEEDS_PER_NEIGHBOR = 3
 """Seeds of each series, as a multiple of the neighbours to find."""
 
 
@@ -62,7 +62,7 @@ class ElasticSearch(SeriesSearch):
         points = doubles.values[:, 1 : 1 + shape.points]
         rounding = _rounding_of(points)
         single, ranges = _single_lanes(doubles, rounding.scale), _ranges_of(points, edits, shape, rounding.scale)
-        means, thresholds = segment_means(points[:, :, None] * rounding.scale), self.nearest.thresholds
+        means, thresholds = weighted_means(points[:, :, None] * rounding.scale), self.nearest.thresholds
 
         def search_seeds(first: int, step: int, _: NearestSoFar) -> tuple[int, int, int]:
             kernel.edit_thresholds(single, means, first, step, self.n_neighbors, shape, rounding, thresholds)
@@ -98,7 +98,7 @@ class ElasticSearch(SeriesSearch):
 
     def _seeds_of(self, stored: np.ndarray) -> Seeds:
         """Pairs i < j where one series has one of the smallest bounds of the other."""
-        n_seeds = min(SEEDS_PER_NEIGHBOR * self.n_neighbors, self.n - 1)
+        n_seeds = min(PAIR_SEEDS_PER_NEIGHBOR * self.n_neighbors, self.n - 1)
         by_bound = NearestSoFar(self.n, n_seeds, n_seeds)
         kernels.elastic_search.nearest_bounds(self.edit_series, self.bounds, self.edits, stored, by_bound.arrays)
         raw = by_bound.lists()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ class SeriesSearch:
         shape = kernels.single_precision.Shape(points.shape[1], points.shape[2], radius)
         rounding = rounding_of(largest_value(points), points.shape[1:], root=self.warping.root)
         single, doubles = single_series(points, radius, rounding.scale), padded(points)
-        means, thresholds = segment_means(points * rounding.scale), self.nearest.thresholds
+        means, thresholds = weighted_means(points * rounding.scale), self.nearest.thresholds
 
         n_seeds = kernel.count_seeds(self.n, self.n_neighbors)
 
@@ -111,14 +112,15 @@ class SeriesSearch:
         workers = min(_blocks.n_processors(self.n_jobs), STRIPES)
         others = [self._like_nearest() for _ in range(workers - 1)]
         own = [self.nearest, *others]
-        totals, n_done = np.zeros(3, np.int64), 0
+        totals, n_done, lock = np.zeros(3, np.int64), 0, Lock()
 
         def work(worker: int) -> list[tuple[int, int, int]]:
             nonlocal n_done
             counts = []
             for stripe in range(worker, STRIPES, workers):
                 counts.append(search(stripe, STRIPES, own[worker]))
-                n_done += 1
+                with lock:
+                    n_done += 1
                 if report and self.progress is not None:
                     pairs = self.n * (self.n - 1) // 2
                     self.progress(pairs * n_done // STRIPES, pairs)
@@ -190,10 +192,9 @@ def padded(points: np.ndarray) -> np.ndarray:
     return np.pad(flat, ((0, 0), (0, -flat.shape[1] % kernels.single_precision.PADDED_SIZE)))
 
 
-def segment_means(values: np.ndarray) -> np.ndarray:
-    """Means of the segments of each series, a row per series."""
+def weighted_means(values: np.ndarray) -> np.ndarray:
+    """Means of the segments of each series, a row per series; longer segments count more."""
     firsts = np.unique(np.linspace(0, values.shape[1], SEGMENTS + 1).astype(int)[:-1])
     lengths = np.diff(np.append(firsts, values.shape[1]))
-    # Longer segments count more, so that distances of means are comparable.
     means = np.add.reduceat(values, firsts, axis=1) / np.sqrt(lengths)[:, None]
     return means.reshape(len(values), -1).astype(np.float32)
