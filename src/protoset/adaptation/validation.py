@@ -27,7 +27,7 @@ from protoset.adaptation.descent import (
     row_bytes,
 )
 from protoset.selectors._distinct import DistinctObjects
-from protoset.selectors.size import copies_of
+from protoset.selectors.size import copies_in_fold, copies_of
 from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
@@ -126,12 +126,10 @@ def held_out_shares(
     n_parts = max(round(1 / HELD_OUT), -(-n // MOST_HELD_OUT)) if is_one else N_FOLDS
     shuffled, copies = generator.permutation(n), np.ones(n) if is_subsampled(objects) else copies_of(objects)
     by_class = shuffled[np.argsort(objects.codes[shuffled], kind="stable")]
-    ends = np.append(0.0, np.cumsum(copies[by_class]))
+    copies = copies[by_class]
     for part in range(1 if is_one else n_parts):
-        # How many of the first copies, up to each end, go to this part.
-        dealt = np.floor((ends + n_parts - 1 - part) / n_parts)
         shares = np.empty(n)
-        shares[by_class] = np.diff(dealt) / copies[by_class]
+        shares[by_class] = copies_in_fold(copies, n_parts, part) / copies
         yield shares
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from protoset.kernels._compile import compiled, part, plain
 from protoset.kernels._lanes import LANES, lane_rows
 from protoset.kernels.elastic import edit_radius, edit_within
-from protoset.kernels.series import FINITE_MATH, band_radius, dtw_within, longest_length
+from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH, band_radius, dtw_within, longest_length
 from protoset.kernels.series_search import SLACK
 from protoset.kernels.warping import fill_lanes, used_lanes, warp_within
 
@@ -24,7 +24,7 @@ def _squared(cutoff, root):
     """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
     if not root:
         return cutoff
-    return cutoff * cutoff * (1.0 + 1e-12) if cutoff >= 0.0 else -1.0
+    return cutoff * cutoff * CUTOFF_MARGIN if cutoff >= 0.0 else -1.0
 
 
 @part

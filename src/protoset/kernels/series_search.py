@@ -11,7 +11,7 @@ from protoset.kernels._compile import ZERO, compiled, part, plain
 from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import kth_smallest_of, push
-from protoset.kernels.series import band_radius, dtw, dtw_within, longest_length, point_cost
+from protoset.kernels.series import CUTOFF_MARGIN, band_radius, dtw, dtw_within, longest_length, point_cost
 from protoset.kernels.single_precision import Batch, keogh, largest_distance, limit_of, make_batch, warp_batch
 
 SLACK = 1.0 - 1e-10
@@ -40,7 +40,7 @@ def kim(a, b):
 @part
 def _squared(threshold, root):
     """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
-    return threshold * threshold * (1.0 + 1e-12) if root else threshold
+    return threshold * threshold * CUTOFF_MARGIN if root else threshold
 
 
 @part

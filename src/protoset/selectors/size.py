@@ -118,12 +118,15 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
     order = np.argsort(objects.order) if random_state is None else random_state.permutation(len(objects))
     by_class = order[np.argsort(objects.codes[order], kind="stable")]
     copies = copies_of(objects)
-    ends = np.append(0.0, np.cumsum(copies[by_class]))
-    # Number of copies, counted up to each end, that go to each fold.
-    dealt = np.floor((ends + n_folds - 1 - np.arange(n_folds)[:, None]) / n_folds)
     shares = np.empty((n_folds, len(objects)))
-    shares[:, by_class] = np.diff(dealt, axis=1)
+    shares[:, by_class] = [copies_in_fold(copies[by_class], n_folds, fold) for fold in range(n_folds)]
     return shares * (objects.counts / copies)
+
+
+def copies_in_fold(copies: np.ndarray, n_folds: int, fold: int) -> np.ndarray:
+    """Copies of each object that go to a fold, if all copies go to the folds in turn."""
+    ends = np.append(0.0, np.cumsum(copies))
+    return np.diff(np.floor((ends + n_folds - 1 - fold) / n_folds))
 
 
 def copies_of(objects: DistinctObjects) -> np.ndarray:
