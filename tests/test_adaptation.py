@@ -442,6 +442,16 @@ def test_the_automatic_size_is_that_of_moved_sets(blobs):
     assert moves.score(queries, truth) >= stays.score(queries, truth)
 
 
+def test_the_automatic_number_of_moved_prototypes_grows_with_the_root_of_the_number_of_objects(monkeypatch, blobs):
+    X, y, *_ = blobs
+    monkeypatch.setattr(size, "SAMPLE_OBJECTS", 100)
+    curve = PrototypeClassifier(Refined(REPS())).fit(X, y).selector_.size_curve_
+    np.testing.assert_allclose(curve.rates[-3:], np.array(size.ADAPTED_RATES[-3:]) / 2)
+    assert curve.sizes[-1] == 40  # a fifth of 100 objects is 20
+    stays = PrototypeClassifier(Refined(REPS()), adapt=False).fit(X, y).selector_.size_curve_
+    np.testing.assert_allclose(stays.rates[-3:], size.REFINED_RATES[-3:])
+
+
 # courses
 
 

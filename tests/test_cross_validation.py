@@ -16,6 +16,7 @@ from protoset.models.cross_validation import (
     SHORT_REFINEMENT,
     at_size,
     draw_by_content,
+    error_of,
     moves_of,
     stratified_folds,
 )
@@ -161,6 +162,17 @@ def test_the_order_of_the_rows_does_not_matter():
         for space, labels in ((SPACE, Y), (shuffled, Y[order]))
     ]
     assert errors[0] == errors[1]
+
+
+def test_moved_prototypes_of_many_objects_are_measured_among_many():
+    """A sample of 2,000 objects would be too few for the prototypes to move among."""
+    many, labels = overlapping(2_600, d=2, seed=2)
+    classifier = PrototypeClassifier(Refined(REPS(40))).fit(many, labels)
+    measured = error_of(classifier, make_space(many), labels)
+    assert measured.how == "held-out objects"
+    assert (measured.error, measured.n_objects) == (classifier.calibration_.errors["nearest"], 520)
+    uncalibrated = PrototypeClassifier(Refined(REPS(40)), calibrate=False).fit(many, labels)
+    assert error_of(uncalibrated, make_space(many), labels).n_objects == 2_000
 
 
 def test_many_objects_are_sampled_and_few_are_enough(monkeypatch):

@@ -17,6 +17,7 @@ from protoset._report.objects import significant
 from protoset._report.stops import Stop, curve_measure
 from protoset.evaluation import estimate_error
 from protoset.models import CrossValidation, ReferenceErrors, vote_of_neighbors
+from protoset.models.cross_validation import is_measured_among_many
 from protoset.selectors import REPS
 from protoset.selectors.size import SAMPLE_OBJECTS
 
@@ -29,7 +30,8 @@ def measure_set(inputs: ReportInputs, stops: Sequence[Stop], predicted: np.ndarr
         measure = curve_measure(inputs.selector, inputs.rule)
         # The error along the curve may be that of sets that moved where this set did not, or the reverse.
         is_other_set = inputs.has_moved_curve != (inputs.moved is not None)
-        if measure is not None and (measure != "error" or is_other_set):
+        is_of_few = inputs.classifier is not None and is_measured_among_many(inputs.classifier, inputs.train.n_objects)
+        if measure is not None and (measure != "error" or is_other_set or is_of_few):
             measure = None
             error, standard_error = inputs.held_out_error.error, inputs.held_out_error.standard_error
         if measure is None and inputs.held_out_error.how != "cross-validation":

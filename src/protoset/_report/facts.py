@@ -115,6 +115,10 @@ def _calibration(inputs: ReportInputs) -> list[list[str]]:
     if calibration is None:
         return []
     rows = [["calibrated by", f"{calibration.n_objects:,} {HELD_OUT_NAMES[calibration.how]}"]]
+    adaptation = inputs.adaptation
+    is_before_moves = calibration.how == FOLDS and inputs.train.kind == "series"
+    if is_before_moves and adaptation is not None and adaptation.has_moved:
+        rows.append(["probabilities", "those of the prototypes before their moves, so rather too low"])
     # The page states no error on objects that took part in the selection.
     if len(calibration.errors) > 1 and calibration.how != LEAVE_ONE_OUT:
         rows += [[f"held-out error of {name}", f"{100 * error:.1f} %"] for name, error in calibration.errors.items()]

@@ -32,8 +32,7 @@ def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> 
     movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
     if movable is None:
         raise ValueError(
-            f"the prototypes cannot move: {why_unmovable(space)}; with PrototypeClassifier(adapt=False) they stay "
-            "where they are"
+            f"the prototypes cannot move: {why_unmovable(space)}; leave adapt=True out, and they stay where they are"
         )
     return movable
 

@@ -253,6 +253,7 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
     import numpy as np
 
     from protoset.models import training_rows
+    from protoset.models.cross_validation import is_measured_among_many
 
     rows = training_rows(dataset)
     classes, counts = np.unique(dataset.labels[rows], return_counts=True)
@@ -263,6 +264,7 @@ def _document(dataset: Dataset, fitted: DataModel, seconds: float) -> dict[str, 
     # The curve has the errors of the nearest prototypes, of moved sets where sets were to move; other sets are
     # measured on their own.
     is_of_curve = (adaptation is None or adaptation.has_moved) and fitted.classifier.rule_ == "nearest"
+    is_of_curve &= not is_measured_among_many(fitted.classifier, len(rows))
     name = type(getattr(selector, "selector_", selector)).__name__
     return {
         "data": {

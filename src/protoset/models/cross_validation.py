@@ -23,7 +23,7 @@ from protoset.adaptation.checks import check_movable
 from protoset.adaptation.selected import move_selected
 from protoset.classifier import PrototypeClassifier
 from protoset.decisions import RULES, RuleName
-from protoset.decisions.held_out import LEAVE_ONE_OUT
+from protoset.decisions.held_out import LEAVE_ONE_OUT, PART
 from protoset.models.known_distances import KnownDistances
 from protoset.neighbors import NeighborSearch
 from protoset.selectors import BaseSelector, Refined
@@ -150,13 +150,13 @@ def cross_validated_error(
 def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.ndarray) -> CrossValidation:
     """Measure the error of a fitted classifier on held-out training objects.
 
-    The error comes from :func:`cross_validated_error`. If the prototypes moved and the rule is not "nearest", it is the
-    error that their calibration measured.
+    The error comes from :func:`cross_validated_error`. If the prototypes moved, it is the error that their calibration
+    measured, if the rule is not "nearest" or :func:`is_measured_among_many`.
     """
     moves = moves_of(classifier)
     if moves is None:
         return cross_validated_error(classifier.selector_, space, labels, rule=classifier.rule)
-    if classifier.rule_ == "nearest":
+    if classifier.rule_ == "nearest" and not is_measured_among_many(classifier, len(labels)):
         return cross_validated_error(classifier.selector_, space, labels, moves=moves)
     calibration = classifier.calibration_
     if calibration is None or classifier.rule_ not in calibration.errors:
@@ -168,6 +168,17 @@ def error_of(classifier: PrototypeClassifier, space: TrainingSpace, labels: np.n
     is_seen = calibration.how == LEAVE_ONE_OUT
     deviation = float(np.sqrt(error * (1.0 - error) / n))
     return CrossValidation(error, deviation, n, "seen objects" if is_seen else "held-out objects")
+
+
+def is_measured_among_many(classifier: PrototypeClassifier, n_objects: int) -> bool:
+    """Whether the calibration measured moved prototypes among more objects than a cross-validation uses.
+
+    Prototypes that move among 2,000 objects can have several times the error of those that move among all.
+    """
+    if n_objects <= SAMPLE_OBJECTS or moves_of(classifier) is None:
+        return False
+    calibration = classifier.calibration_
+    return calibration is not None and calibration.how == PART and classifier.rule_ in calibration.errors
 
 
 def moves_of(classifier: PrototypeClassifier) -> AdaptSettings | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
@@ -60,7 +61,8 @@ class SizeCurve(Displayed):
     Attributes
     ----------
     rates : ndarray
-        Selection rates.
+        Selection rates of the whole training set. Moved sets of many objects are measured on a sample, at larger
+        rates.
     sizes : ndarray of int
         Number of prototypes of the whole training set at each rate.
     errors, standard_errors : ndarray
@@ -206,10 +208,14 @@ def refined_size_curve(
     Works on at most ``SAMPLE_OBJECTS`` objects (one per class if there are more classes), with short refinements.
     Without ``has_swaps`` the sets are not refined before ``finish``. ``rank`` maps the space and the objects of a
     training part to a ranking, best first. The refinements run in ``n_jobs`` threads.
+
+    Of many objects, a smaller share of moved prototypes is enough: their number grows with the square root of the
+    number of objects.
     """
-    rates = REFINED_RATES if finish is None else ADAPTED_RATES
-    sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
     n_sampled = max(SAMPLE_OBJECTS, len(objects.classes))
+    growth = 1.0 if finish is None else max(1.0, math.sqrt(len(objects) / n_sampled))
+    rates = REFINED_RATES if finish is None else [rate / growth for rate in ADAPTED_RATES]
+    sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
     if len(sample) > n_sampled:
         sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
@@ -224,7 +230,7 @@ def refined_size_curve(
         train_space = make_space(matrix[np.ix_(train, train)], "precomputed")
         ranking, masses = rank(train_space, training), training.class_masses(class_weight)
         counts, costs = training.counts, training.costs(refining_class_weight)
-        n_fewest = resolve_size(min(sizes), training.class_sizes, allocation)
+        n_fewest = resolve_size(min(sizes) * growth, training.class_sizes, allocation)
         candidates = distances_for(train_space, n_fewest, counts) if has_swaps else None
         totals = training.class_counts
 
@@ -244,7 +250,9 @@ def refined_size_curve(
     def reserve(training: DistinctObjects) -> np.random.RandomState:
         return reserve_draws(random_state, len(training), HASTY) if _has_several_classes(training) else random_state
 
-    return _measure(sizes, objects, prepare, allocation, rule, scoring, random_state, progress, reserve, n_jobs)
+    return _measure(
+        sizes, objects, prepare, allocation, rule, scoring, random_state, progress, reserve, n_jobs, growth=growth
+    )
 
 
 def _has_several_classes(training: DistinctObjects) -> bool:
@@ -252,7 +260,7 @@ def _has_several_classes(training: DistinctObjects) -> bool:
     return len(training.classes) > 1
 
 
-def _sizes(rates: tuple[float, ...], objects: DistinctObjects, allocation: Allocation) -> dict[float, int]:
+def _sizes(rates: Iterable[float], objects: DistinctObjects, allocation: Allocation) -> dict[float, int]:
     """Number of prototypes at each rate; if several rates give the same number, the lowest rate is kept."""
     sizes: dict[int, float] = {}
     for rate in rates:
@@ -289,8 +297,10 @@ def _measure(
     progress: ProgressCallback | None,
     reserve: Callable[[DistinctObjects], Any] = lambda _: None,
     n_jobs: int | None = 1,
+    *,
+    growth: float = 1.0,
 ) -> SizeCurve:
-    """Measure the errors at each rate over the folds.
+    """Measure the errors at each rate, multiplied by ``growth``, over the folds.
 
     ``prepare`` maps the training objects, the held-out objects and the former with their counts to a ``CodesAtSize``.
     ``reserve`` returns the generator of a set, if sets are drawn. Folds and sizes are measured in ``n_jobs`` threads;
@@ -308,7 +318,7 @@ def _measure(
         choices = workers(delayed(prepare)(fold.train, fold.held_out, fold.training) for fold in together)
         predictions = iter(
             workers(
-                delayed(choose)(resolve_size(rate, fold.training.class_sizes, allocation), draw)
+                delayed(choose)(resolve_size(rate * growth, fold.training.class_sizes, allocation), draw)
                 for fold, choose, fold_draws in zip(together, choices, draws, strict=True)
                 for rate, draw in zip(sizes, fold_draws, strict=True)
             )

@@ -64,7 +64,7 @@ function testNote(error) {
 function validationNote(error, references) {
   const others = `1-NN and k-NN classify ${references.n_measured < model.summary.n_train ? count(references.n_measured) + " training objects" : "each training object"} by all others.`;
   if (error.measured_on === "held-out objects") {
-    return `The error with the prototypes is measured on ${count(error.n_measured)} training objects, by prototypes that were chosen and moved without them. ± is its standard error. ${others}`;
+    return `The error with the prototypes is measured on ${count(error.n_measured)} training objects that took no part in the moves. ± is its standard error. ${others}`;
   }
   if (error.measured_on === "seen objects") {
     return `The error with the prototypes is measured on ${count(error.n_measured)} training objects that took part in the selection, so it is too small. Only test objects tell the error of this set. ${others}`;
@@ -84,9 +84,13 @@ function isOtherSet(stop) {
   return stop.chosen && stop.error !== null && model.stops.length > 1 && model.summary.moved_curve !== stop.moved;
 }
 
+// Whether the error of the chosen set is known from its calibration, better than from the curve.
+function isCalibrated(stop) {
+  return stop.chosen && !["test", "cross-validation"].includes(model.summary.error.measured_on);
+}
+
 function stopError(stop) {
-  const isOfCalibration = model.stops.length === 1 && model.summary.error.measured_on !== "test";
-  return stop.error === null || isOtherSet(stop) || isOfCalibration ? model.summary.error : { measured_on: "cross-validation", ...stop };
+  return stop.error === null || isOtherSet(stop) || isCalibrated(stop) ? model.summary.error : { measured_on: "cross-validation", ...stop };
 }
 
 // The name of the error of a stop: errors along the curve may be of another measure.
@@ -108,7 +112,10 @@ function chosenText() {
 function stopKind(stop) {
   const isCurveMoved = model.summary.moved_curve;
   if (stop.chosen) {
-    if (!isOtherSet(stop)) return chosenText();
+    if (!isOtherSet(stop)) {
+      const isOnCurve = isCalibrated(stop) && stop.error !== null && model.stops.length > 1;
+      return chosenText() + (isOnCurve ? `; the curve, ${percent(stop.error)} here, is measured among fewer objects` : "");
+    }
     return `${chosenText()}; the curve, ${percent(stop.error)} here, is about sets ${isCurveMoved ? "that move" : "before any moves"}`;
   }
   if (!stop.kept) return "its prototypes are not on this page; those below are of the chosen set";

@@ -48,7 +48,7 @@ function answerRow(prototype, deciding) {
   const decided = prototype.index === deciding.index;
   const cells = [
     el("td", { class: "numeric" }, prototype.rank),
-    el("th", { scope: "row" }, el("span", { class: "with-thumb" }, thumb(...valuesOf(prototype.index), codeOf(prototype.index)), objectLink(prototype.index))),
+    el("th", { scope: "row" }, el("span", { class: "with-thumb" }, thumb(objects, realCase(prototype.index), codeOf(prototype.index)), objectLink(prototype.index))),
     el("td", {}, classTag(codeOf(prototype.index))),
     el("td", { class: "numeric" }, prototype.distance === null ? "" : number(prototype.distance)),
   ];

@@ -6,7 +6,7 @@ const suspects = { all: false };
 
 // An object that is named by its index on the page, -1 for none, and its id.
 function namedObject([index, id]) {
-  return index < 0 ? isolate(id) : pictured(...valuesOf(index), codeOf(index), objectLink(index));
+  return index < 0 ? isolate(id) : pictured(objects, realCase(index), codeOf(index), objectLink(index));
 }
 
 function labelTag([code, label]) {
