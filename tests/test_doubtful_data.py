@@ -48,7 +48,8 @@ def test_a_column_of_unique_texts(selector):
     expected = (
         "metric='auto' takes the column 'note' (100 categories in 100 objects) as categories; hardly any two objects "
         "share one, so that nearly all distances grow by the same amount and prototypes stand for themselves alone; "
-        "leave the column out, group the values, or compare one column of texts alone by metric='levenshtein'"
+        "leave the column out, group the values, convert dates to a datetime type, or compare one column of texts "
+        "alone by metric='levenshtein'"
     )
     assert caught(lambda: selector.fit(frame(), Y)) == [expected]
     assert caught(lambda: PrototypeClassifier(selector).fit(frame(), Y)) == [expected]

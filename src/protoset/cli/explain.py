@@ -97,7 +97,9 @@ def _find(queries: Queries, row: int | None, id_: str | None) -> int:
             raise ValueError(f"--row {row} is not in the file, which has the rows 0 to {len(queries) - 1}")
         return row
     if queries.ids is None:
-        raise ValueError(f"--id {id_!r}: the file has no ids; use --row NUMBER")
+        raise ValueError(
+            f"--id {id_!r}: the file has no ids; use --row NUMBER, or name the column of ids in protoset select --id COLUMN"
+        )
     rows = [position for position, name in enumerate(queries.ids.tolist()) if name == id_]
     if len(rows) == 1:
         return rows[0]

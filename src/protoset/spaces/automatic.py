@@ -52,7 +52,8 @@ def warn_of_columns(columns: Iterable[tuple[Any, Iterable[Any]]], stacklevel: in
         warnings.warn(
             f"metric='auto' takes the {what} {', '.join(doubts[:3])}{more} as categories; hardly any two objects share "
             "one, so that nearly all distances grow by the same amount and prototypes stand for themselves alone; "
-            f"leave the {what} out, group the values, or compare one column of texts alone by metric='levenshtein'",
+            f"leave the {what} out, group the values, convert dates to a datetime type, or compare one column of texts "
+            "alone by metric='levenshtein'",
             DoubtfulDataWarning,
             stacklevel=stacklevel + 1,
         )
