@@ -98,7 +98,7 @@ def _find(queries: Queries, row: int | None, id_: str | None) -> int:
         return row
     if queries.ids is None:
         raise ValueError(
-            f"--id {id_!r}: the file has no ids; use --row NUMBER, or name the column of ids in protoset select --id COLUMN"
+            f"--id {id_!r}: the file has no ids; use --row NUMBER, or name the ids in protoset select --id COLUMN"
         )
     rows = [position for position, name in enumerate(queries.ids.tolist()) if name == id_]
     if len(rows) == 1:
