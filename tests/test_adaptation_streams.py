@@ -167,7 +167,7 @@ del X
 X = np.load(path, mmap_mode="r")
 if is_small:
     _blocks.BLOCK_BYTES, descent.CHUNK_OBJECTS, adapting.CHUNK_OBJECTS = 2**18, 2**9, 2**9
-    adapting.TRIAL_OBJECTS = validation.TRIAL_OBJECTS = 500
+    validation.TRIAL_OBJECTS = 500
     validation.MOST_HELD_OUT = 200
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import threading
+import time
 import zipfile
 
 import numpy as np
@@ -18,7 +19,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import get_tags
 
-from protoset import REPS, FileFormatError, NeighborSearch, PrototypeClassifier, _blocks, load, save
+from protoset import REPS, FileFormatError, NeighborSearch, PrototypeClassifier, Refined, _blocks, load, save
+from protoset.selectors import RandomSelector, _refinable_set
 from protoset.spaces import DISSIMILARITIES, _pair_evaluation, callables, make_space
 from protoset.spaces._pair_evaluation import as_dissimilarity
 from protoset.spaces._plain_objects import Encoder, decode
@@ -261,6 +263,29 @@ def test_threads_where_something_cannot_be_pickled(what, monkeypatch):
     assert calls == [os.getpid()] * (30 * 29)
     expected = make_space(X, metric).kneighbors(4, limit=30)
     np.testing.assert_array_equal(got.indices, expected.indices)
+
+
+@pytest.mark.parametrize("selector", [RandomSelector(6, random_state=0), Refined(REPS(6), n_starts=2, n_jobs=2)])
+def test_a_function_is_not_called_by_several_threads_at_once(selector, monkeypatch):
+    monkeypatch.setattr(callables, "KNOWN_BYTES", 0)  # distances are not kept
+    monkeypatch.setattr(_refinable_set, "plan_candidates", lambda n_objects, n_neighbors: (20, 0))
+    X, y = overlapping(60)
+    inside, overlaps = threading.Lock(), []
+
+    def distance(a, b):
+        is_alone = inside.acquire(blocking=False)
+        time.sleep(1e-5)  # lets other threads go on
+        if is_alone:
+            inside.release()
+        else:
+            overlaps.append(1)
+        return float(np.abs(a - b).sum())
+
+    ranking = getattr(selector, "selector", selector)
+    ranking.set_params(metric=distance)
+    answers = [PrototypeClassifier(selector, n_jobs=n).fit(list(X), y).predict_proba(list(X[:9])) for n in (1, 2)]
+    assert not overlaps
+    np.testing.assert_array_equal(*answers)
 
 
 def test_an_interrupt_stops_the_search():

@@ -235,9 +235,13 @@ def wide_keel(n_columns):
 
 
 def cpu_seconds(function, *arguments):
-    start = time.process_time()
-    function(*arguments)
-    return time.process_time() - start
+    """CPU seconds of the fastest of three calls."""
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        function(*arguments)
+        seconds.append(time.process_time() - start)
+    return min(seconds)
 
 
 @pytest.mark.parametrize("form", ["csv", "keel", "queries"])
@@ -254,7 +258,7 @@ def test_the_time_grows_as_the_number_of_columns_and_not_faster(form, tmp_path):
 
     read_columns(100)
     # 10 if it grows as the number of columns, 100 if it grows as its square.
-    assert read_columns(40_000) < 40 * read_columns(4_000)
+    assert read_columns(40_000) < 50 * read_columns(4_000)
 
 
 def test_a_data_frame_becomes_a_data_set():

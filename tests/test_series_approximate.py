@@ -280,11 +280,11 @@ def test_too_little_memory_is_refused_before_the_search():
 
 def test_the_estimate_counts_the_arrays_of_a_round():
     n, k, length = 50_000, 30, 128
-    estimate = series_search_bytes(k, length * 8, 16, n, on_disk=False)
+    estimate = series_search_bytes(k, length * 8, (16, 8, 4), 1, n, on_disk=False)
     lists, edges = k * 12, 2 * k * (3 * 4 + 2)
     assert estimate > n * (length * 8 + lists + edges)
     assert estimate < 3e9
-    assert series_search_bytes(k, length * 8, 16, n, on_disk=True) <= estimate
+    assert series_search_bytes(k, length * 8, (16, 8, 4), 1, n, on_disk=True) <= estimate
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(1, 20), st.integers(1, 2))

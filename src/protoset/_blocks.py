@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
@@ -34,16 +35,41 @@ def n_processors(n_jobs: int | None) -> int:
     return min(effective_n_jobs(n_jobs), cpu_count())
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Limit the BLAS of NumPy and SciPy to one thread: results do not depend on threads, and ours do not wait for them.
+class _OneBlasThread:
+    """Limits BLAS while any thread is inside: the first one to enter sets the limit, the last one to leave lifts it."""
 
-    The libraries are looked up once: a look-up takes as long as moving prototypes among few objects.
+    def __init__(self) -> None:
+        self._lock, self._n_inside = Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._limit = _loaded_libraries().limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+            self._n_inside += 1
+
+    def __exit__(self, *raised: Any) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                self._limit.__exit__(*raised)
+
+
+_INSIDE = _OneBlasThread()
+"""The limit of this process, as its libraries have one number of threads for all callers."""
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Let BLAS use one thread: results then do not depend on their number, and workers do not compete with them.
+
+    A function that starts threads enters before they do: threadpoolctl lets only the thread that set a limit lift it.
     """
-    return _loaded_libraries().limit(limits=1, user_api="blas")
+    return _INSIDE
 
 
 @cache
 def _loaded_libraries() -> ThreadpoolController:
+    """Return the libraries, looked up once: a look-up takes as long as moving prototypes among few objects."""
     return ThreadpoolController()
 
 

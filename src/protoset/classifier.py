@@ -91,7 +91,7 @@ class PrototypeClassifier(ClassifierMixin, StreamedClassifier):
         Label of refused queries. It must not be a label of the training set. ``"auto"`` is -1 if the labels are
         numbers, else "unknown".
     n_jobs : int, optional
-        Number of workers for predictions and for the adaptation. It does not change any result.
+        Number of workers for predictions, the adaptation and the calibration. It does not change any result.
 
     Attributes
     ----------

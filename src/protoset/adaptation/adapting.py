@@ -35,7 +35,6 @@ from protoset.adaptation.checks import (
 from protoset.adaptation.descent import CHUNK_OBJECTS, Course, MovingSet, WeightedObjects, descend, row_bytes
 from protoset.adaptation.settings import AdaptSettings, Loss
 from protoset.adaptation.validation import (
-    TRIAL_OBJECTS,
     Attempts,
     Errors,
     Trial,
@@ -44,6 +43,7 @@ from protoset.adaptation.validation import (
     is_subsampled,
     measure,
     n_trial_passes,
+    sample_of_trial,
     should_move,
     try_courses,
 )
@@ -79,7 +79,7 @@ class Adaptation(Brief):
         scale multiplies the squared differences of its attribute; under "cityblock" and "gower" its square root
         multiplies the absolute differences.
     loss : str
-        The loss of the moves: "relative" or "softmax". If nothing moved, that of the first course.
+        The loss of the chosen course: "relative" or "softmax". If the trials chose none, the loss of the first course.
     objective_before, objective_after : float
         Mean relative loss of the training objects, by weight: with the given prototypes, and with the moved
         prototypes. For very many objects, the mean over a sample.
@@ -185,8 +185,8 @@ def adapt(
     Notes
     -----
     The prototypes move only if, on held-out training objects, the error does not rise and the sum of error and mean
-    loss falls; for series, if the error does not rise. Moves among all objects that end with an error above both the
-    error before and the error on held-out objects are undone.
+    loss falls; for series, if the error does not rise. Moves among all objects are undone if the error on the training
+    objects is then above both errors before the moves: on the training objects and on the held-out objects.
 
     Prototypes that were selected from all objects have too low errors on held-out objects. For ``REPS`` and
     ``Refined(REPS())``, :class:`PrototypeClassifier` therefore selects again without the held-out objects.
@@ -367,8 +367,7 @@ def _trials(
     trials = []
     for shares in held_out_shares(objects, random_state, one=movable.is_costly):
         seen, held_out = np.flatnonzero(shares < 1), np.flatnonzero(shares)
-        if len(seen) > TRIAL_OBJECTS:
-            seen = np.sort(random_state.permutation(seen)[:TRIAL_OBJECTS])
+        seen = sample_of_trial(seen, random_state)
         first = start
         if select is not None:
             kept, _ = select(seen, (objects.counts * (1 - shares))[seen])

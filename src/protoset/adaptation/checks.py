@@ -32,7 +32,8 @@ def check_movable(space: TrainingSpace, training: TrainingSet | None = None) -> 
     movable = space.movable if training is None or training.is_plain else space.movable_among(training.rows)
     if movable is None:
         raise ValueError(
-            f"the prototypes cannot move: {why_unmovable(space)}; leave adapt=True out, and they stay where they are"
+            f"the prototypes cannot move: {why_unmovable(space)}; choose one of these metrics, or keep the prototypes "
+            "where they are with PrototypeClassifier(adapt=False)"
         )
     return movable
 

@@ -3,8 +3,8 @@
     chunk of objects -> lists of nearby prototypes -> batches: distances, loss, gradients, step of Adam -> next chunk
 
 The lengths of the steps come from the typical distance of an object to its nearest prototype and fall to 0.
-A prototype does not count as a neighbour of the object that it started from: near that object it would say nothing
-about others. Vectors take their steps in compiled code, see ``kernels.moving``.
+A prototype does not count as a neighbour of the object that it started from: its distance to that object would be 0,
+which says nothing about new objects. Vectors take their steps in compiled code, see ``kernels.moving``.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ SMALLEST_BATCH = 16
 LARGEST_BATCH = 256
 
 TYPICAL_OBJECTS = 4096
-"""Objects by which the typical distance is measured at most."""
+"""Largest number of objects from which the typical distance is measured."""
 
 MANY_PROTOTYPES = 512
-"""Prototypes beyond which an object looks at those near it only."""
+"""Number of prototypes above which the relative loss of an object uses only the nearest ones."""
 
 MANY_IN_SOFTMAX = 192
-"""The same for the softmax, where an object pulls all prototypes that it looks at."""
+"""The same for the softmax, where each object pulls all prototypes of its list."""
 
 LISTED_PROTOTYPES = 32
-"""Prototypes that an object looks at then."""
+"""Length of the list of nearest prototypes of an object."""
 
 LISTED_IN_SOFTMAX = 24
 """The same for the softmax."""
@@ -75,17 +75,17 @@ COSTLY_LISTING_FACTOR = 4
 """The same for costly objects, whose lists take much of the time of their moves."""
 
 CHUNK_OBJECTS = 2**16
-"""Objects in memory at once, where there are more."""
+"""Largest number of objects of a chunk, which is in memory at once."""
 
 CHUNK_COORDINATE_BYTES = 2**29
-"""Memory of the coordinates of these objects in double precision at most."""
+"""Largest memory of the coordinates of a chunk, in double precision."""
 
 CHUNK_BLOCKS = 16
-"""Blocks of consecutive objects, from anywhere, that make up a chunk."""
+"""Number of blocks of consecutive objects in a chunk; the blocks are drawn at random."""
 
 
 Watch = Callable[["MovingSet", float], bool]
-"""Told the prototypes and the share of a pass after each chunk; ends a descent by returning True."""
+"""Called after each chunk with the prototypes and the share of a pass; returns True to end the descent."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class WeightedObjects:
     codes : ndarray of int
         Class of each object.
     weights : ndarray of float
-        What an error on each costs; 1 on average.
+        Cost of an error on each object; the mean is 1.
     """
 
     movable: MovableObjects
@@ -179,7 +179,7 @@ class WeightedObjects:
 
     @classmethod
     def of(cls, movable: MovableObjects, objects: DistinctObjects, class_weight: ClassWeight) -> WeightedObjects:
-        """Distinct objects, each with the cost of its class as often as it occurs."""
+        """Distinct objects; the weight of each is its number of copies times the cost of its class."""
         weights = objects.counts * objects.costs(class_weight)
         return cls(movable, objects.codes, weights / weights.mean())
 
@@ -210,7 +210,7 @@ def row_bytes(movable: MovableObjects, n_prototypes: int) -> int:
 
 
 def list_length(movable: MovableObjects, n_prototypes: int, loss: str) -> int:
-    """Prototypes that an object looks at; 0 where it looks at all."""
+    """Length of the lists of nearest prototypes; 0 if the loss uses all prototypes."""
     many, length = (MANY_IN_SOFTMAX, LISTED_IN_SOFTMAX) if loss == "softmax" else (MANY_PROTOTYPES, LISTED_PROTOTYPES)
     return (movable.n_listed or length) if n_prototypes > (movable.n_listed or many) else 0
 
@@ -224,7 +224,7 @@ def is_listing_pass(number: int, movable: MovableObjects) -> bool:
 
 
 def typical_distance(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray) -> float:
-    """Median distance of an object to its nearest prototype; of many objects, of some from everywhere among them."""
+    """Median distance of an object to its nearest prototype; many objects are sampled evenly."""
     some = rows[:: max(1, -(-len(rows) // TYPICAL_OBJECTS))]
     nearest = objects.distances(prototypes, some)[0].min(axis=1)
     nearest = nearest[np.isfinite(nearest)]
@@ -276,7 +276,7 @@ def move_to_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndar
 def gather_at_means(objects: WeightedObjects, prototypes: MovingSet, rows: np.ndarray, spread: float) -> None:
     """Move each prototype towards the mean of its class, to a share of its distance from the mean.
 
-    Of a coordinate that all objects of the class lack, the prototype keeps its value.
+    If all objects of the class lack a coordinate, the prototype keeps its own value.
     """
     movable, points = objects.movable, prototypes.moved.points
     if movable.coordinates is None:

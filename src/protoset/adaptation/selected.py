@@ -195,7 +195,8 @@ def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototyp
         for code in np.unique(prototypes.labels):
             columns = np.flatnonzero(prototypes.labels == code)
             rows = everything[objects.codes[block] == code] - first
-            some, entries = Moved(prototypes.moved.points[columns], prototypes.moved.scales), _entries(columns)
+            some = Moved(prototypes.moved.points[columns], prototypes.moved.scales)
+            entries = np.arange(len(columns))[:, None]  # each prototype as the one entry of the list of an object
             parts = list(row_slices(len(rows), len(columns) * 8))
             for part in parts:
                 proposed = rows[part][taken.screen(rows[part], some).argmin(axis=0)]
@@ -207,11 +208,6 @@ def nearest_of_class(movable: MovableObjects, objects: DistinctObjects, prototyp
                 nearest[columns[is_nearer]] = proposed[is_nearer] + first
                 smallest[columns[is_nearer]] = distances[is_nearer]
     return nearest
-
-
-def _entries(columns: np.ndarray) -> np.ndarray:
-    """Each prototype as the one entry of the list of an object."""
-    return np.arange(len(columns))[:, None]
 
 
 def class_weight_of(selector: Any) -> Any:

@@ -50,13 +50,15 @@ SHORT_ADVANTAGE = 0.03
 """Advantage of the short course in the choice, see ``Course``: it overfits least, and the choice itself overfits."""
 
 LONG_SOFTMAX = 2.5
-"""Passes of the softmax among many objects, as a multiple of those of the relative loss: it goes on to gain."""
+"""Passes of the softmax among many objects, as a multiple of those of the relative loss: the softmax still improves
+after so many passes."""
 
 MOST_CLASSES_WITHOUT_SOFTMAX = 2
-"""Largest number of classes for which the softmax is not tried among few objects: it is hardly ever the best there."""
+"""Largest number of classes for which the softmax is not tried among few objects: with so few classes it is rarely the
+best course."""
 
 TRIAL_PASSES = 20
-"""Passes of a trial among many objects at most: fewer than in the moves, but enough to tell the better loss."""
+"""Largest default number of passes of a trial among many objects: enough to find the better loss."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,10 @@ class AdaptSettings:
         passes = self.n_passes
         if passes is None:
             passes = max(FEWEST_PASSES, min(movable.n_passes, movable.n_passes * MANY_OBJECTS // n_objects))
-        step, has_many = movable.step if self.step is None else self.step, n_objects > FEW_OBJECTS
+        step, is_above_few = movable.step if self.step is None else self.step, n_objects > FEW_OBJECTS
         relative = Course("relative", passes, step, movable.steepness, relevances=self.relevances)
         softmax = replace(relative, loss="softmax", noise=FEW_NOISE)
-        if has_many:
+        if is_above_few:
             longer = max(step, MANY_STEP) if self.step is None else step
             of_trial = passes if self.n_passes is not None else min(passes, TRIAL_PASSES)
             relative = replace(relative, step=longer, steepness=MANY_STEEPNESS, trial_passes=of_trial)
@@ -128,9 +130,9 @@ class AdaptSettings:
             shorter = max(1, round(movable.trial_share * course.n_passes))
             return [replace(course, noise=0.0, trial_passes=shorter)]
         courses = [relative]
-        if has_many or n_classes > MOST_CLASSES_WITHOUT_SOFTMAX or self.loss == "softmax":
+        if is_above_few or n_classes > MOST_CLASSES_WITHOUT_SOFTMAX or self.loss == "softmax":
             courses.append(softmax)
-        if not has_many:
+        if not is_above_few:
             courses.append(replace(relative, noise=RELATIVE_NOISE))
             courses.append(replace(relative, from_means=True))
             if self.step is None and self.n_passes is None:

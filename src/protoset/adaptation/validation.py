@@ -14,7 +14,7 @@ import numpy as np
 from joblib import delayed
 from scipy.special import expit
 
-from protoset._blocks import in_threads, row_slices
+from protoset._blocks import in_threads, one_blas_thread, row_slices
 from protoset.adaptation.descent import (
     LOSS_STEEPNESS,
     Course,
@@ -31,7 +31,7 @@ from protoset.selectors.size import copies_in_fold, copies_of
 from protoset.spaces.movable import MovableObjects
 
 FEW_OBJECTS = 2048
-"""Objects up to which the choice is made by cross-validation."""
+"""Largest number of objects for which the course is chosen by cross-validation."""
 
 N_FOLDS = 5
 """Folds of the cross-validation."""
@@ -56,7 +56,7 @@ class Errors:
     Attributes
     ----------
     wrong : ndarray of float
-        For each object its weight where another class is nearer, half of it where both are as near, else 0.
+        Weight of each object if another class is nearer, half its weight if both are equally near, else 0.
     loss : float
         Sum of the relative losses, by weight.
     weight : float
@@ -79,7 +79,7 @@ class Errors:
 
     @property
     def cost(self) -> float:
-        """Return what sets are compared by: the error, and the loss, which differs less by chance."""
+        """Sum of the error and the mean loss, by which sets are compared: the loss varies less by chance."""
         return self.rate + self.mean_loss
 
 
@@ -114,13 +114,18 @@ def is_subsampled(objects: DistinctObjects) -> bool:
     return len(objects) > TRIAL_OBJECTS + MOST_HELD_OUT
 
 
+def sample_of_trial(seen: np.ndarray, generator: np.random.RandomState) -> np.ndarray:
+    """Return the objects among which a course is tried: all that are not held out, or a sample of them."""
+    return seen if len(seen) <= TRIAL_OBJECTS else np.sort(generator.permutation(seen)[:TRIAL_OBJECTS])
+
+
 def held_out_shares(
     objects: DistinctObjects, generator: np.random.RandomState, *, one: bool = False
 ) -> Iterator[np.ndarray]:
-    """Share of each object to hold out: all in turn where there are few objects, else one part, as with ``one``.
+    """Share of each object to hold out, for each fold; only one fold if there are many objects, or with ``one``.
 
     Classes are held out in equal parts. Of an object with copies, some copies are held out and the others are not. If
-    trials use a sample, objects are held out with all their copies: nearly all objects may have copies.
+    trials use a sample, an object is held out with all its copies: nearly all objects may have copies.
     """
     n, is_one = len(objects), one or len(objects) > FEW_OBJECTS
     n_parts = max(round(1 / HELD_OUT), -(-n // MOST_HELD_OUT)) if is_one else N_FOLDS
@@ -232,16 +237,18 @@ def try_courses(
         return Attempts(_join(errors), sets)
 
     raced = range(min(N_RACED, len(trials)))
-    moved = in_threads(n_jobs)(delayed(attempt)(course, number) for course in courses for number in raced)
+    with one_blas_thread():
+        moved = in_threads(n_jobs)(delayed(attempt)(course, number) for course in courses for number in raced)
     by_course = [moved[first : first + len(raced)] for first in range(0, len(moved), len(raced))]
     best = best_of([judge(each).errors for each in by_course], courses, n_distinct)
     others = range(len(raced), len(trials))
-    rest = in_threads(n_jobs)(delayed(attempt)(courses[best], number) for number in others)
+    with one_blas_thread():
+        rest = in_threads(n_jobs)(delayed(attempt)(courses[best], number) for number in others)
     return courses[best], judge([trial.start for trial in trials]), judge([*by_course[best], *rest])
 
 
 def n_trial_passes(courses: list[Course], n_trials: int) -> int:
-    """Return the passes of all trials at most."""
+    """Largest number of passes that all trials together can make."""
     n_raced, passes = min(N_RACED, n_trials), [course.trial_course.n_passes for course in courses]
     return n_raced * sum(passes) + (n_trials - n_raced) * max(passes)
 
@@ -271,7 +278,7 @@ def _join(parts: list[Errors]) -> Errors:
 
 
 def _with_shares(objects: WeightedObjects, rows: np.ndarray, shares: np.ndarray | None) -> WeightedObjects:
-    """Objects of which some have a part of their weight only."""
+    """The objects; the weights of some rows are multiplied by their shares."""
     if shares is None:
         return objects
     weights = objects.weights.copy()

@@ -43,10 +43,10 @@ QUICK_KINDS = ("vectors", "mixed attributes")
 """Kinds of objects with cheap distances: a set of more than ``FEW_OBJECTS`` is selected again too."""
 
 KEPT_BYTES = 64 * 2**20
-"""Largest memory of the distances between one part of the objects and a set that are computed once and kept."""
+"""The distances between some objects and a set are kept if they take at most so many bytes."""
 
 FEW_SERIES = 512
-"""Largest number of series for which all distances are computed although moves did not need them."""
+"""Largest number of series for which all distances are computed for the calibration alone."""
 
 
 Distances = Callable[[Rows], np.ndarray]
@@ -95,7 +95,7 @@ class MeasuredObjects:
 
 @dataclass(frozen=True, eq=False)
 class JudgedSet:
-    """Prototypes, objects that they know, and objects that they do not know.
+    """Prototypes, objects that they were selected or moved on, and held-out objects.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ class _Source:
         moved: MovedSelection | None,
         n_jobs: int | None,
     ):
-        self._n_jobs = n_jobs
+        self._n_jobs = n_jobs if space.is_thread_safe else 1
         self.training = training if moved is None else moved.training
         self._space, self._selector, self._moved = space, selector, moved
         self.movable = None if moved is None else moved.movable
@@ -320,18 +320,22 @@ class _Source:
         objects = self.training.objects
         weights = objects.counts[rows] * (1.0 if shares is None else shares)
         if 8 * len(rows) * n_prototypes <= KEPT_BYTES:
-            distances = _computed_once(distances, len(rows), self._n_jobs)
+            distances = _computed_once(distances, len(rows), n_prototypes, self._n_jobs)
         return MeasuredObjects(objects.codes[rows], weights, weights * self._class_costs[rows], distances)
 
 
-def _computed_once(distances: Distances, n_objects: int, n_jobs: int | None) -> Distances:
-    """Compute the distances of all objects when some are asked for first, and keep them."""
+def _computed_once(distances: Distances, n_objects: int, n_prototypes: int, n_jobs: int | None) -> Distances:
+    """Distances of all objects, computed at the first request and then kept."""
 
     @cache
     def everything() -> np.ndarray:
+        block = np.empty((n_objects, n_prototypes))
+
+        def write(rows: np.ndarray) -> None:
+            block[rows] = distances(rows)
+
         parts = np.array_split(np.arange(n_objects), n_processors(n_jobs))
-        computed = in_threads(n_jobs)(delayed(distances)(part) for part in parts)
-        block = computed[0] if len(parts) == 1 else np.concatenate(computed)
+        in_threads(n_jobs)(delayed(write)(rows) for rows in parts)
         block.flags.writeable = False
         return block
 

@@ -24,7 +24,7 @@ from protoset.kernels._lanes import (
 )
 from protoset.kernels.nearest import kth_smallest_of, push
 from protoset.kernels.series import NARROW_BAND
-from protoset.kernels.series_search import SEEDS_PER_NEIGHBOR, squared_difference
+from protoset.kernels.series_search import squared_difference
 from protoset.kernels.warping import COLUMNS_PER_CHECK, ROWS_PER_CHECK
 
 PAIRS_OF_TRIAL = 500
@@ -211,13 +211,13 @@ def edit_block(series, shape, rows, columns, block):
 
 
 @compiled
-def edit_thresholds(series, means, first_row, step, n_neighbors, shape, rounding, thresholds):
+def edit_thresholds(series, means, first_row, step, n_neighbors, n_seeds, shape, rounding, thresholds):
     """Write an upper bound on the distance of the last neighbour of every ``step``-th series.
 
-    It is the largest distance of the last neighbour among the seeds: the series with the most similar ``means``.
+    The bound is the distance of the last neighbour among the seeds, plus its rounding error. The seeds are the series
+    with the most similar ``means``.
     """
     n = series.values.shape[0]
-    n_seeds = min(n - 1, LANES * ((SEEDS_PER_NEIGHBOR * n_neighbors + LANES - 1) // LANES))
     batch = make_edit_batch(shape, series)
     apart, distances = np.empty(n), np.empty(n_seeds + LANES)
     for i in range(first_row, n, step):

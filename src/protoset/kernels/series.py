@@ -67,6 +67,14 @@ def band_radius(n, m, radius, fraction):
     return max(min(radius, max(n, m)), abs(n - m))
 
 
+@compiled(inline="always")
+def squared_cutoff(cutoff, root):
+    """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
+    if not root:
+        return cutoff
+    return cutoff * cutoff * CUTOFF_MARGIN if cutoff >= 0.0 else -1.0
+
+
 @compiled(fastmath=FINITE_MATH)
 def dtw(a, b, radius, previous, current):
     """Squared dynamic time warping distance within a band; ``previous`` and ``current`` are work space."""

@@ -11,20 +11,12 @@ import numpy as np
 from protoset.kernels._compile import compiled, part, plain
 from protoset.kernels._lanes import LANES, lane_rows
 from protoset.kernels.elastic import edit_radius, edit_within
-from protoset.kernels.series import CUTOFF_MARGIN, FINITE_MATH, band_radius, dtw_within, longest_length
+from protoset.kernels.series import FINITE_MATH, band_radius, dtw_within, longest_length, squared_cutoff
 from protoset.kernels.series_search import SLACK
 from protoset.kernels.warping import fill_lanes, used_lanes, warp_within
 
 KEOGH_POINTS = 128
 """Points of LB_Keogh between two comparisons with the cut-off."""
-
-
-@part
-def _squared(cutoff, root):
-    """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
-    if not root:
-        return cutoff
-    return cutoff * cutoff * CUTOFF_MARGIN if cutoff >= 0.0 else -1.0
 
 
 @part
@@ -103,7 +95,7 @@ def _warped_pairs(
     n_channels, excluded, abandoned, computed, count, own = x.shape[1], 0, 0, 0, 0, -1
     for pair in range(firsts.shape[0]):
         i, j = firsts[pair], seconds[pair]
-        limit = _squared(cutoffs[pair], root)
+        limit = squared_cutoff(cutoffs[pair], root)
         if limit < np.inf and i != own:
             own = i
             _write_envelope(values[i * length : (i + 1) * length], radius, upper, lower)
@@ -140,7 +132,7 @@ def ragged_pairs(series, warping, firsts, seconds, cutoffs, distances):
         i, j = firsts[pair], seconds[pair]
         a, b = values[starts[i] : starts[i + 1]], values[starts[j] : starts[j + 1]]
         radius = band_radius(a.shape[0], b.shape[0], warping.radius, warping.fraction)
-        limit = _squared(cutoffs[pair], warping.root)
+        limit = squared_cutoff(cutoffs[pair], warping.root)
         squared = dtw_within(a, b, radius, limit, previous, current) if limit >= 0.0 else np.inf
         distances[pair] = np.sqrt(squared) if warping.root else squared
         abandoned += squared == np.inf

@@ -11,7 +11,7 @@ from protoset.kernels._compile import ZERO, compiled, part, plain
 from protoset.kernels._lanes import LANES
 from protoset.kernels.lists import ascending
 from protoset.kernels.nearest import kth_smallest_of, push
-from protoset.kernels.series import CUTOFF_MARGIN, band_radius, dtw, dtw_within, longest_length, point_cost
+from protoset.kernels.series import band_radius, dtw, dtw_within, longest_length, point_cost, squared_cutoff
 from protoset.kernels.single_precision import Batch, keogh, largest_distance, limit_of, make_batch, warp_batch
 
 SLACK = 1.0 - 1e-10
@@ -35,12 +35,6 @@ def kim(a, b):
     if a.shape[0] > 1 or b.shape[0] > 1:
         total += point_cost(a, a.shape[0] - 1, b, b.shape[0] - 1)
     return total
-
-
-@part
-def _squared(threshold, root):
-    """Squared distance beyond which a pair is too far, with a margin for the rounding of the root."""
-    return threshold * threshold * CUTOFF_MARGIN if root else threshold
 
 
 @part
@@ -151,7 +145,7 @@ class SearchWork(NamedTuple):
 def _bound_rows(first_row, step, n_rows, single, limits, left):
     """List the later series whose LB_Keogh in both directions is within the limits, for ``n_rows`` rows.
 
-    The rows take turns, as the points and envelopes of a series are then in the cache.
+    For each later series all rows are tried in turn, so its points and envelopes stay in the cache.
     """
     values, upper, lower = single
     counts, columns, bounds = left
@@ -214,8 +208,8 @@ def bounded_search(single, doubles, first_row, step, shape, rounding, work, near
     """Search the pairs of every ``step``-th row with later series; equal lengths only.
 
     Pairs are discarded by LB_Keogh in both directions. The remaining pairs are compared with the thresholds in single
-    precision, in the order of their bounds; those that may be within a threshold are computed. Both many at a time.
-    Returns the pairs bounded, abandoned and computed. ``work`` is of ``make_search_work``.
+    precision, in the order of their bounds; those that may be within a threshold are computed. Both steps take many
+    pairs at a time. Returns the pairs bounded, abandoned and computed. ``work`` is of ``make_search_work``.
     """
     thresholds, n, limits, left = nearest.thresholds, doubles.shape[0], work.limits, work.left
     compared, computed, n_pairs = 0, 0, 0
@@ -276,7 +270,7 @@ def ragged_search(series, first_row, step, warping, nearest):
         a = values[starts[i] : starts[i + 1]]
         for j in range(i + 1, n):
             b = values[starts[j] : starts[j + 1]]
-            cutoff = _squared(max(thresholds[i], thresholds[j]), warping.root)
+            cutoff = squared_cutoff(max(thresholds[i], thresholds[j]), warping.root)
             if kim(a, b) * SLACK > cutoff:
                 bounded += 1
                 continue
@@ -306,7 +300,7 @@ def nearest_ragged(a, rows, b, columns, warping):
             bounds[c] = kim(x, b.values[b.starts[j] : b.starts[j + 1]])
         best, position = np.inf, -1
         for c in ascending(bounds):
-            cutoff = _squared(best, warping.root)
+            cutoff = squared_cutoff(best, warping.root)
             if bounds[c] * SLACK > cutoff:
                 break
             y = b.values[b.starts[columns[c]] : b.starts[columns[c] + 1]]
@@ -357,8 +351,8 @@ def _nearest_limit(i, a, b, columns, shape, rounding, limit, count, work):
 
 
 @plain
-def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
-    """Nearest of the series ``columns`` of b to each of the series ``rows`` of a; equal lengths only.
+def nearest_series(a, a_series, b, b_series, columns, shape, rounding):
+    """Nearest of the series ``columns`` of b to each series of a; equal lengths only.
 
     Of ties it is the first column; the third result says which rows have ties. The columns with the smallest LB_Keogh
     are compared first, in single precision. The upper bound on the distance of the nearest of them is the limit for the
@@ -372,22 +366,21 @@ def nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding):
         squared=np.empty(len(columns)),
         previous=np.empty(shape.points + 2),
         current=np.empty(shape.points + 2),
-        nearest_positions=np.empty(len(rows), np.int64),
-        nearest=np.empty(len(rows)),
-        are_tied=np.zeros(len(rows), np.bool_),
+        nearest_positions=np.empty(len(a.values), np.int64),
+        nearest=np.empty(len(a.values)),
+        are_tied=np.zeros(len(a.values), np.bool_),
     )
-    _nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding, work)
+    _nearest_series(a, a_series, b, b_series, columns, shape, rounding, work)
     return work.nearest_positions, work.nearest, work.are_tied
 
 
 @compiled
-def _nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding, work):
+def _nearest_series(a, a_series, b, b_series, columns, shape, rounding, work):
     """As ``nearest_series``; the results are in ``work``."""
     bounds, squared, positions, are_tied = work.bounds, work.squared, work.positions, work.are_tied
     n_columns, infinite = columns.shape[0], np.float32(np.inf)
     n_first = min(LANES, n_columns)
-    for r in range(rows.shape[0]):
-        i = rows[r]
+    for i in range(a.values.shape[0]):
         for c in range(n_columns):
             bounds[c] = keogh(a.values, i, b.upper, b.lower, columns[c], infinite)
             squared[c] = np.inf
@@ -416,7 +409,7 @@ def _nearest_series(a, a_series, rows, b, b_series, columns, shape, rounding, wo
             distance = dtw(x, y, shape.radius, work.previous, work.current)
             distance = np.sqrt(distance) if rounding.root else distance
             if distance < best:
-                best, position, are_tied[r] = distance, c, False
+                best, position, are_tied[i] = distance, c, False
             elif distance == best:
-                are_tied[r] = True
-        work.nearest_positions[r], work.nearest[r] = position, best
+                are_tied[i] = True
+        work.nearest_positions[i], work.nearest[i] = position, best

@@ -30,7 +30,7 @@ class Rounding(NamedTuple):
     scale: float
     """Factor of the values in single precision."""
     absolute: float
-    """Largest absolute error of the root of a squared distance, beside the relative error."""
+    """Largest absolute error of the root of a squared distance, in addition to the relative error."""
     relative: float
     """Largest factor between two squared distances."""
     root: bool

@@ -23,7 +23,7 @@ ROWS_PER_CHECK = 8
 """Rows of cells between two comparisons with the cut-offs, where the band is narrow."""
 
 COLUMNS_PER_CHECK = 8
-"""Cells between two comparisons with the cut-offs, to the right of all cells above that are within them."""
+"""Cells computed at a time to the right of the last cell of the row above that is within the cut-offs."""
 
 
 @part

@@ -125,6 +125,8 @@ def improve(
     counted = space if isinstance(space, CountedSpace) else CountedSpace(space)
     before = counted.n_distances
     candidates = distances_for(counted, len(start), counts, n_jobs)
+    if not (candidates.has_all or space.is_thread_safe):
+        n_jobs = 1
     refined = improve_among(
         candidates, codes, start, budget, schedule, random_state, counts, costs, limits=limits, n_jobs=n_jobs
     )

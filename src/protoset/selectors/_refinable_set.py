@@ -69,7 +69,7 @@ class CandidateDistances:
     """Distances to the candidates: a matrix of all, or those in neighbour lists.
 
     ``repeated`` are the objects with several copies. Their further copies have rows of their own, after all objects.
-    ``n_jobs`` is the number of threads that distances to the candidates are worth: 1 if all are kept.
+    ``n_jobs`` is the number of threads for distances to the candidates: 1 if all are kept, or if threads are not safe.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class CandidateDistances:
         length, _ = plan_candidates(n + len(repeated), n_neighbors)
         self._space, self.object_of_row = space, np.concatenate([np.arange(n), repeated])
         self.n_objects, self._further = n, n + np.arange(len(repeated))
-        self.n_jobs = 1 if length == 0 else n_jobs
+        self.n_jobs = n_jobs if length > 0 and space.is_thread_safe else 1
         if length == 0:
             columns = np.empty((n, n + len(repeated)))
             space.write_matrix(columns[:, :n].T, n_jobs=n_jobs)
@@ -100,9 +100,14 @@ class CandidateDistances:
             lists = _with_further_copies(lists, repeated)
         self.arrays = kernels.refining.CandidateArrays(np.empty((0, 0)), lists.indptr, lists.indices, lists.data)
 
+    @property
+    def has_all(self) -> bool:
+        """Whether all distances are kept."""
+        return len(self.arrays.columns) > 0
+
     def distances_within(self, candidate: int, cutoffs: np.ndarray) -> np.ndarray:
         """Distances of all rows to a candidate; those beyond the cut-off of a row may be infinite."""
-        if len(self.arrays.columns):
+        if self.has_all:
             return self.arrays.columns[candidate]
         if len(self._further) == 0:
             return self._space.distances_within(candidate, cutoffs)
@@ -115,7 +120,7 @@ class CandidateDistances:
 
     def columns_of(self, members: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return distances of objects to members, the column of each member, and the position of each object."""
-        if len(self.arrays.columns):
+        if self.has_all:
             return self.arrays.columns, members, rows
         objects = self.object_of_row[rows]
         columns = np.ascontiguousarray(self._space.block(objects, members).T)

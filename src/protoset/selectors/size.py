@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from joblib import delayed
 
-from protoset._blocks import in_threads, n_processors
+from protoset._blocks import in_threads, n_processors, one_blas_thread
 from protoset._display import Displayed, Table, percent
 from protoset._progress import ProgressCallback
 from protoset.neighbors import NeighborLists
@@ -312,23 +312,24 @@ def _measure(
     folds = [_Fold.of(objects, shares) for shares in deal_copies(objects, n_folds, random_state)]
     # As many folds at a time as there are threads: each keeps its distances in memory.
     n_together, workers = n_processors(n_jobs), in_threads(n_jobs)
-    for first in range(0, n_folds, n_together):
-        together = folds[first : first + n_together]
-        draws = [[reserve(fold.training) for _ in sizes] for fold in together]
-        choices = workers(delayed(prepare)(fold.train, fold.held_out, fold.training) for fold in together)
-        predictions = iter(
-            workers(
-                delayed(choose)(resolve_size(rate * growth, fold.training.class_sizes, allocation), draw)
-                for fold, choose, fold_draws in zip(together, choices, draws, strict=True)
-                for rate, draw in zip(sizes, fold_draws, strict=True)
+    with one_blas_thread():
+        for first in range(0, n_folds, n_together):
+            together = folds[first : first + n_together]
+            draws = [[reserve(fold.training) for _ in sizes] for fold in together]
+            choices = workers(delayed(prepare)(fold.train, fold.held_out, fold.training) for fold in together)
+            predictions = iter(
+                workers(
+                    delayed(choose)(resolve_size(rate * growth, fold.training.class_sizes, allocation), draw)
+                    for fold, choose, fold_draws in zip(together, choices, draws, strict=True)
+                    for rate, draw in zip(sizes, fold_draws, strict=True)
+                )
             )
-        )
-        for number, fold in enumerate(together, first):
-            truth, shares = codes[fold.held_out], fold.shares[fold.held_out]
-            for column in range(len(sizes)):
-                errors[number, column] = scored_error(scoring, objects.classes, truth, next(predictions), shares)
-            if progress is not None:
-                progress(number + 1, n_folds)
+            for number, fold in enumerate(together, first):
+                truth, shares = codes[fold.held_out], fold.shares[fold.held_out]
+                for column in range(len(sizes)):
+                    errors[number, column] = scored_error(scoring, objects.classes, truth, next(predictions), shares)
+                if progress is not None:
+                    progress(number + 1, n_folds)
     mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(n_folds)
     best = int(np.argmin(mean))
     chosen = best if rule == "lowest_error" else int(np.argmax(mean <= mean[best] + deviation[best]))

@@ -11,7 +11,7 @@ sample measures the recall of the result. Listed distances are those of the exac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,15 +99,21 @@ class ComparedSeries:
 
 
 def segment_numbers(radius: int) -> tuple[int, ...]:
-    """Numbers of segments whose means propose candidates, for a band of some radius."""
+    """Numbers of segments whose means propose candidates, for series with a band of this radius."""
     return (UNWARPED_SEGMENTS,) if radius == 0 else MEAN_SEGMENTS
 
 
-def series_search_bytes(n_neighbors: int, object_bytes: int, n_means: int, n_objects: int, *, on_disk: bool) -> int:
-    """Peak memory of an approximate search: of the candidates, in a round, or when the lists are written."""
+def series_search_bytes(
+    n_neighbors: int, object_bytes: int, segments: Sequence[int], n_channels: int, n_objects: int, *, on_disk: bool
+) -> int:
+    """Peak memory of an approximate search: of the candidates, in a round, or when the lists are written.
+
+    ``segments`` are the numbers of segments whose means propose candidates.
+    """
     index, number = 4, 8
     length = min(max(n_neighbors, LEAST_LISTED), n_objects - 1)
-    n_edges, n_candidates = 2 * min(WIDTHS[-1], length), min(len(MEAN_SEGMENTS) * length, n_objects)
+    n_edges, n_candidates = 2 * min(WIDTHS[-1], length), min(len(segments) * length, n_objects)
+    n_means = max(segments) * n_channels
     lists = length * (index + number)
     # Per object: vectors as given and as searched, sums, candidates with distances, in three copies at the end.
     of_candidates = lists + n_means * (number + 2 * index) + object_bytes + n_candidates * (3 * index + 2 * number)
@@ -191,7 +197,7 @@ def approximate_series_lists(
 def _candidates(compared: ComparedSeries, length: int, n_jobs: int | None) -> np.ndarray:
     """Series with similar means of segments; all others where there are few."""
     n = len(compared.series)
-    if n - 1 <= len(MEAN_SEGMENTS) * length:
+    if n - 1 <= len(segment_numbers(compared.radius)) * length:
         return np.tile(np.arange(n, dtype=np.int32), (n, 1))
     kind = CellCandidates if approximate_library() == "faiss" else NNDescentCandidates
     by_means = [kind(means, length, n_jobs).of(np.arange(n)).astype(np.int32) for means in compared.means()]

@@ -33,7 +33,7 @@ class CountedSpace(TrainingSpace):
         self.metric, self.partial, self.remote = space.metric, space.partial, space.remote
         self.n_features, self.object_bytes = space.n_features, space.object_bytes
         self.approximate_from, self.symmetric = space.approximate_from, space.symmetric
-        self.remembers = space.remembers
+        self.remembers, self.is_thread_safe = space.remembers, space.is_thread_safe
         self.n_distances = 0
 
     @property

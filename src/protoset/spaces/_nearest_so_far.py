@@ -13,7 +13,7 @@ from protoset._blocks import in_threads, n_processors
 from protoset.spaces._lists import RawLists, SearchCounters
 
 FEW_PUSHED = 2**20
-"""Number of neighbours that are added in less time than threads take to start and to be noticed at their end."""
+"""Up to so many neighbours are added in one thread: threads would take longer to start and end."""
 
 
 class NearestSoFar:

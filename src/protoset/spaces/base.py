@@ -183,6 +183,9 @@ class TrainingSpace(Dissimilarities):
     symmetric: bool = False
     """Whether d(a, b) = d(b, a); then a search computes each pair once."""
 
+    is_thread_safe: bool = True
+    """Whether several threads may compute blocks at the same time."""
+
     object_bytes: int = 0
     """Memory of one object in bytes; 0 where it is not known."""
 

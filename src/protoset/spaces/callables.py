@@ -37,6 +37,9 @@ class CallableSpace(Space):
     of files that keep the computed values.
     """
 
+    is_thread_safe = False
+    """A function of the user need not be ready for threads."""
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -187,6 +190,10 @@ class CallableSpace(Space):
         if not callable(metric) or type(values["symmetric"]) is not bool:
             raise ValueError("its function is missing, or not known to be symmetric or not")
         return cls(metric, [], objects, arguments, symmetric=values["symmetric"])
+
+    def write_matrix(self, matrix: np.ndarray, *, n_jobs: int | None = None) -> None:
+        """Write the dissimilarities of all rows to all columns; where they are symmetric, compute each pair once."""
+        super(CallableSpace, self._at_work(n_jobs)).write_matrix(matrix, n_jobs=1)
 
     def nearest(
         self,

@@ -19,12 +19,12 @@ search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib import delayed, effective_n_jobs
+from joblib import delayed
 
 from protoset import kernels
 from protoset._blocks import in_threads
@@ -32,7 +32,7 @@ from protoset._progress import ProgressCallback
 from protoset._validation import LARGEST, as_float, as_numbers, check_flag, is_number
 from protoset.spaces._lists import RawLists
 from protoset.spaces._pair_descent import PairDistances
-from protoset.spaces.base import Choice, Dissimilarity, Rows, Space
+from protoset.spaces.base import Dissimilarity, Rows, Space
 from protoset.spaces.comparison import Alignment, PairComparison
 from protoset.spaces.elastic_search import ElasticSearch, bounds_of, double_lanes, edit_shape, fits_lanes
 from protoset.spaces.movable import MovableObjects, Moved
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from protoset.kernels.elastic_lanes import EditLanes, EditShape
 
 LEAST_LANES = 16
-"""Series from which on their distances to another one are computed many at a time."""
+"""Smallest number of series whose distances to another series are computed many at a time."""
 
 
 class ElasticSpace(SeriesSpace):
@@ -167,30 +167,14 @@ class ElasticSpace(SeriesSpace):
         gap = _check_gap(arrays["gap"], series.n_channels)
         return cls(metric, series[:0], series, parameters | {"gap": gap, "factors": None})
 
-    def nearest(
-        self,
-        rows: Rows = slice(None),
-        columns: Rows = slice(None),
-        *,
-        choose: Choice | None = None,
-        n_jobs: int | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest of the columns to each row, by lower bounds and abandoning; rows with ties from all distances."""
-        row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
+    def _nearest_search(self, columns: np.ndarray) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Search for the nearest of the columns to given rows, by lower bounds and abandoning."""
         a, b, edits = self._row_edits, self._column_edits, self._edits
         is_equal = self._columns.equal_length and (self._rows.lengths == self._columns.lengths[0]).all()
         longest = max(np.diff(series.starts).max(initial=1) for series in (a, b))
         a_bounds, b_bounds = (bounds_of(series, edits, longest, equal=bool(is_equal)) for series in (a, b))
-        blocks = np.array_split(row_indices, max(1, min(len(row_indices), effective_n_jobs(n_jobs))))
-        results = in_threads(n_jobs)(
-            delayed(kernels.elastic_search.nearest_elastic)(a, block, a_bounds, b, column_indices, b_bounds, edits)
-            for block in blocks
-        )
-        positions, distances, are_tied = (np.concatenate(parts) for parts in zip(*results, strict=True))
-        if choose is not None and are_tied.any():
-            tied_rows = row_indices[are_tied]
-            positions[are_tied], _ = Space.nearest(self, tied_rows, columns, choose=choose, n_jobs=n_jobs)
-        return positions, distances
+        nearest = kernels.elastic_search.nearest_elastic
+        return lambda rows: nearest(a, rows, a_bounds, b, columns, b_bounds, edits)
 
     def _kneighbors(
         self, n_neighbors: int, *, limit: int, n_jobs: int | None = None, progress: ProgressCallback | None = None

@@ -63,9 +63,11 @@ class ElasticSearch(SeriesSearch):
         rounding = _rounding_of(points)
         single, ranges = _single_lanes(doubles, rounding.scale), _ranges_of(points, edits, shape, rounding.scale)
         means, thresholds = weighted_means(points[:, :, None] * rounding.scale), self.nearest.thresholds
+        n_seeds = kernels.series_search.count_seeds(self.n, self.n_neighbors)
 
         def search_seeds(first: int, step: int, _: NearestSoFar) -> tuple[int, int, int]:
-            kernel.edit_thresholds(single, means, first, step, self.n_neighbors, shape, rounding, thresholds)
+            count = self.n_neighbors
+            kernel.edit_thresholds(single, means, first, step, count, n_seeds, shape, rounding, thresholds)
             return 0, 0, 0
 
         def search_rest(first: int, step: int, nearest: NearestSoFar) -> tuple[int, int, int]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from protoset.kernels.series import SeriesArrays, Warping
 
 FEW_ROWS = 32
-"""Largest number of series for which lanes would stay empty if each lane had another series and all the same
-prototype."""
+"""Up to so many series, each lane gets a pair of its own; with more, all lanes share a prototype and differ in the
+series."""
 
 KNOWN_DISTANCES_BYTES = 256 * 2**20
 """Largest memory of the distances of all training series; more distances are computed when they are needed."""

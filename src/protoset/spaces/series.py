@@ -66,8 +66,8 @@ QUERIES_AT_ONCE = 1024
 """Rows whose nearest columns a task searches."""
 
 FEW_CELLS = 2**24
-"""Largest number of pairs of points for which the nearest columns are found from all distances. This takes some
-hundredths of a second, and its code is compiled anyway if series move."""
+"""Up to so many pairs of points, the nearest columns are found by computing all distances. This takes some hundredths
+of a second, and moves need the same compiled code."""
 
 
 class SeriesSpace(Space):
@@ -315,7 +315,7 @@ class SeriesSpace(Space):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest of the columns to each row, by lower bounds and abandoning.
 
-        Few points, and rows with ties, are searched by all distances.
+        If there are few points, and for rows with ties, all distances are computed.
         """
         row_indices, column_indices = np.arange(self.shape[0])[rows], np.arange(self.shape[1])[columns]
         n_blocks = max(effective_n_jobs(n_jobs), -(-len(row_indices) // QUERIES_AT_ONCE))
@@ -344,9 +344,7 @@ class SeriesSpace(Space):
             # The envelopes of the rows of a block stay in the cache.
             points = rows_of[rows]
             x = single_series(points, radius, rounding.scale)
-            return kernel.nearest_series(
-                x, as_series(points), np.arange(len(rows)), y, b.arrays, columns, shape, rounding
-            )
+            return kernel.nearest_series(x, as_series(points), y, b.arrays, columns, shape, rounding)
 
         return search
 
@@ -376,7 +374,11 @@ class SeriesSpace(Space):
         rows = np.flatnonzero(~lists.closed & (lists.counts < limit))
         if not len(rows):
             return lists
-        return lists.with_rows(rows, self.kneighbors_by_block(rows, n_neighbors, limit=limit, n_jobs=n_jobs))
+        lists = lists.with_rows(rows, self.kneighbors_by_block(rows, n_neighbors, limit=limit, n_jobs=n_jobs))
+        counters = lists.counters
+        if counters is not None:
+            counters = replace(counters, computed=counters.computed + len(rows) * (self.shape[0] - 1))
+        return replace(lists, counters=counters)
 
     def _remembered_neighbors(self, n_neighbors: int, limit: int, n_jobs: int | None) -> RawLists:
         """Find exact neighbours from the remembered distances, all of which were computed."""
@@ -391,8 +393,8 @@ class SeriesSpace(Space):
 
     def approximate_bytes(self, n_neighbors: int, *, on_disk: bool) -> int:
         """Peak memory of the approximate search; ``on_disk`` says where its lists are."""
-        n_means = max(segment_numbers(self._mean_radius())) * self._columns.n_channels
-        return series_search_bytes(n_neighbors, self.object_bytes, n_means, self.shape[0], on_disk=on_disk)
+        segments, n_channels = segment_numbers(self._mean_radius()), self._columns.n_channels
+        return series_search_bytes(n_neighbors, self.object_bytes, segments, n_channels, self.shape[0], on_disk=on_disk)
 
     def approximate_kneighbors(
         self, n_neighbors: int, *, storage: Storage, n_jobs: int | None = None, progress: ProgressCallback | None = None

@@ -36,7 +36,7 @@ SEGMENTS = 16
 """Segments of a series whose means are compared to find seeds."""
 
 KEPT_NEIGHBORS = 512
-"""Neighbours of a series that a search has memory for, if it does not look for more; room for ties of the last one."""
+"""Smallest number of neighbours that a search has room for, per series: the neighbours to find and ties of the last."""
 
 STRIPES = 64
 """Interleaved subsets of the rows; a worker takes one after the other."""
@@ -188,7 +188,7 @@ def single_series(points: np.ndarray, radius: int, scale: float) -> SingleSeries
 
 def padded(points: np.ndarray) -> np.ndarray:
     """Series as rows, with zeros at the end of each row up to the size that the kernels need."""
-    flat = points.reshape(len(points), -1)
+    flat = points.reshape(len(points), points.shape[1] * points.shape[2])
     return np.pad(flat, ((0, 0), (0, -flat.shape[1] % kernels.single_precision.PADDED_SIZE)))
 
 
