@@ -309,6 +309,15 @@ def test_ties_beyond_the_limit():
     assert not found.closed.all()
 
 
+@pytest.mark.parametrize("metric", ["dtw", "ddtw", "series_euclidean", "erp", "msm", "twe"])
+def test_nearest_of_no_rows_is_empty(metric):
+    X = np.random.default_rng(0).normal(size=(300, 64))
+    space = make_space(X, metric)
+    positions, distances = space.nearest(np.empty(0, np.int64))
+    assert len(positions) == len(distances) == 0
+
+
+
 @pytest.mark.parametrize("few_cells", [0, np.inf])
 @given(series_lists(equal=True), series_lists(), windows, st.booleans())
 def test_nearest_is_the_first_smallest(few_cells, equal, ragged, window, squared):
