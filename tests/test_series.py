@@ -317,7 +317,6 @@ def test_nearest_of_no_rows_is_empty(metric):
     assert len(positions) == len(distances) == 0
 
 
-
 @pytest.mark.parametrize("few_cells", [0, np.inf])
 @given(series_lists(equal=True), series_lists(), windows, st.booleans())
 def test_nearest_is_the_first_smallest(few_cells, equal, ragged, window, squared):

@@ -261,6 +261,11 @@ def _fitted_selector(selector: Any) -> tuple[BaseSelector, str]:
 
 def _check_fit(estimator: Any, selector: BaseSelector, dataset: Dataset) -> None:
     """Raise an error if the estimator seems to be fitted on other objects than the training objects."""
+    if np.isfinite(getattr(estimator, "prequential_error_", np.nan)):
+        raise ValueError(
+            "estimator has learned from a stream (partial_fit), which keeps no objects, and the page is about the "
+            "objects of a fit; fit a classifier on objects that you keep, and pass it and them"
+        )
     n_fitted = len(getattr(inner_selector(selector), "weights_", ())) or dataset.n_objects
     labels = np.asarray(dataset.labels)
     if n_fitted != dataset.n_objects or int(selector.sample_indices_.max()) >= dataset.n_objects:

@@ -20,10 +20,12 @@ def refuse_constant_attributes(movable: MovableObjects) -> None:
     """Refuse to learn scales if an attribute has a single value: its scale would mean nothing."""
     constant = movable.constant_attributes()
     if len(constant):
-        others = f" (and {len(constant) - 1} more)" if len(constant) > 1 else ""
+        names = f"{movable.attribute_word} {constant[0]}"
+        if len(constant) > 1:
+            names = f"each of the {movable.attribute_word}s {reprlib.repr(constant.tolist())}"
         raise ValueError(
-            f"relevances=True learns how much each attribute matters, and {movable.attribute_word} {constant[0]}"
-            f"{others} of X has one value in all training objects; drop it, or leave relevances out"
+            f"relevances=True learns how much each attribute matters, and {names} of X has one value in all "
+            f"training objects; drop it, or leave relevances out ({movable.attribute_word} 0 is the first)"
         )
 
 

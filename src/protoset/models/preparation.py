@@ -289,6 +289,13 @@ def prepare(
         return plain
     training = dataset.objects if train is None else take(dataset, train).objects
     centre, width = learn_scaling(np.asarray(plain(training), np.float64), scaling)
+    too_wide = np.flatnonzero(width == np.inf)
+    if len(too_wide):
+        name = plain.attribute_names(len(width))[too_wide[0]]
+        raise ValueError(
+            f"scaling={scaling!r} cannot scale {name!r}: its range is too large for a number; divide its values, or "
+            "leave it out"
+        )
     return replace(plain, centre=centre, width=width)
 
 
@@ -348,17 +355,24 @@ def metric_of_dataset(dataset: Dataset, metric: str = "auto", nominal: Nominal |
 
 
 def learn_scaling(numbers: np.ndarray, scaling: Scaling) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centre and the width of each column; the width of a constant or missing column is 1."""
+    """Return the centre and the width of each column; the width of a constant or missing column is 1.
+
+    The width of a column is infinite if its range is too large for a number.
+    """
     with warnings.catch_warnings():
-        # NumPy warns of a column without any known value.
+        # NumPy warns of a column without any known value, and of a range that is too large.
         warnings.simplefilter("ignore", RuntimeWarning)
         lowest, highest = np.nanmin(numbers, axis=0), np.nanmax(numbers, axis=0)
         if scaling == "minmax":
             centre, width = lowest, highest - lowest
-        elif np.isnan(numbers).any():
-            centre, width = np.nanmean(numbers, axis=0), np.nanstd(numbers, axis=0)
         else:
-            centre, width = numbers.mean(axis=0), numbers.std(axis=0)
+            # Squares of very large or very small numbers would be infinite or 0. A power of 2 changes no digit.
+            exponents = np.frexp(np.fmax(-lowest, highest))[1]
+            units = np.ldexp(numbers, -exponents)
+            has_gaps = np.isnan(numbers).any()
+            means, deviations = (np.nanmean, np.nanstd) if has_gaps else (np.mean, np.std)
+            centre, width = (np.ldexp(each(units, axis=0), exponents) for each in (means, deviations))
+            width = np.where(highest - lowest < np.inf, width, np.inf)
     constant = ~(highest > lowest) | (width == 0)
     return np.where(np.isnan(centre), 0.0, centre), np.where(constant, 1.0, width)
 

@@ -117,7 +117,9 @@ def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.
     The copies of the members of a class go to the folds in turn: object by object in the order of their contents,
     shuffled if there is a random state. An object of weight 2.5 is two copies of weight 1.25.
     """
-    order = np.argsort(objects.order) if random_state is None else random_state.permutation(len(objects))
+    order = np.argsort(objects.order)
+    if random_state is not None:
+        order = order[random_state.permutation(len(objects))]
     by_class = order[np.argsort(objects.codes[order], kind="stable")]
     copies = copies_of(objects)
     shares = np.empty((n_folds, len(objects)))
@@ -217,7 +219,8 @@ def refined_size_curve(
     rates = REFINED_RATES if finish is None else [rate / growth for rate in ADAPTED_RATES]
     sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
     if len(sample) > n_sampled:
-        sample = cut(random_state.permutation(len(objects)), objects.codes, n_sampled, "proportional")
+        shuffled = np.argsort(objects.order)[random_state.permutation(len(objects))]
+        sample = cut(shuffled, objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
     sampled = space if len(sample) == space.shape[0] else space.subset(sample)
     matrix = sampled.matrix(n_jobs=n_jobs)

@@ -187,6 +187,8 @@ def _check_points(series: list[np.ndarray]) -> np.ndarray:
 
 
 def _normalised(points: np.ndarray) -> np.ndarray:
+    # Squares of very small numbers would be 0. A power of 2 changes no digit.
+    points = np.ldexp(points, -np.frexp(np.abs(points).max(axis=0))[1])
     centred = points - points.mean(axis=0)
     deviation = points.std(axis=0)
     constant = points.max(axis=0) == points.min(axis=0)
