@@ -839,6 +839,21 @@ def test_the_order_of_mixed_rows_decides_nothing(metric, loss, missing):
 
 
 @pytest.mark.parametrize("metric", ["heom", "gower"])
+def test_moved_prototypes_of_mixed_tables_can_move_again(metric):
+    X, y = mixed_rows(90, 2, 0.0)
+    start = first_of_each(y, 3)
+    once = adapt(X, y, X.iloc[start], y[start], metric=metric)
+    assert any(isinstance(value, dict) for value in once.prototypes.ravel())
+    again = adapt(X, y, once.prototypes, once.labels, metric=metric)
+    assert again.objective_before == pytest.approx(once.objective_after, abs=0.02)  # small shares are not named
+    wrong = once.prototypes.copy()
+    for value in ({"w": 0.5, "unseen": 0.5}, {"w": -1.0, "x": 2.0}, {"w": "half"}, {}):
+        wrong[0, 3] = value
+        with pytest.raises(ValueError, match=r"prototypes cannot be read .* column 3 holds \{.* dict of shares"):
+            adapt(X, y, wrong, once.labels, metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["heom", "gower"])
 def test_a_classifier_of_shuffled_mixed_rows_gives_the_same_answers(metric):
     X, y = mixed_rows(120, 4, 0.1)
     queries, _ = mixed_rows(40, 5, 0.1)

@@ -67,6 +67,21 @@ def test_columns_that_are_constant_missing_or_partly_missing():
     assert learn_scaling(X, "minmax")[1].tolist() == [1, 1, 2]
 
 
+@pytest.mark.parametrize("exponent", [-1010, -600, 0, 600, 1010])
+def test_very_large_and_very_small_values_are_scaled_too(exponent):
+    X, y = overlapping(20)
+    plain, extreme = (prepare(dataset_of(values, y))(values) for values in (X, np.ldexp(X, exponent)))
+    np.testing.assert_array_equal(extreme, plain)
+
+
+@pytest.mark.parametrize("scaling", ["z", "minmax"])
+def test_a_range_that_no_number_can_hold_is_refused(scaling):
+    X, y = overlapping(20)
+    X[0, 1], X[1, 1] = -1.5e308, 1.5e308
+    with pytest.raises(ValueError, match=f"scaling='{scaling}' cannot scale 'x1': its range is too large"):
+        prepare(dataset_of(X, y), scaling=scaling)
+
+
 def test_the_automatic_metric():
     X, y = overlapping(20)
     assert prepare(dataset_of(X, y)).metric == "euclidean"

@@ -130,6 +130,12 @@ def test_a_set_that_was_not_refined_is_not_called_refined():
     assert not protoset.report(selector, X, Y, **KNOWN).model["summary"]["refined"]
 
 
+def test_a_classifier_of_a_stream_has_no_page():
+    classifier = PrototypeClassifier(REPS(6)).fit(X, Y).partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"estimator has learned from a stream \(partial_fit\)"):
+        protoset.report(classifier, X, Y)
+
+
 def test_errors_of_one_classifier_do_not_name_it():
     with pytest.raises(TypeError, match=r"^estimator=REPS\(\) has no predict"):
         plot_confusion(REPS(), X, Y)

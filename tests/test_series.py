@@ -353,6 +353,8 @@ def test_normalisation_is_per_series_and_channel():
     a = make_space(X, "dtw", {"normalize": True}).block(EVERYTHING, EVERYTHING)
     b = make_space(moved, "dtw", {"normalize": True}).block(EVERYTHING, EVERYTHING)
     np.testing.assert_allclose(a, b, atol=1e-12)
+    tiny = make_space(np.ldexp(X, -600), "dtw", {"normalize": True}).block(EVERYTHING, EVERYTHING)
+    np.testing.assert_array_equal(tiny, a)
     flat = make_space([np.full(5, 0.1), np.zeros(5)], "dtw", {"normalize": True})
     assert flat.block(EVERYTHING, EVERYTHING)[0, 1] == 0
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from protoset import REPS, Refined
+from protoset import REPS, PrototypeClassifier, Refined
 from protoset.neighbors import build_lists
 from protoset.selectors import rank_prototypes, size
 from protoset.selectors._distinct import DistinctObjects
@@ -58,12 +58,23 @@ def test_threads_do_not_change_the_curve_of_refined_sets(n_objects, monkeypatch)
     np.testing.assert_array_equal(alone.sample_indices_, together.sample_indices_)
 
 
+@pytest.mark.parametrize("n_sampled", [size.SAMPLE_OBJECTS, 300])
+def test_the_order_of_the_rows_does_not_change_the_size_of_moved_sets(n_sampled, monkeypatch):
+    """Without swaps, which more than 512 objects do without."""
+    monkeypatch.setattr(size, "SAMPLE_OBJECTS", n_sampled)
+    many, labels = overlapping(600)
+    order = np.random.default_rng(0).permutation(600)
+    plain, shuffled = (PrototypeClassifier().fit(many[rows], labels[rows]) for rows in (np.arange(600), order))
+    np.testing.assert_array_equal(plain.selector_.size_curve_.errors, shuffled.selector_.size_curve_.errors)
+    assert plain.selector_.size_curve_.chosen == shuffled.selector_.size_curve_.chosen
+
+
 @pytest.mark.parametrize(
     ("selector", "sizes", "n_wrong", "chosen"),
     [
         (REPS(), [3, 4, 6, 8, 12, 18, 24, 36, 48, 60, 84, 120], [32, 32, 33, 31, 31, 31, 29, 30, 31, 33, 32, 38], 3),
-        (Refined(REPS()), [3, 6, 12, 24, 36], [33, 32, 36, 37, 36], 0),
-        (Refined(REPS(size_rule="lowest_error")), [3, 6, 12, 24, 36], [33, 32, 36, 37, 36], 1),
+        (Refined(REPS()), [3, 6, 12, 24, 36], [34, 33, 38, 40, 39], 0),
+        (Refined(REPS(size_rule="lowest_error")), [3, 6, 12, 24, 36], [34, 33, 38, 40, 39], 1),
     ],
     ids=["REPS", "Refined", "lowest error"],
 )
@@ -84,7 +95,7 @@ def test_pinned_curves_of_the_other_allocation_and_of_a_sample(monkeypatch):
     monkeypatch.setattr(size, "SAMPLE_OBJECTS", 60)
     curve = Refined(REPS()).fit(X, Y).size_curve_
     assert curve.sizes.tolist() == [3, 6, 12, 24, 36]  # of all 120 objects
-    np.testing.assert_allclose(curve.errors * 60, [16, 19, 15, 16, 18])
+    np.testing.assert_allclose(curve.errors * 60, [13, 15, 14, 17, 19])
 
 
 def test_the_search_for_a_prototype_beyond_the_lists():

@@ -12,6 +12,7 @@ a vector of equal numbers, which differs by 1 from every category.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 from protoset._arrays import row_pointers
-from protoset._validation import LARGEST
+from protoset._validation import LARGEST, is_number
 from protoset.spaces.attributes import MISSING, UNSEEN, Attributes, Table
 from protoset.spaces.base import PrototypeSpace, Rows
 from protoset.spaces.comparison import Contributions, contributions
@@ -96,9 +97,36 @@ class MixedCoordinates:
         return np.vstack([np.full(size, unseen), np.full(size, np.nan), indicator * np.eye(size)])
 
     def prototype_images(self, objects: Any) -> np.ndarray:
-        """Coordinates of new objects that become prototypes: an unseen category counts as missing."""
-        table = self.attributes.read(objects, self.metric)
-        return self.images(Table(table.numbers, np.where(table.codes == UNSEEN, MISSING, table.codes)))
+        """Coordinates of new objects that become prototypes: an unseen category counts as missing.
+
+        Moved prototypes can move again: a category may be a dict of the shares of several categories.
+        """
+        plain, mixtures = self._without_mixtures(objects)
+        table = self.attributes.read(plain, self.metric)
+        images = self.images(Table(table.numbers, np.where(table.codes == UNSEEN, MISSING, table.codes)))
+        columns = dict(zip(self._categorical, self._columns, strict=True))
+        for (row, attribute), shares in mixtures.items():
+            images[row, columns[attribute]] = INDICATORS[self.metric] * shares
+        return images
+
+    @cached_property
+    def _categorical(self) -> list[int]:
+        """Positions of the categorical attributes."""
+        return [position for position, categories in enumerate(self.attributes.categories) if categories is not None]
+
+    def _without_mixtures(self, objects: Any) -> tuple[Any, dict[tuple[int, int], np.ndarray]]:
+        """Return objects without shares of categories, and these shares by row and attribute."""
+        mixtures: dict[tuple[int, int], np.ndarray] = {}
+        if not isinstance(objects, np.ndarray) or objects.dtype != object or objects.ndim != 2:
+            return objects, mixtures
+        plain = objects.copy()
+        for attribute in [position for position in self._categorical if position < objects.shape[1]]:
+            categories = self.attributes.categories[attribute]
+            for row, value in enumerate(objects[:, attribute]):
+                if isinstance(value, dict):
+                    mixtures[row, attribute] = _shares_of(value, list(categories or ()), row, attribute)
+                    plain[row, attribute] = None
+        return plain, mixtures
 
     def objects(self, points: np.ndarray) -> np.ndarray:
         """Attributes of prototypes: numbers, categories, and for a mixture of categories a dict of their shares.
@@ -118,6 +146,18 @@ class MixedCoordinates:
                 for row in range(len(points)):
                     values[row, attribute] = _describe(list(categories), shares[row])
         return values
+
+
+def _shares_of(mixture: dict[Any, Any], categories: list[Any], row: int, attribute: int) -> np.ndarray:
+    """Share of each category in a mixture, with the sum 1."""
+    numbers = [value for value in mixture.values() if is_number(value) and 0 <= value < np.inf]
+    if len(numbers) < len(mixture) or not sum(numbers) > 0 or not set(mixture) <= set(categories):
+        raise ValueError(
+            f"column {attribute} holds {reprlib.repr(mixture)} in row {row}; expected a category, or a dict of shares "
+            f"of some of the categories {reprlib.repr(categories)}"
+        )
+    shares = np.array([float(mixture.get(category, 0.0)) for category in categories])
+    return shares / shares.sum()
 
 
 def _shares(coordinates: np.ndarray) -> np.ndarray:
