@@ -590,6 +590,7 @@ def test_the_error_of_a_moved_set_is_never_that_of_another_set():
     assert [stop["error"] for stop in model["stops"]] == ranked.selector_.size_curve_.errors.tolist()
     # A set that stays where it is has no error of moved sets.
     refined.adaptation_ = replace(refined.adaptation_, n_passes=0, reason="moves do not lower the error")
+    refined._prototypes = make_space(BELLS).prototypes(refined.sample_indices_)
     model = build_report(BELL_TRAIN, refined, created=DAY, cross_validation=known).model
     assert model["moved"] is None
     assert model["summary"]["error"]["error"] == 0.25

@@ -130,6 +130,15 @@ def test_a_set_that_was_not_refined_is_not_called_refined():
     assert not protoset.report(selector, X, Y, **KNOWN).model["summary"]["refined"]
 
 
+@pytest.mark.parametrize("adapt", [False, True])
+def test_the_last_step_of_a_pipeline_with_the_objects_of_the_pipeline_is_refused(adapt):
+    many = np.column_stack([1000.0 * X[:, 0], X[:, 1:]])
+    pipeline = make_pipeline(StandardScaler(), PrototypeClassifier(REPS(9), adapt=adapt)).fit(many, Y)
+    assert protoset.report(pipeline, many, Y, **KNOWN).model["summary"]["n_train"] == len(Y)
+    with pytest.raises(ValueError, match=r"not fitted on the objects of X: .* protoset.report\(pipeline, X, y\)"):
+        pipeline[-1].report(many, Y, **KNOWN)
+
+
 def test_a_classifier_of_a_stream_has_no_page():
     classifier = PrototypeClassifier(REPS(6)).fit(X, Y).partial_fit(X, Y)
     with pytest.raises(ValueError, match=r"estimator has learned from a stream \(partial_fit\)"):

@@ -27,6 +27,12 @@ from protoset.models.cross_validation import error_of
 from protoset.selectors import BaseSelector, Refined
 from protoset.spaces import Dissimilarities, TrainingSpace, make_space
 
+CHECKED_PROTOTYPES = 8
+"""Largest number of prototypes that are compared with the objects of a report."""
+
+EXEMPLAR_MARGIN = 1e-4
+"""Rounding error of distances in single precision, by which exemplars are found."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReportInputs:
@@ -156,6 +162,8 @@ def check_inputs(
             _check_objects(space, objects, moved.exemplars)
         distances = moved.extend(space, objects)
         query_distances = None if queries is None else moved.extend(queries, test_objects)
+    if isinstance(selector, PrototypeClassifier):
+        _check_prototypes(selector, space, None if moved is None else distances, labels)
     test_labels = labels[:0] if test is None else np.asarray(test.labels)
     classes = [*fitted.classes_.tolist(), *sorted(set(test_labels.tolist()) - set(fitted.classes_.tolist()))]
     code_of = {label: code for code, label in enumerate(classes)}
@@ -282,6 +290,35 @@ def _check_fit(estimator: Any, selector: BaseSelector, dataset: Dataset) -> None
         f"estimator was not fitted on the {dataset.n_objects} objects of X: {differs}; pass the training objects of "
         "the fit as X, in their order, and other objects as X_test"
     )
+
+
+def _check_prototypes(
+    classifier: PrototypeClassifier, space: TrainingSpace, to_moved: Dissimilarities | None, labels: np.ndarray
+) -> None:
+    """Raise an error if the prototypes do not belong to the given objects, such as those before a scaler.
+
+    Compares some prototypes. ``to_moved`` has the distances to the training objects and the moved prototypes.
+    """
+    n_prototypes = len(classifier.sample_indices_)
+    slots = np.unique(np.linspace(0, n_prototypes - 1, CHECKED_PROTOTYPES).astype(int))
+    if to_moved is not None:
+        # An exemplar is the nearest object of its class, unless nearer objects had no weight in the fit.
+        distances = to_moved.block(slice(None), len(labels) + slots)
+        of_class = labels[:, None] == classifier.prototype_labels_[slots]
+        nearest = np.where(of_class, distances, np.inf).min(axis=0)
+        are_same = distances[classifier.exemplars_[slots], np.arange(len(slots))] <= nearest * (1 + EXEMPLAR_MARGIN)
+    elif space.metric not in ("callable", "precomputed"):
+        rows = classifier.sample_indices_[slots]
+        kept = space.prototypes(rows)
+        queries = classifier._prototypes.cross(kept.objects)
+        are_same = np.isclose(queries.block(slice(None), slots), space.block(rows, rows), equal_nan=True).all(axis=1)
+    else:
+        return
+    if are_same.mean() < 0.5:
+        raise ValueError(
+            "estimator was not fitted on the objects of X: its prototypes are not near them; if it is the last step of "
+            "a pipeline, pass the whole pipeline, protoset.report(pipeline, X, y)"
+        )
 
 
 def _check_ids(argument: str, ids: Sequence[Any] | None, n_objects: int) -> list[str]:

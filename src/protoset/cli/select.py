@@ -379,7 +379,8 @@ def _show(document: dict[str, Any], roles: str) -> None:
     for name, written in document["outputs"].items():
         is_real = name == "output" and moves is not None and moves["moved"]
         n_rows = len(set(document["rows"].tolist()))
-        say(f"{name}: {plain(written)}" + (f", {n_rows} real objects near the moved prototypes" if is_real else ""))
+        real = f", {n_rows} real objects near the moved prototypes, to look at; the error above is that of the model"
+        say(f"{name}: {plain(written)}" + (real if is_real else ""))
 
 
 def _named_prototypes(document: dict[str, Any]) -> str:

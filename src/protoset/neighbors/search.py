@@ -311,7 +311,7 @@ def check_recall(recall: float | None) -> None:
         )
     warnings.warn(
         f"{measured}, less than {RECALL_WARNING:.0%}; the prototypes may differ from those of exact lists (see "
-        "prototype_overlap_). Use search='exact', or reduce the number of features or of points",
+        "prototype_overlap_). Use search='exact', or give the objects fewer features or points",
         LowRecallWarning,
         stacklevel=4,
     )
