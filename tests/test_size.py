@@ -73,8 +73,8 @@ def test_the_order_of_the_rows_does_not_change_the_size_of_moved_sets(n_sampled,
     ("selector", "sizes", "n_wrong", "chosen"),
     [
         (REPS(), [3, 4, 6, 8, 12, 18, 24, 36, 48, 60, 84, 120], [32, 32, 33, 31, 31, 31, 29, 30, 31, 33, 32, 38], 3),
-        (Refined(REPS()), [3, 6, 12, 24, 36], [34, 33, 38, 40, 39], 0),
-        (Refined(REPS(size_rule="lowest_error")), [3, 6, 12, 24, 36], [34, 33, 38, 40, 39], 1),
+        (Refined(REPS()), [3, 6, 12, 24, 36], [33, 32, 36, 37, 36], 0),
+        (Refined(REPS(size_rule="lowest_error")), [3, 6, 12, 24, 36], [33, 32, 36, 37, 36], 1),
     ],
     ids=["REPS", "Refined", "lowest error"],
 )
@@ -95,7 +95,7 @@ def test_pinned_curves_of_the_other_allocation_and_of_a_sample(monkeypatch):
     monkeypatch.setattr(size, "SAMPLE_OBJECTS", 60)
     curve = Refined(REPS()).fit(X, Y).size_curve_
     assert curve.sizes.tolist() == [3, 6, 12, 24, 36]  # of all 120 objects
-    np.testing.assert_allclose(curve.errors * 60, [13, 15, 14, 17, 19])
+    np.testing.assert_allclose(curve.errors * 60, [16, 19, 15, 16, 18])
 
 
 def test_the_search_for_a_prototype_beyond_the_lists():

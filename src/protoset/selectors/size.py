@@ -111,20 +111,29 @@ def sizing_bytes(n_objects: int, n_entries: int) -> int:
     return 4 * (n_entries * LISTED_BYTES + solving_bytes(n_objects, n_entries)) // 5
 
 
-def deal_copies(objects: DistinctObjects, n_folds: int, random_state: np.random.RandomState | None) -> np.ndarray:
+def deal_copies(
+    objects: DistinctObjects, n_folds: int, random_state: np.random.RandomState | None, *, by_content: bool = False
+) -> np.ndarray:
     """Copies of each object that each fold holds out, shape (n_folds, n_objects).
 
-    The copies of the members of a class go to the folds in turn: object by object in the order of their contents,
-    shuffled if there is a random state. An object of weight 2.5 is two copies of weight 1.25.
+    The copies of the members of a class go to the folds in turn, object by object: in the order of their contents, or
+    shuffled, see ``shuffled``, if there is a random state. An object of weight 2.5 is two copies of weight 1.25.
     """
-    order = np.argsort(objects.order)
-    if random_state is not None:
-        order = order[random_state.permutation(len(objects))]
+    order = np.argsort(objects.order) if random_state is None else shuffled(objects, random_state, by_content)
     by_class = order[np.argsort(objects.codes[order], kind="stable")]
     copies = copies_of(objects)
     shares = np.empty((n_folds, len(objects)))
     shares[:, by_class] = [copies_in_fold(copies[by_class], n_folds, fold) for fold in range(n_folds)]
     return shares * (objects.counts / copies)
+
+
+def shuffled(objects: DistinctObjects, random_state: np.random.RandomState, by_content: bool) -> np.ndarray:
+    """Shuffle objects; ``by_content``, so that the order of the rows does not matter.
+
+    The rows of a matrix have no contents: only by the order of the rows a matrix gives the same result as its vectors.
+    """
+    drawn = random_state.permutation(len(objects))
+    return np.argsort(objects.order)[drawn] if by_content else drawn
 
 
 def copies_in_fold(copies: np.ndarray, n_folds: int, fold: int) -> np.ndarray:
@@ -214,13 +223,14 @@ def refined_size_curve(
     Of many objects, a smaller share of moved prototypes is enough: their number grows with the square root of the
     number of objects.
     """
+    # Swaps depend on the order of the rows in any case.
+    by_content = not has_swaps
     n_sampled = max(SAMPLE_OBJECTS, len(objects.classes))
     growth = 1.0 if finish is None else max(1.0, math.sqrt(len(objects) / n_sampled))
     rates = REFINED_RATES if finish is None else [rate / growth for rate in ADAPTED_RATES]
     sample, sizes = np.arange(len(objects)), _sizes(rates, objects, allocation)
     if len(sample) > n_sampled:
-        shuffled = np.argsort(objects.order)[random_state.permutation(len(objects))]
-        sample = cut(shuffled, objects.codes, n_sampled, "proportional")
+        sample = cut(shuffled(objects, random_state, by_content), objects.codes, n_sampled, "proportional")
         objects = objects.take(sample)
     sampled = space if len(sample) == space.shape[0] else space.subset(sample)
     matrix = sampled.matrix(n_jobs=n_jobs)
@@ -254,7 +264,18 @@ def refined_size_curve(
         return reserve_draws(random_state, len(training), HASTY) if _has_several_classes(training) else random_state
 
     return _measure(
-        sizes, objects, prepare, allocation, rule, scoring, random_state, progress, reserve, n_jobs, growth=growth
+        sizes,
+        objects,
+        prepare,
+        allocation,
+        rule,
+        scoring,
+        random_state,
+        progress,
+        reserve,
+        n_jobs,
+        growth=growth,
+        by_content=by_content,
     )
 
 
@@ -302,6 +323,7 @@ def _measure(
     n_jobs: int | None = 1,
     *,
     growth: float = 1.0,
+    by_content: bool = False,
 ) -> SizeCurve:
     """Measure the errors at each rate, multiplied by ``growth``, over the folds.
 
@@ -312,7 +334,7 @@ def _measure(
     codes = objects.codes
     n_folds = int(min(N_SIZE_FOLDS, copies_of(objects).sum()))
     errors = np.empty((n_folds, len(sizes)))
-    folds = [_Fold.of(objects, shares) for shares in deal_copies(objects, n_folds, random_state)]
+    folds = [_Fold.of(objects, shares) for shares in deal_copies(objects, n_folds, random_state, by_content=by_content)]
     # As many folds at a time as there are threads: each keeps its distances in memory.
     n_together, workers = n_processors(n_jobs), in_threads(n_jobs)
     with one_blas_thread():
