@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -137,6 +138,26 @@ def test_the_last_step_of_a_pipeline_with_the_objects_of_the_pipeline_is_refused
     assert protoset.report(pipeline, many, Y, **KNOWN).model["summary"]["n_train"] == len(Y)
     with pytest.raises(ValueError, match=r"not fitted on the objects of X: .* protoset.report\(pipeline, X, y\)"):
         pipeline[-1].report(many, Y, **KNOWN)
+
+
+@pytest.mark.parametrize("adapt", [False, "auto"])
+@pytest.mark.parametrize("metric", ["euclidean", "sparse", "nan_euclidean", "heom", "gower", "ddtw", "levenshtein"])
+def test_the_objects_of_the_fit_are_recognised(metric, adapt):
+    rng = np.random.default_rng(0)
+    objects = X
+    if metric in ("nan_euclidean", "heom", "gower"):
+        objects = X.copy()
+        objects[np.arange(len(X)), rng.integers(0, X.shape[1], len(X))] = np.nan
+    elif metric == "ddtw":
+        objects = [rng.normal(size=rng.integers(15, 25)) + label for label in Y]
+    elif metric == "levenshtein":
+        objects = ["".join(rng.choice(list("abcd"), 6)) for _ in Y]
+    elif metric == "sparse":
+        objects, metric = sparse.csr_array(np.maximum(X, 0)), "euclidean"
+    weights = rng.integers(0, 2, len(Y))
+    for sample_weight in (None, weights):
+        classifier = PrototypeClassifier(REPS(6, metric=metric), adapt=adapt).fit(objects, Y, sample_weight)
+        assert protoset.report(classifier, objects, Y, **KNOWN).model["summary"]["n_train"] == len(Y)
 
 
 def test_a_classifier_of_a_stream_has_no_page():

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from protoset._frames import is_frame, take_rows
@@ -31,7 +32,11 @@ CHECKED_PROTOTYPES = 8
 """Largest number of prototypes that are compared with the objects of a report."""
 
 EXEMPLAR_MARGIN = 1e-4
-"""Rounding error of distances in single precision, by which exemplars are found."""
+"""Relative error of distances in single precision, by which exemplars are found."""
+
+MOST_NEARER = 0.25
+"""Largest share of the objects of a class that may be nearer to a prototype than its exemplar; half if they are not
+the objects of the fit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +167,8 @@ def check_inputs(
             _check_objects(space, objects, moved.exemplars)
         distances = moved.extend(space, objects)
         query_distances = None if queries is None else moved.extend(queries, test_objects)
-    if isinstance(selector, PrototypeClassifier):
-        _check_prototypes(selector, space, None if moved is None else distances, labels)
+    if isinstance(selector, PrototypeClassifier) and objects is not None:
+        _check_prototypes(selector, space, objects, None if moved is None else distances, labels)
     test_labels = labels[:0] if test is None else np.asarray(test.labels)
     classes = [*fitted.classes_.tolist(), *sorted(set(test_labels.tolist()) - set(fitted.classes_.tolist()))]
     code_of = {label: code for code, label in enumerate(classes)}
@@ -243,10 +248,7 @@ def _test_space(space: TrainingSpace, test_objects: Any) -> Dissimilarities:
 def _check_objects(space: TrainingSpace, objects: Any, rows: np.ndarray) -> None:
     """Raise an error if the objects of the data set differ from those of the given space; checks some rows."""
     rows = np.unique(rows)
-    if is_frame(objects):
-        some = take_rows(objects, rows)
-    else:
-        some = objects[rows] if hasattr(objects, "ndim") else [objects[row] for row in rows]
+    some = _take(objects, rows)
     if not np.allclose(space.prototypes(rows).cross(some).block(slice(None), slice(None)), space.block(rows, rows)):
         raise ValueError(
             "X and space have different objects; pass transform=, the function that makes the objects of space from "
@@ -293,32 +295,44 @@ def _check_fit(estimator: Any, selector: BaseSelector, dataset: Dataset) -> None
 
 
 def _check_prototypes(
-    classifier: PrototypeClassifier, space: TrainingSpace, to_moved: Dissimilarities | None, labels: np.ndarray
+    classifier: PrototypeClassifier,
+    space: TrainingSpace,
+    objects: Any,
+    to_moved: Dissimilarities | None,
+    labels: np.ndarray,
 ) -> None:
     """Raise an error if the prototypes do not belong to the given objects, such as those before a scaler.
 
     Compares some prototypes. ``to_moved`` has the distances to the training objects and the moved prototypes.
     """
-    n_prototypes = len(classifier.sample_indices_)
-    slots = np.unique(np.linspace(0, n_prototypes - 1, CHECKED_PROTOTYPES).astype(int))
+    slots = np.unique(np.linspace(0, len(classifier.sample_indices_) - 1, CHECKED_PROTOTYPES).astype(int))
     if to_moved is not None:
-        # An exemplar is the nearest object of its class, unless nearer objects had no weight in the fit.
+        # An exemplar is the nearest object of its class, except for objects without weight in the fit.
         distances = to_moved.block(slice(None), len(labels) + slots)
+        to_exemplars = distances[classifier.exemplars_[slots], np.arange(len(slots))]
         of_class = labels[:, None] == classifier.prototype_labels_[slots]
-        nearest = np.where(of_class, distances, np.inf).min(axis=0)
-        are_same = distances[classifier.exemplars_[slots], np.arange(len(slots))] <= nearest * (1 + EXEMPLAR_MARGIN)
+        is_nearer = (distances < to_exemplars * (1 - EXEMPLAR_MARGIN)) & of_class
+        belong = np.median(is_nearer.sum(axis=0) / of_class.sum(axis=0)) <= MOST_NEARER
     elif space.metric not in ("callable", "precomputed"):
         rows = classifier.sample_indices_[slots]
-        kept = space.prototypes(rows)
-        queries = classifier._prototypes.cross(kept.objects)
-        are_same = np.isclose(queries.block(slice(None), slots), space.block(rows, rows), equal_nan=True).all(axis=1)
+        expected = space.prototypes(rows).cross(_take(objects, rows)).block(slice(None), slice(None))
+        queries = classifier._prototypes.cross(_take(objects, rows))
+        belong = np.allclose(queries.block(slice(None), slots), expected, equal_nan=True)
     else:
         return
-    if are_same.mean() < 0.5:
+    if not belong:
         raise ValueError(
             "estimator was not fitted on the objects of X: its prototypes are not near them; if it is the last step of "
             "a pipeline, pass the whole pipeline, protoset.report(pipeline, X, y)"
         )
+
+
+def _take(objects: Any, rows: np.ndarray) -> Any:
+    if is_frame(objects):
+        return take_rows(objects, rows)
+    if sparse.issparse(objects):
+        return objects.tocsr()[rows]
+    return objects[rows] if hasattr(objects, "ndim") else [objects[row] for row in rows]
 
 
 def _check_ids(argument: str, ids: Sequence[Any] | None, n_objects: int) -> list[str]:
