@@ -68,8 +68,8 @@ def test_the_notebooks_run_and_show_what_they_promise(path, tmp_path):
 
 def test_a_long_fit_has_a_bar(tmp_path):
     """Lines on stderr, each once, and a bar that ends full; logging may be configured."""
-    setting = "import numpy as np\nfrom protoset import REPS\nX = np.random.default_rng(0).normal(size=(700, 60))\n"
-    fit = "REPS(40, metric='dtw', verbose=1).fit(list(X), np.arange(700) % 2);"
+    setting = "import numpy as np\nfrom protoset import REPS\nX = np.random.default_rng(0).normal(size=(3000, 128))\n"
+    fit = "REPS(40, metric='dtw', verbose=1).fit(list(X), np.arange(3000) % 2);"
     logging = (
         "import logging\nlogging.basicConfig(level=logging.INFO)\nlogging.getLogger('protoset').setLevel(logging.INFO)"
     )
@@ -82,10 +82,10 @@ def test_a_long_fit_has_a_bar(tmp_path):
     )
     lines = streams(with_bar).splitlines()
     assert len(lines) == len(set(lines)) > 2
-    assert lines[-1] == "[protoset] kept 40 of 700 objects"
+    assert lines[-1] == "[protoset] kept 40 of 3000 objects"
     assert contents(with_logging, "text/html") == []
     logged = streams(with_logging).splitlines()
-    assert sum("kept 40 of 700 objects" in line for line in logged) == 1
+    assert sum("kept 40 of 3000 objects" in line for line in logged) == 1
     assert not any("[protoset]" in line for line in logged)
 
 
