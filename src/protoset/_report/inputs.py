@@ -315,9 +315,9 @@ def _check_prototypes(
         belong = np.median(is_nearer.sum(axis=0) / of_class.sum(axis=0)) <= MOST_NEARER
     elif space.metric not in ("callable", "precomputed"):
         rows = classifier.sample_indices_[slots]
-        expected = space.prototypes(rows).cross(_take(objects, rows)).block(slice(None), slice(None))
-        queries = classifier._prototypes.cross(_take(objects, rows))
-        belong = np.allclose(queries.block(slice(None), slots), expected, equal_nan=True)
+        some = _take(objects, rows)
+        expected = space.prototypes(rows).cross(some).block(slice(None), slice(None))
+        belong = np.allclose(classifier._prototypes.cross(some).block(slice(None), slots), expected, equal_nan=True)
     else:
         return
     if not belong:

@@ -379,7 +379,7 @@ def _show(document: dict[str, Any], roles: str) -> None:
     for name, written in document["outputs"].items():
         is_real = name == "output" and moves is not None and moves["moved"]
         n_rows = len(set(document["rows"].tolist()))
-        real = f", {n_rows} real objects near the moved prototypes, to look at; the error above is that of the model"
+        real = f", {n_rows} real objects near the moved prototypes, to look at; errors are those of the model"
         say(f"{name}: {plain(written)}" + (real if is_real else ""))
 
 
